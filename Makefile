@@ -35,7 +35,7 @@ check: $(VENV)/.test ## lint and types
 parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
 	$(PYTEST) tests/parity
 
-mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (hours)
+mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (an hour or more)
 	cd tests && nice -n 15 ../$(BIN)/python -m mutants
 
 bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)

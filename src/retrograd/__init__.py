@@ -3,10 +3,8 @@
 `import retrograd as torch` runs an autograd program written for PyTorch.
 """
 
-from __future__ import annotations
-
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
@@ -22,7 +20,7 @@ from .dtypes import (
     short, uint8)
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
-from .names import missing
+from .names import hint_at_missing_names as _hint_at_missing_names
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
@@ -36,9 +34,9 @@ from .tensors.arguments.options import (
     channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
-    can_cast, is_complex, is_floating_point, is_nonzero, is_signed, is_tensor, promote_types, result_type)
+    can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
+    promote_types, result_type, typename)
 from .tensors.face.interop import detach, detach_
-from .tensors.face.kinds import get_device, is_distributed, is_inference, typename
 from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
     BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)
@@ -85,12 +83,12 @@ from .tensors.functions.elementwise.elementary import (
 from .tensors.functions.elementwise.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
 from .tensors.functions.elementwise.special import (
     digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_)
-from .tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d, adaptive_max_pool1d
 from .tensors.functions.images.convolution import (
     conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, convolution)
 from .tensors.functions.images.padding import (
     channel_shuffle, constant_pad_nd, native_channel_shuffle, pixel_shuffle, pixel_unshuffle)
-from .tensors.functions.images.pooling import avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
+from .tensors.functions.images.pooling import (
+    adaptive_avg_pool1d, adaptive_max_pool1d, avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d)
 from .tensors.functions.images.sampling_grids import (
     affine_grid_generator, grid_sampler, grid_sampler_2d, grid_sampler_3d)
 from .tensors.functions.indexing.gathering import (
@@ -106,7 +104,6 @@ from .tensors.functions.indexing.sorting import (
     msort, nanmedian, nonzero, sort, topk)
 from .tensors.functions.indexing.uniques import isin, unique, unique_consecutive
 from .tensors.functions.linalg.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
-from .tensors.functions.linalg.bilinear import bilinear
 from .tensors.functions.linalg.contraction import chain_matmul, einsum, inner, tensordot
 from .tensors.functions.linalg.determinants import det, inverse, logdet, pinverse, slogdet
 from .tensors.functions.linalg.distances import cdist, cross, pdist
@@ -115,7 +112,7 @@ from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
-from .tensors.functions.linalg.products import corrcoef, cov, matrix_exp, matrix_power
+from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
 from .tensors.functions.linalg.solving import cholesky_inverse, cholesky_solve, triangular_solve
 from .tensors.functions.networks.dropout import (
     alpha_dropout, alpha_dropout_, dropout, dropout_, feature_alpha_dropout, feature_alpha_dropout_, feature_dropout,
@@ -128,17 +125,15 @@ from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
     all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, mean, nansum, prod, std, std_mean, sum, var, var_mean)
-from .tensors.functions.shapes.axes import (
-    adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose)
+from .tensors.functions.shapes.axes import adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
-from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided
+from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided, resize_as_
 from .tensors.functions.shapes.joining import (
     atleast_1d, atleast_2d, atleast_3d, cat, chunk, column_stack, concat, concatenate, dsplit, dstack, hsplit, hstack,
     row_stack, split, split_with_sizes, stack, tensor_split, unbind, vsplit, vstack)
 from .tensors.functions.shapes.rearranging import (
     broadcast_shapes, diag, diag_embed, diagonal, flip, fliplr, flipud, meshgrid, repeat_interleave, roll, rot90, tile,
     tril, triu)
-from .tensors.functions.shapes.resizing import resize_as_
 from .tensors.functions.shapes.shape import (
     broadcast_tensors, broadcast_to, clone, flatten, ravel, reshape, squeeze, unflatten, unsqueeze)
 from .tensors.functions.shapes.view_copies import (
@@ -157,11 +152,10 @@ __version__ = version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "annotations", "command", "devices", "dtypes", "errors", "graph", "kernels", "missing",
-             "modes", "names", "ops", "serialization", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
+             "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 
-if not TYPE_CHECKING:                                    # a type checker would take every name for an existing one
-    __getattr__ = missing(__name__, __all__)
+_hint_at_missing_names()

@@ -6,26 +6,16 @@ import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from .names import missing
 from .nn.parameter import Parameter
 from .tensors.functions.creation.creation import empty
 from .tensors.functions.shapes.joining import cat
 from .tensors.tensor import Tensor
 
-__all__ = [
-    "ExceptionWrapper",
-    "KeyErrorMessage",
-    "_flatten_dense_tensors",
-    "_rebuild_parameter",
-    "_rebuild_parameter_with_state",
-    "_rebuild_tensor",
-    "_rebuild_tensor_v2",
-    "_reorder_tensors_as",
-    "_take_tensors",
-    "_unflatten_dense_tensors",
-]
+__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_parameter",
+           "_rebuild_parameter_with_state", "_rebuild_tensor", "_rebuild_tensor_v2", "_reorder_tensors_as",
+           "_take_tensors", "_unflatten_dense_tensors"]
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
@@ -127,7 +117,3 @@ class ExceptionWrapper:
         except Exception:
             raise RuntimeError(text) from None
         raise exception
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -1,11 +1,6 @@
 """torch.accelerator, for programs that can run without a GPU: there is none."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from .devices import device
-from .names import missing
 
 __all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",
            "memory_allocated", "synchronize"]
@@ -21,7 +16,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """How many such devices there are."""
+    """The number of devices other than the CPU that tensors can be on."""
     return 0
 
 
@@ -52,7 +47,3 @@ def memory_allocated(device_index: object = None, /) -> int:
 
 def empty_cache() -> None:
     """Free unused memory of a device. There is none."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

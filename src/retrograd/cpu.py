@@ -1,11 +1,5 @@
 """torch.cpu: the questions that programs ask about any kind of device, answered for the CPU."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from .names import missing
-
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
 
@@ -31,7 +25,3 @@ def current_device() -> str:
 
 def synchronize(device: object = None) -> None:
     """Wait for running work. All work is done already."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

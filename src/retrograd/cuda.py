@@ -3,30 +3,12 @@
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from .names import missing
+from .accelerator import device_count, empty_cache, is_available
 
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
            "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
-
-
-def is_available() -> bool:
-    """Whether tensors can be on a GPU: no.
-
-    >>> is_available()
-    False
-    """
-    return False
-
-
-def device_count() -> int:
-    """The number of GPUs that tensors can be on."""
-    return 0
 
 
 def is_initialized() -> bool:
@@ -89,10 +71,6 @@ def max_memory_reserved(device: object = None) -> int:
     return 0
 
 
-def empty_cache() -> None:
-    """Free unused GPU memory. There is none."""
-
-
 def manual_seed(seed: int) -> None:
     """Seed the generator of a GPU. Does nothing, as there is none."""
 
@@ -116,7 +94,3 @@ def get_rng_state_all() -> list[object]:
 
 def set_rng_state_all(new_states: object) -> None:
     """Set the states of the generators of all GPUs. Does nothing, as there are none."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

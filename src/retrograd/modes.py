@@ -31,23 +31,23 @@ class ThreadState:
     Each of `watchers` is told of every recorded node: `watcher(node, results, operands)`, with tensors.
     `passes` counts the nested backward passes that are running, and `walk` is the innermost pass.
     `anomalies` keeps what anomaly detection has seen, if it is on.
+    `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "inference", "observer", "passes", "quiet", "run", "transform",
-                 "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "grad", "hooks_refused", "inference", "observer", "passes", "quiet", "run",
+                 "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
         self.grad = True
+        self.hooks_refused: str | None = None
         self.inference = False
         self.observer: Any = None
         self.passes = 0
         self.transform: Transform | None = None
         self.walk: Any = None                              # the innermost backward pass that is running
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()
-        self.quiet = contextvars.Context()
-        self.quiet.run(np.seterr, all="ignore")
-        self.run: Callable[..., Any] = self.quiet.run
+        self.on_bad_numbers(None)
 
     def on_bad_numbers(self, note: Callable[[str, int], Any] | None) -> None:
         """Call `note(what, flags)` inside a kernel that divides by zero, overflows or computes a NaN.
@@ -59,7 +59,8 @@ class ThreadState:
         if note is not None:
             quiet.run(np.seterr, divide="call", over="call", invalid="call")
             quiet.run(np.seterrcall, note)
-        self.quiet, self.run = quiet, quiet.run
+        self.quiet = quiet
+        self.run: Callable[..., Any] = quiet.run
 
     def tell(self, node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
         """Tell the watchers of a complete node. It is called only if there are watchers."""

@@ -27,7 +27,7 @@ def public(module_name: str) -> str:
 
 def offered(namespace: dict[str, Any]) -> list[str]:
     """The names that a module imports to offer them, for its ``__all__``: no modules, and not its own tools."""
-    tools = ("TYPE_CHECKING", "annotations", "missing", "offered")
+    tools = ("TYPE_CHECKING", "offered")
     return [name for name, value in namespace.items()
             if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
 
@@ -37,8 +37,7 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
     """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
 
     ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module. ``modules`` are modules
-    below the module that are imported when a program first names them. The function must be assigned under
-    ``if not TYPE_CHECKING:``, since a type checker that sees it assumes that every name exists.
+    below the module that are imported when a program first names them.
     """
     known, lazy = tuple(names), frozenset(modules)
     shown = shown or public(module_name)
@@ -55,6 +54,16 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
     return __getattr__
+
+
+def hint_at_missing_names() -> None:
+    """Give a ``missing`` to each module of the package that lists its names in ``__all__`` and has none.
+
+    A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
+    """
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == PACKAGE and "__all__" in vars(module):
+            vars(module).setdefault("__getattr__", missing(name, module.__all__))
 
 
 def _is_import_from(caller: FrameType) -> bool:

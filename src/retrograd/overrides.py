@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from . import autograd
-from .names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
 from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over
@@ -47,8 +45,6 @@ _ASKED = _set("""__array__ __bool__ __complex__ __contains__ __deepcopy__ __dir_
 # Methods of tensors that concern the object or its class, or that the package itself calls.
 _METHODS_LEFT = _set("""__array_function__ __array_ufunc__ __copy__ __hash__ __init__ __init_subclass__ __iter__
     __new__ __op__ __reduce__ __torch_function__ _accumulate _before_accumulation as_subclass is_shared tensor_data""")
-# Functions that only modes see, because they make a tensor from any data.
-_FOR_MODES = _set("as_tensor asarray from_numpy frombuffer scalar_tensor tensor")
 _FUNCTIONS_LEFT = _set("""as_torch compiled_with_cxx11_abi default_generator from_dlpack get_default_device
     get_default_dtype get_printoptions get_rng_state initial_seed is_grad_enabled is_inference_mode_enabled is_storage
     is_tensor load manual_seed printoptions save seed set_default_device set_default_dtype set_printoptions
@@ -56,8 +52,6 @@ _FUNCTIONS_LEFT = _set("""as_torch compiled_with_cxx11_abi default_generator fro
 # Functions that PyTorch keeps in torch.functional, and so gives another dotted name.
 _IN_FUNCTIONAL = _set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist
     chain_matmul einsum lu meshgrid norm split stft tensordot unique unique_consecutive unravel_index""")
-_lock = threading.Lock()
-_begun: list[bool] = []
 
 
 # The functions that can be overridden
@@ -249,7 +243,3 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -3,8 +3,6 @@
 `cuda`, `hip`, `rocm` and `xpu` are None. Programs test these.
 """
 
-from __future__ import annotations
-
 __all__ = ["__version__", "cuda", "debug", "hip", "rocm", "xpu"]
 
 __version__ = "0.1.0"

@@ -5,8 +5,6 @@ and `wire` fills them in: the graph shows gradients to users' hooks without know
 without importing the class, and errors name functions whose dotted names only `overrides` knows.
 """
 
-from __future__ import annotations
-
 from .graph.hooks import Users
 from .graph.node import SavedReader
 from .overrides import refused

@@ -52,7 +52,7 @@ _REASONS: dict[str, str] = {
 def public(space: str) -> list[str]:
     """The names that PyTorch lists: functions, methods and constants, but no modules and no classes."""
     home = _at(torch, space)
-    return [name for name in sorted(dir(home)) if not name.startswith("_")
+    return [name for name in sorted(dir(home)) if not name.startswith("_") and name != "TYPE_CHECKING"
             and not isinstance(getattr(home, name, None), types.ModuleType | type)]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from comparing.against_torch import tensor_of
 
 # What takes the place of an argument, by what it was; `v` is the argument itself.
 TENSOR = ("None", "'a'", "1.5", "[1.5]", "[v]", "v.long()", "v.bool()", "v.to(torch.complex64)", "v.half()",
@@ -29,18 +31,26 @@ OUT = ("'a'", "1", "[torch.ones(2)]", "torch.ones(0, dtype=torch.int64)", "torch
        "torch.ones(2, 2)")
 
 
+# What ends the process, since PyTorch reads foreign memory.
+CRASHES = re.compile(r"embedding_bag\(.*offsets=\(x\d\)\[\.\.\., :0\]")
+
+
 class Call(NamedTuple):
-    """A call by its full name, and its arguments as text."""
+    """A call by its full name, its arguments as text, and the tensors that these name as x0, x1."""
 
     name: str
     arguments: tuple[str, ...]
+    tensors: tuple[np.ndarray[Any, Any], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.arguments)})"
 
 
-def maker(library: Any) -> dict[str, Any]:
-    """The names that an argument may use: the library and its tensors of a shape, always of the same values."""
+def maker(library: Any, arrays: Sequence[np.ndarray[Any, Any]] = ()) -> dict[str, Any]:
+    """The names that an argument may use: the library, its tensors of a shape, and those of the arrays as x0, x1.
+
+    The values are always the same.
+    """
     def f(*shape: int) -> Any:
         return library.from_numpy(np.asarray(np.random.default_rng(0).uniform(0.1, 0.9, shape), np.float32))
 
@@ -55,7 +65,8 @@ def maker(library: Any) -> dict[str, Any]:
 
     def s(n: int) -> Any:
         return f(n, n) + n * library.eye(n)
-    return {"torch": library, "f": f, "i": i, "b": b, "c": c, "s": s}
+    named = {f"x{place}": tensor_of(library, array) for place, array in enumerate(arrays)}
+    return {"torch": library, "f": f, "i": i, "b": b, "c": c, "s": s} | named
 
 
 def function(library: Any, name: str) -> Any:
@@ -77,21 +88,28 @@ def wrong(value: Any, tensor: type[Any]) -> tuple[str, ...]:
     return LIST if isinstance(value, (list, tuple)) else OTHER
 
 
-def wrong_calls(library: Any, name: str, arguments: str) -> Iterator[Call]:
-    """All the calls with one thing wrong. The library says of what kinds the arguments are."""
-    call = ast.parse(f"f({arguments})", mode="eval").body
+def wrong_calls(library: Any, correct: Call) -> Iterator[Call]:
+    """The calls with one thing wrong. The library says of what kinds the arguments are."""
+    for arguments in _wrong_arguments(library, correct):
+        call = correct._replace(arguments=arguments)
+        if not CRASHES.search(str(call)):
+            yield call
+
+
+def _wrong_arguments(library: Any, correct: Call) -> Iterator[tuple[str, ...]]:
+    call = ast.parse(f"f({', '.join(correct.arguments)})", mode="eval").body
     assert isinstance(call, ast.Call)
     texts = [ast.unparse(a) for a in call.args] + [f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords]
-    positional, space = len(call.args), maker(library)
+    positional, space = len(call.args), maker(library, correct.tensors)
     for place, text in enumerate(texts):
         key, _, plain = text.rpartition("=") if place >= positional else ("", "", text)
         before, after = texts[:place], texts[place + 1:]
-        yield Call(name, (*before, *after))
+        yield *before, *after
         for other in wrong(eval(plain, space), library.Tensor):
             other = re.sub(r"\bv\b", f"({plain})", other)
-            yield Call(name, (*before, f"{key}={other}" if key else other, *after))
-    yield Call(name, (*texts[:positional], "1", *texts[positional:]))
-    yield Call(name, (*texts[:positional], "'a'", "None", *texts[positional:]))
-    yield Call(name, (*texts, "wrong=1"))
-    for other in () if name.startswith(("torch.nn.", "torch.Tensor.")) and "functional" not in name else OUT:
-        yield Call(name, (*texts, f"out={other}"))
+            yield *before, f"{key}={other}" if key else other, *after
+    yield *texts[:positional], "1", *texts[positional:]
+    yield *texts[:positional], "'a'", "None", *texts[positional:]
+    yield *texts, "wrong=1"
+    if "functional" in correct.name or not correct.name.startswith(("torch.nn.", "torch.Tensor.")):
+        yield from ((*texts, f"out={other}") for other in OUT)

@@ -4,11 +4,16 @@
 
 The report names each fault that no test noticed, with its text. What is in `survivors.txt` was looked at before: such a
 fault changes only the speed or nothing, and the file says why.
+
+The folder `build/mutants` keeps which tests call which functions, and which test noticed which fault. So a run that was
+interrupted goes on quickly. Remove the folder after a change to tests, so that the next run knows the new tests.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import pickle
 import sys
 import tempfile
@@ -65,13 +70,34 @@ def covering(copy: Copy, kept: Path, kind: str) -> Map:
     return found
 
 
-def outcome(copy: Copy, maps: dict[str, Map], fault: Fault) -> tuple[str, str]:
+def outcome(copy: Copy, maps: dict[str, Map], fault: Fault, noticed: Noticed) -> tuple[str, str]:
     """Which kind of tests notices a fault, and the test; "" if none does."""
     for kind, map in maps.items():
-        failure = copy.first_failure(fault, in_order(map, fault))
+        failure = copy.first_failure(fault, [noticed.by(fault, map), *in_order(map, fault)])
         if failure:
+            noticed.note(fault, failure)
             return kind, failure
     return "", ""
+
+
+class Noticed:
+    """Which test noticed which fault in earlier runs, kept in a file: this test runs first, so another run is short."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def _tests(self) -> dict[str, str]:
+        return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
+
+    def by(self, fault: Fault, map: Map) -> list[str]:
+        """The test that noticed a fault, if the test is among those of the map."""
+        test = self._tests().get(fault.entry)
+        return [name for name, _ in map.tests if name == test]
+
+    def note(self, fault: Fault, test: str) -> None:
+        written = self.file.with_suffix(f".{os.getpid()}")      # another run may read the file meanwhile
+        written.write_text(json.dumps(self._tests() | {fault.entry: test}, indent=0), encoding="utf-8")
+        written.replace(self.file)
 
 
 def main() -> int:
@@ -80,18 +106,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="which sample (default: 0)")
     parser.add_argument("--only", default="", help="only faults in files whose path contains this")
     parser.add_argument("--share", default="0/1", help="of several runs at once the first of two is 0/2")
+    parser.add_argument("--tests", nargs="+", default=KINDS, choices=KINDS, help="which tests run (default: both)")
     parser.add_argument("--kept", type=Path, default=ROOT / "build" / "mutants", help="where the maps are kept")
     options = parser.parse_args()
     options.kept.mkdir(parents=True, exist_ok=True)
     which, of = map(int, options.share.split("/"))
     faults = [fault for fault in sample(options.count, options.seed) if options.only in fault.path][which::of]
     known, counts, new = known_survivors(), Counter[str](), []
+    memory = Noticed(options.kept / "noticed.json")
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
-        maps = {kind: covering(copy, options.kept, kind) for kind in KINDS}
+        maps = {kind: covering(copy, options.kept, kind) for kind in options.tests}
         for i, fault in enumerate(faults):
             start = time.monotonic()
-            kind, test = ("known", known[fault.entry]) if fault.entry in known else outcome(copy, maps, fault)
+            kind, test = ("known", known[fault.entry]) if fault.entry in known else outcome(copy, maps, fault, memory)
             counts[kind] += 1
             if not kind:
                 new.append(fault)

@@ -60,7 +60,8 @@ ATTENTION = [
     Entry("attention composed", _attention(), _STACKS),
     Entry("attention composed causal", _attention(is_causal=True, scale=0.5), _STACKS),
     Entry("attention composed hiding", _attention(_hiding), _STACKS),
-    Entry("attention by mask", lambda t, q, k, v, m: t.nn.functional.scaled_dot_product_attention(q, k, v, m),
+    Entry("attention by mask", lambda t, q, k, v, m: t.nn.functional.scaled_dot_product_attention(
+        q, k, v, m, 0.0, False),
           (((2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 5), (4, 6)),), no_tangent=_FLASH["no_tangent"]),
     Entry("multi_head_attention_forward", _multihead(), _PROJECTED, apart={"h": _HALF}),
     Entry("multi_head_attention_forward each", _multihead(average_attn_weights=_one(False)), _PROJECTED,

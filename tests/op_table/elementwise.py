@@ -93,7 +93,7 @@ _SIZES = [
     *binary("clamp_min clamp_max", distinct=True, kinds="fi", points=(0.0, 1.0, float("nan"))),
     Entry("where", lambda t, x, y: t.where(x > 0.05, x, y * 2), TWO, distinct=True, kinds="fi"),
     Entry("where number", lambda t, x: t.where(x > 0, x, 0.0), low=0.1, points=(0.0,)),
-    Entry("nan_to_num", lambda t, x: t.nan_to_num(x), points=INFINITE),
+    Entry("nan_to_num", lambda t, x: t.nan_to_num(x, 0.5, 3.0, -2.0), points=INFINITE),
 ]
 
 _COMPLEX = [

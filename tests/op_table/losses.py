@@ -52,6 +52,9 @@ LOSSES = [
     Entry("huber_loss far", functional("huber_loss", delta=0.001), _PAIRS, distinct=True),
     Entry("binary_cross_entropy weight", lambda t, x, y: t.nn.functional.binary_cross_entropy(x, y, _weights(t, x)),
           (((2, 3), (2, 3)),), low=0.1, high=0.9),
+    *(Entry(f"{name} weight", lambda t, x, y, name=name: getattr(t.nn.functional, name)(
+        x, y, weight=_weights(t, x).expand(x.shape)), (((2, 3), (2, 3)),), distinct=True)
+      for name in ("mse_loss", "l1_loss", "huber_loss", "binary_cross_entropy_with_logits")),
     Entry("binary_cross_entropy_with_logits pos_weight",
           lambda t, x, y: t.nn.functional.binary_cross_entropy_with_logits(x, y, pos_weight=_weights(t, x)),
           (((2, 3), (2, 3)),)),
@@ -69,6 +72,8 @@ LOSSES = [
               (((4, 2), (3, 2)),)),
     Entry("linear_cross_entropy several", lambda t, x, w, b: t.nn.functional.linear_cross_entropy(
         x, w, t.tensor([[0, 2], [1, 0], [2, 2]]), linear_bias=b, label_smoothing=0.1), (((3, 2), (3, 2, 2), (3, 2)),)),
+    Entry("linear_cross_entropy weight", lambda t, x, w: t.nn.functional.linear_cross_entropy(
+        x, w, _four_classes(t), weight=_weights(t, x)), (((4, 2), (3, 2)),)),
     Entry("linear_cross_entropy one", lambda t, x, w: t.nn.functional.linear_cross_entropy(x, w, t.tensor(1)),
           (((2,), (3, 2)),)),
 ]

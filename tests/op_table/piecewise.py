@@ -34,7 +34,8 @@ def _hard(name: str, **options: Any) -> list[Entry]:
 
 
 PIECEWISE = [
-    *(Entry(name, functional(name), distinct=True, low=-1.3, points=_ENDS) for name in ("hardshrink", "softshrink")),
+    *(Entry(name, functional(name, 0.5), distinct=True, low=-1.3, points=_ENDS)
+      for name in ("hardshrink", "softshrink")),
     Entry("hardshrink 0.1", method("hardshrink", 0.1), distinct=True, low=-1.3),
     Entry("hardshrink none", named("hardshrink"), low=-0.4, high=0.4),
     *_hard("hardswish"),

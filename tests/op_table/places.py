@@ -171,7 +171,7 @@ COMBINING = [
     Entry("block_diag", lambda t, x, y: t.block_diag(x, y), (((2, 3), (1, 2)), ((3,), ())), kinds="fci"),
     Entry("cartesian_prod", lambda t, x, y: t.cartesian_prod(x, y), (((2,), (3,)),), kinds="fi"),
     Entry("combinations", lambda t, x: t.combinations(x, 3), (((4,),),)),
-    Entry("combinations with_replacement", lambda t, x: t.combinations(x, with_replacement=True), (((3,),),)),
+    Entry("combinations with_replacement", lambda t, x: t.combinations(x, 2, True), (((3,),),)),
     Entry("diagflat", lambda t, x: t.diagflat(x, -1), (((2, 2),), ((3,),), ((),))),
     Entry("kron", lambda t, x, y: t.kron(x, y), (((2, 3), (3, 2)), ((3,), (2, 1, 2)), ((), (2,))), kinds="fci"),
     Entry("vander", lambda t, x: t.vander(x), (((4,),),), kinds="fc", apart=_SAVED),

@@ -31,10 +31,11 @@ _NORMS = [
             low=0.2, kinds="fc", distinct=True) for p in (1, 2, 3.5, math.inf)),
     *(Entry(f"matrix_norm {ord}", linalg("matrix_norm", ord), (((3, 4),), ((2, 3, 3),)), low=0.2, kinds="fc",
             points=(0.0, 1.0)) for ord in ("fro", 1, -1, math.inf, -math.inf)),
-    *(Entry(f"matrix_norm {ord} dims", linalg("matrix_norm", ord, (2, 0), True), (((2, 3, 4),),), low=0.2,
-            kinds="fc") for ord in ("fro", 1, math.inf)),
+    *(Entry(f"matrix_norm {ord} dims", linalg("matrix_norm", ord, (2, 0), True, dtype=None),
+            (((2, 3, 4),),), low=0.2, kinds="fc") for ord in ("fro", 1, math.inf)),
     Entry("linalg norm", linalg("norm"), (((3, 4),), ((2, 3, 3),)), kinds="fc", points=(0.0,)),
     Entry("linalg norm 1", linalg("norm", 1), (((3, 4),), ((5,),)), low=0.2, kinds="f", distinct=True),
+    Entry("linalg norm dims", linalg("norm", "fro", (-2, -1), True, dtype=None), (((3, 4),),), low=0.2, kinds="fc"),
     Entry("frobenius_norm", lambda t, x: t.frobenius_norm(x, (0, 1), True), (((3, 4),),), kinds="fc"),
 ]
 
@@ -51,6 +52,8 @@ _SPECTRAL = [
       for p in (1, -1, math.inf, -math.inf, "fro")),
     *(Entry(f"matrix_power {n}", lambda t, x, n=n: t.matrix_power(x, n), (((3, 3),),), kinds="fc") for n in (-1, -3)),
     Entry("matrix_rank", linalg("matrix_rank"), (((3, 4),), ((2, 3, 3),)), kinds="fc"),
+    Entry("matrix_rank tolerances", linalg("matrix_rank", atol=0.1, rtol=0.1), (((3, 4),),), kinds="fc"),
+    Entry("matrix_rank tol", linalg("matrix_rank", tol=0.1, hermitian=False), (((3, 4),),), kinds="fc"),
     Entry("tensorinv", linalg("tensorinv", 1), (((4, 2, 2),), ((3, 3),)), kinds="fc"),
     Entry("tensorsolve", linalg("tensorsolve"), (((2, 3, 6), (2, 3)),), kinds="fc"),
     Entry("tensorsolve dims", linalg("tensorsolve", dims=(0,)), (((6, 2, 3), (2, 3)),), kinds="fc"),
@@ -58,7 +61,7 @@ _SPECTRAL = [
 
 _DISTANCES = [
     Entry("cross", lambda t, x, y: t.cross(x, y, 0), (((3, 4), (3, 4)), ((3, 1), (3, 2))), kinds="fci"),
-    Entry("linalg cross", linalg("cross"), (((2, 3), (2, 3)), ((3,), (3,)), ((0, 3), (1, 3))), kinds="fci"),
+    Entry("linalg cross", linalg("cross", dim=-1), (((2, 3), (2, 3)), ((3,), (3,)), ((0, 3), (1, 3))), kinds="fci"),
     *(Entry(f"cdist {p}", lambda t, x, y, p=p: t.cdist(x, y, p), _PAIRS, first_only=_NO_SECOND,
             no_tangent=_NO_FORWARD, points=(0.0, 1.0))
       for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf)),
@@ -80,7 +83,7 @@ _POWERS = [
     Entry("matrix_exp small", named("matrix_exp"), _SQUARE, low=-0.001, high=0.001, apart=_HALF_EXP),
     Entry("vecdot", linalg("vecdot"), (((2, 3), (2, 3)), ((2, 3), (3,)), ((), ())), kinds="fc"),
     Entry("vecdot dim", linalg("vecdot", dim=0), (((2, 3), (2, 1)),), kinds="fc"),
-    Entry("linalg vander", linalg("vander"), (((3,),), ((2, 3),)), kinds="fci"),
+    Entry("linalg vander", linalg("vander", N=4), (((3,),), ((2, 3),)), kinds="fci"),
     Entry("multi_dot", lambda t, *x: t.linalg.multi_dot(x),
           (((3, 4), (4, 2), (2, 5)), ((4,), (4, 2), (2,)), ((2, 3), (3, 4), (4,))), kinds="fc"),
     Entry("cov", named("cov"), (((3, 4),), ((5,),)), kinds="fc"),

@@ -189,6 +189,9 @@ PROGRAMS = {
         g = y.grad_fn
         y.sum().backward()
         attempt(lambda: g(torch.ones(2)))
+        w = x.clone()
+        w[:1].mul_(3)
+        attempt(lambda: w.grad_fn(torch.ones(2)))
     """,
     "deep": """
         x = torch.ones(1, requires_grad=True)

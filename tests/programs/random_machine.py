@@ -12,7 +12,8 @@ from programs.random_functions import functions
 Step = str
 Note = list[Any]
 OBSERVE = "observe()"
-_TOLERANCE = {"float32": 2e-4, "float64": 1e-6}
+# Ten times the largest difference of some thousand programs. Of their arrays 95 in 100 are alike to the last bit.
+_TOLERANCE = {"float32": 2e-6, "float64": 6e-7}
 
 
 class Machine:
@@ -77,6 +78,11 @@ def _array(tensor: Any) -> Any:
     return None if tensor is None else np.array(tensor.detach().numpy(force=True))
 
 
+def _strides(t: Any) -> tuple[int, ...]:
+    """The strides that say where something is."""
+    return tuple(s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1) if t.numel() else ()
+
+
 def _graph(node: Any, depth: int = 3) -> Any:
     """The names of a node and of those behind it."""
     if node is None:
@@ -92,7 +98,9 @@ READ: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("_is_view", lambda t: t._is_view()), ("is_leaf", lambda t: t.is_leaf), ("graph", lambda t: _graph(t.grad_fn)),
     ("output_nr", lambda t: t.output_nr), ("grad", lambda t: _array(t.grad)),
     ("grad requires grad", lambda t: t.grad is not None and t.grad.requires_grad),
-    ("retains_grad", lambda t: t.retains_grad),
+    ("grad strides", lambda t: t.grad is not None and _strides(t.grad)),
+    ("strides", _strides), ("storage_offset", lambda t: t.numel() and t.storage_offset()),
+    ("is_contiguous", lambda t: t.is_contiguous()), ("retains_grad", lambda t: t.retains_grad),
     ("base", lambda t: t._base is not None and tuple(t._base.shape)))
 Machine.reads = READ
 

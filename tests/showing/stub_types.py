@@ -66,7 +66,8 @@ def text_of(annotation: Any, function: Any = None) -> str:
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
-        scope = {**vars(builtins), **_KNOWN, **getattr(function, "__globals__", {})}
+        named = getattr(getattr(function, "func", function), "__globals__", {})           # a twin is a partial
+        scope = {**vars(builtins), **_KNOWN, **named}
         try:
             return text_of(eval(annotation, scope), function)
         except NameError:

@@ -71,7 +71,8 @@ def ways_of(function: Any, method: bool = False) -> list[Way]:
         stated = [" -> " in text for text in facts.schemas]
         ways = [_of_schema(schema, own, body, result if not any(stated) else safe(schema.result))
                 for schema in schemas(facts.schemas)]
-        if any(each.kind is REST for each in own.parameters.values()):
+        kinds = {each.kind for each in own.parameters.values()}
+        if REST in kinds and inspect.Parameter.VAR_KEYWORD not in kinds:          # sizes or dims, not a call passed on
             ways += [spread for way in ways for spread in _spread(way)]
     if method and ways[0].given and ways[0].given[0].how is not REST:
         fitting = [way for way in ways if way.given and ("Tensor" in way.given[0].kind or way.given[0].kind == "Any")]
@@ -108,7 +109,7 @@ def _of_schema(schema: Schema, own: inspect.Signature, body: Any, result: str) -
     for each in schema.parameters:
         name = "input" if each.name == "self" else each.name
         kind = safe(each.annotation)
-        if each.kind == "Tensor" and schema.name in NUMBERS_TOO and each.name not in ("out", "input"):
+        if each.kind == "Tensor" and schema.name.removesuffix("_") in NUMBERS_TOO and each.name not in ("out", "input"):
             kind = TENSOR_OR_NUMBER
         default = each.default
         if default is None and each.by_name and each.none:

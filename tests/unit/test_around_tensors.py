@@ -109,6 +109,9 @@ def test_a_low_rank_is_found() -> None:
         assert_close(u @ torch.diag_embed(s) @ v.mH, matrix)
         assert_close(s[..., :3], torch.linalg.svdvals(matrix)[..., :3])
     mean = low.mean(0, keepdim=True)
+    assert torch.pca_lowrank(low, q=3, niter=0)[1].shape == (3,)
+    with pytest.raises(ValueError, match=r"niter\(=-1\) must be non-negative integer"):
+        torch.pca_lowrank(low, q=3, niter=-1)
     _, s, v = torch.pca_lowrank(low, q=3)
     assert_close(s, torch.linalg.svdvals(low - mean)[:3])
     assert_close((low - mean) @ v @ v.mH, low - mean)

@@ -60,6 +60,7 @@ def test_the_second_derivative_is_zero() -> None:
     x = torch.tensor([-1.0, 2.0], requires_grad=True)
     gradient, = torch.autograd.grad(F.leaky_relu(x).sum(), x, create_graph=True)
     assert gradient.tolist() == [pytest.approx(0.01), 1.0]
+    assert str(gradient) == "tensor([0.0100, 1.0000], grad_fn=<TiedBackward0>)"
     ((gradient - 1) ** 2).sum().backward()
     assert x.grad.tolist() == [0.0, 0.0]
 

@@ -139,6 +139,8 @@ def test_small_integers_wrap_around() -> None:
     ("i % 0", RuntimeError, "ZeroDivisionError"),
     ("i ** -1", RuntimeError, "Integers to negative integer powers are not allowed"),
     ("i + 2 ** 70", OverflowError, "int too big to convert"),
+    ("f + 2 ** 64", OverflowError, "int too big to convert"),
+    ("f + (-2 ** 63 - 1)", OverflowError, "can't convert negative int to unsigned"),
     ("f + 'a'", TypeError, "unsupported operand type"),
     ("f < None", TypeError, "not supported between instances"),
     ("f & 1", NotImplementedError, "\"bitwise_and_cpu\" not implemented for 'Float'"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.kernels.special import error_function, expansions, normal, tables as special_tables
+from retrograd.kernels.special import expansions, normal, tables as special_tables
 
 TABLES = [name for name in vars(special_tables) if name.isupper()]
 X = np.random.default_rng(0).standard_normal(3000) * 2
@@ -50,10 +50,10 @@ def test_only_the_elements_of_a_condition_are_computed(share: float) -> None:
 def test_erf(dtype: Any, ulps: int) -> None:
     x = X.astype(dtype)
     expected = np.array([math.erf(value) for value in x.tolist()])
-    found = error_function.erf(x)
+    found = normal.erf(x)
     assert np.max(np.abs(found - expected) / np.spacing(np.abs(expected).astype(dtype))) <= ulps
     with np.errstate(invalid="ignore"):
-        ends = error_function.erf(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 7.0], dtype))
+        ends = normal.erf(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 7.0], dtype))
     np.testing.assert_array_equal(ends, np.array([0.0, -0.0, 1.0, -1.0, np.nan, 1.0], dtype))
     np.testing.assert_array_equal(np.signbit(ends[:2]), [False, True])
 

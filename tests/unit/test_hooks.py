@@ -143,3 +143,12 @@ def test_a_function_may_hook_its_own_node_while_it_runs() -> None:
 
     Twice.apply(leaf(1, 2)).sum().backward()
     assert seen == [[2, 2]]
+
+
+def test_the_node_of_a_write_to_a_slice_can_be_called_as_any_other() -> None:
+    x = leaf(1, 2)
+    y = x.clone()
+    y[:1].mul_(3)
+    gradient, of_the_slice = y.grad_fn(torch.ones(2))
+    assert numbers(gradient) == [3, 1]
+    assert of_the_slice is None

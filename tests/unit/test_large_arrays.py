@@ -10,7 +10,8 @@ import pytest
 
 import retrograd as torch
 from retrograd.kernels import rows, scans
-from retrograd.kernels.indexing import argsort, masks, sorting
+from retrograd.kernels.elementwise import choosing
+from retrograd.kernels.indexing import argsort, gathering, sorting
 from retrograd.kernels.native import threads
 
 Array = np.ndarray[Any, Any]
@@ -147,7 +148,8 @@ def test_gradients_of_large_tensors_are_those_of_small_ones() -> None:
 
 @pytest.mark.parametrize(("shape", "dim"), [((50, 40), 1), ((50, 40), 0), ((6, 7, 8), 1), ((900,), 0)])
 def test_what_is_placed_block_by_block(shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_BLOCK", 100)
+    monkeypatch.setattr(gathering, "_BLOCK", 100)
+    monkeypatch.setattr(gathering, "_FEW", 10)
     for count in (1, 5, shape[dim]):
         size = (*shape[:dim], count, *shape[dim + 1:])
         index, values = draws.integers(0, shape[dim], size), draws.standard_normal(size)
@@ -209,11 +211,11 @@ def test_by_a_mask(dtype: str, shape: tuple[int, ...]) -> None:
     for part in (0.0, 0.5, 1.0):
         mask = draws.random(shape) < part
         for array in (x, np.asfortranarray(x)):
-            np.testing.assert_array_equal(masks.taken(array, mask), x[mask])
+            np.testing.assert_array_equal(choosing.taken(array, mask), x[mask])
             values = draws.integers(0, 2, int(mask.sum())).astype(dtype)
             for value in (values, values[:1].sum(keepdims=True).astype(dtype), np.ones((), dtype), 0):
                 found, expected = array.copy(order="K"), x.copy()
-                masks.write(found, mask, value)
+                choosing.write(found, mask, value)
                 expected[mask] = value
                 np.testing.assert_array_equal(found, expected)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import re
 import weakref
 from typing import Any
 
@@ -196,6 +197,7 @@ def test_sequential_is_a_list_of_modules() -> None:
     net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
     assert len(net[:2]) == 2
     assert net[-1] is net[2]
+    assert net.extend([]) is net
     del net[1]
     assert [*net.state_dict()] == ["0.weight", "0.bias", "1.weight", "1.bias"]
     with pytest.raises(IndexError, match="index 5 is out of range"):
@@ -247,6 +249,26 @@ def test_a_weight_that_was_written_to_is_refused_in_backward() -> None:
         layer.weight.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.backward()
+
+
+def test_attention_starts_from_biases_of_zero() -> None:
+    layer = nn.MultiheadAttention(4, 2)
+    assert layer.in_proj_bias is not None
+    assert (layer.in_proj_bias.tolist(), layer.out_proj.bias.tolist()) == ([0.0] * 12, [0.0] * 4)
+    assert [*nn.MultiheadAttention(4, 2, bias=False).state_dict()] == ["in_proj_weight", "out_proj.weight"]
+    assert [*nn.MultiheadAttention(4, 2, bias=False, kdim=3).state_dict()] == [
+        "q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"]
+
+
+@pytest.mark.parametrize(("layer", "shape", "message"), [
+    (nn.InstanceNorm1d(4, affine=True), (3, 5, 2), "expected input's size at dim=1 to match num_features (4), but"),
+    (nn.InstanceNorm1d(4, affine=True), (5, 2), "expected input's size at dim=0 to match num_features (4), but"),
+    (nn.InstanceNorm1d(4), (4,), "expected 2D or 3D input (got 1D input)"),
+    (nn.InstanceNorm2d(4), (2, 4, 3, 3, 3), "expected 3D or 4D input (got 5D input)"),
+])
+def test_inputs_that_instance_norm_refuses(layer: nn.Module, shape: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        layer(torch.ones(shape))
 
 
 def test_dropout_scales_what_it_keeps() -> None:

@@ -343,6 +343,7 @@ def assert_shows(token: str, value: float, precision: int) -> None:
 @given(real_numbers([np.float32, np.float64], finite=True) | integers, linewidths, st.booleans())
 def test_a_line_is_wider_than_asked_only_for_one_element(array: Array, linewidth: int, requires_grad: bool) -> None:
     assume(array.any() or array.dtype.kind != "f")  # PyTorch takes the zeros of a tensor of zeros for one column wide
+    assume(not (np.signbit(array) & (array == 0)).any())  # and has no column for the sign of a zero
     printing.set_printoptions(profile="full", linewidth=linewidth)
     suffixes = ["requires_grad=True"] * requires_grad
     text = printing.format_tensor(array, dtype_name="torch.some", show_dtype=True, suffixes=suffixes)

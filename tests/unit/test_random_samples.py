@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels.special.gamma_gradient import by_shape
+from retrograd.kernels.special.incomplete_gamma import gamma_sample_by_shape as by_shape
 
 functional = torch.nn.functional
 

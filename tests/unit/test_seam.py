@@ -43,7 +43,8 @@ STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine
 # What each way of running the table cannot do, by the name of the entry, and why.
 FORWARD = {**LINEAGE, **STATISTICS, **listed(_SHAPES, "unique_consecutive")}
 BOTH = {**LINEAGE, **STATISTICS}
-TAPED = {**LINEAGE, **listed(_FREEDOM, "cov weights"), **listed(_LENGTHS, ";".join(
+TAPED = {**LINEAGE, **listed(_FREEDOM, "cov weights"), **listed(_SHAPES, "repeat_interleave counts"),
+         **listed(_LENGTHS, ";".join(
     f"ctc_loss {kind}{way}" for kind in ("", "joined ", "impossible ", "of nothing ", "alone ")
     for way in ("mean", "sum", "none")))}
 

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -26,6 +27,9 @@ WRONG: dict[str, Callable[[], Any]] = {
     "flip(): argument 'dims' (position 2) must be tuple of ints, but found element of type str at pos 0":
         lambda: torch.flip(X, ["a"]),
     "expected Tensor as element 1 in argument 0, but got int": lambda: torch.cat([X, 1]),
+    "copy_(): argument 'other' (position 1) must be Tensor, not numpy.str_": lambda: X.copy_(np.str_("a")),
+    "fill_() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n":
+        lambda: torch.fill_(X, "a"),
     "Overflow when unpacking long long": lambda: torch.cumsum(X, 10**20),
     "sum() received an invalid combination of arguments - got (Tensor, str), but expected one of:\n"
     " * (Tensor input, *, torch.dtype dtype = None)\n"
@@ -76,3 +80,39 @@ def test_flags_are_looked_at_before_every_call() -> None:
         torch.topk(X, 1, largest=True)
         with pytest.raises(TypeError, match="must be bool, not int"):
             torch.topk(X, 1, largest=2)
+
+
+F = torch.nn.functional
+SAID: dict[str, Callable[[], Any]] = {
+    "Boolean value of Tensor with more than one value is ambiguous": lambda: F.mse_loss(X, X, torch.ones(2)),
+    "It is expected kernel_size equals to 2, but got size 1": lambda: F.unfold(X[None], (2,)),
+    "not enough values to unpack (expected 2, got 1)": lambda: F.lp_pool2d(X[None], 2.0, (2,)),
+    "shape mismatch: value tensor of shape [1, 2] cannot be broadcast to indexing result of shape [2]":
+        lambda: X.index_put((torch.tensor([0, 1]), torch.tensor([0, 1])), torch.ones(1, 2)),
+    "linalg.cond(ord=nuc): A must be batches of square matrices": lambda: torch.linalg.cond(X[:, :0], "nuc"),
+    "linalg.matrix_norm: Order 1.5 not supported": lambda: torch.linalg.matrix_norm(X, torch.tensor(1.5)),
+    "Input type (torch.FloatTensor) and bias type (torch.DoubleTensor) should be the same or input should be a MKLDNN":
+        lambda: F.conv_transpose1d(X[None], torch.ones(3, 2, 2), torch.ones(2).double()),
+    "expected scalar type Float but found Double": lambda: F.layer_norm(X, (4,), torch.ones(4), torch.ones(4).double()),
+    "unfold(): argument 'step' must be int, not Tensor": lambda: X.unfold(1, 2, torch.tensor(1.5)),
+    "Dimension out of range (expected to be in range of [-1, 0], but got -2)":
+        lambda: F.scaled_dot_product_attention(*[torch.ones(1, 2, 3, 4)] * 3, torch.ones(3)),
+}
+
+
+@pytest.mark.parametrize(("said", "call"), SAID.items())
+def test_what_functions_say_themselves(said: str, call: Callable[[], Any]) -> None:
+    with pytest.raises((TypeError, ValueError, RuntimeError, IndexError)) as caught:
+        call()
+    assert str(caught.value).startswith(said)
+
+
+def test_old_options_of_losses_are_true_or_false() -> None:
+    with pytest.warns(UserWarning, match="reduction='none'"):
+        assert F.mse_loss(X, X, reduce=0).shape == (3, 4)
+
+
+def test_weights_have_the_shape_of_the_input_as_it_was_given() -> None:
+    with pytest.warns(UserWarning, match="different to the input size"), pytest.raises(
+            ValueError, match="Weights and input must have the same size"):
+        F.mse_loss(X[0], X, weight=X)

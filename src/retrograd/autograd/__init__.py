@@ -1,8 +1,5 @@
 """torch.autograd: gradients, Functions, grad modes, Jacobians, checks."""
 
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from ..tensors.recording.saved_values import SavedTensor
 from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -12,28 +9,6 @@ from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
-__all__ = [
-    "Function",
-    "SavedTensor",
-    "Variable",
-    "anomaly_mode",
-    "backward",
-    "detect_anomaly",
-    "enable_grad",
-    "function",
-    "functional",
-    "grad",
-    "grad_mode",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "inference_mode",
-    "no_grad",
-    "profiler",
-    "set_detect_anomaly",
-    "set_grad_enabled",
-    "variable",
-]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+__all__ = ["Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
+           "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
+           "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "variable"]

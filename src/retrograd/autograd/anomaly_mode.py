@@ -7,7 +7,6 @@ writes the reports.
 from __future__ import annotations
 
 import threading
-from types import TracebackType
 from typing import Any
 
 from ..errors import warn
@@ -88,8 +87,7 @@ class set_detect_anomaly:
     def __enter__(self) -> None:
         return
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         _set(self.prev, self.prev_check_nan)
 
 

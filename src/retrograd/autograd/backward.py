@@ -25,9 +25,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 
 def _cotangents(grads: Any, count: int) -> tuple[Any, ...]:
     """One cotangent for each root. None stands for an implicit cotangent."""
-    if grads is None:
-        return (None,) * count
-    return (grads,) if isinstance(grads, TensorBase) else tuple(grads)
+    return (None,) * count if grads is None else _sequence(grads)
 
 
 def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = None, retain_graph: bool | None = None,
@@ -91,8 +89,7 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
     """Run one pass, and treat absent gradients as the options say."""
     starts = starting(roots, cotangents)
     edges = [input_edge(t) for t in targets]
-    found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges,
-                         capture=True)
+    found = run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=edges, capture=True)
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:
         if any(g is None and isinstance(target, GradientEdge) for g, target in zip(gradients, targets)):

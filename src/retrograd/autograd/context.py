@@ -78,7 +78,8 @@ class _FunctionBase:
     @_only_read
     def saved_variables(self) -> Any:
         """`saved_tensors` under its old name."""
-        return self._node.unpacked_as_of_old()
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self._node.unpacked()
 
     @_only_read
     def _raw_saved_tensors(self) -> Any:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import warn
 from ..graph import faults
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
@@ -53,13 +52,9 @@ class FunctionNode(Node):
     needs_input_grad: Any
 
     def __init__(self, context_class: type[Any], args: Sequence[Any] = ()) -> None:
-        self.number = 0                                 # until forward has returned
-        self.hooks = self.plan = self.saved = None
-        self.shape = self.dtype = None
-        self.outputs = 0
-        self.context_class = context_class
-        self.materialize = True
-        self.slice = False
+        self.number = self.outputs = 0                  # until forward has returned
+        self.hooks = self.plan = self.saved = self.shape = self.dtype = None
+        self.context_class, self.materialize, self.slice = context_class, True, False
         edges: list[Any] = []
         needs: list[bool] = []
         tensors: list[bool] = []
@@ -121,18 +116,12 @@ class FunctionNode(Node):
                     raise faults.modified(self, value.array, self, value.number)
                 tensors.append(with_edge(value.array, self.edge_to(value.number)))
             elif written_since(value._array, self.number):
-                edge = value._edge
-                raise faults.modified(self, value._array, *((None, 0) if edge is None else (edge.node, edge.index)))
+                raise faults.modified(self, value._array, *faults.maker(value._edge))
             else:
                 tensors.append(value)
         if self.context_class._forward_cls.clear_saved_tensors_on_access:
             self.saved = READ
         return tuple(tensors)
-
-    def unpacked_as_of_old(self) -> tuple[Any, ...]:
-        """The saved tensors, with the warning that `saved_variables` gives."""
-        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
-        return self.unpacked()
 
     def raw(self) -> tuple[SavedTensor, ...]:
         """The saved tensors, to register hooks on them."""

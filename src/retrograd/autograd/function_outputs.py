@@ -17,18 +17,8 @@ from ..graph.versions import next_number, written
 from ..modes import local
 from ..tensors.face.interop import detach, detach_
 from ..tensors.recording.inplace import rebase
-from ..tensors.state.base import (
-    CUSTOM,
-    MULTI_OUTPUT,
-    ORDINARY,
-    TensorBase,
-    make_view,
-    plain,
-    requires,
-    set_edge,
-    stands_as_leaf,
-    with_edge,
-)
+from ..tensors.state import base as state
+from ..tensors.state.base import TensorBase, requires
 from ..tensors.state.inference import saved
 from ..tensors.state.refusals import refusal
 from .function_node import FunctionNode
@@ -137,7 +127,7 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
             out._edge = edge
         meta = out._meta
         if meta is not None and meta.base is not None and not (is_input and is_dirty):
-            meta.creation = CUSTOM
+            meta.creation = state.CUSTOM
         outputs.append(out)
     if marks is not None and any(all(t is not out for out in raw) for t in marks.dirty.values()):
         raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
@@ -145,20 +135,16 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
     if differentiable > 1:
         for out in outputs:
             if isinstance(out, TensorBase) and out._meta is not None and out._meta.base is not None:
-                out._meta.creation = MULTI_OUTPUT
+                out._meta.creation = state.MULTI_OUTPUT
     return outputs
 
 
 def _note_shapes(node: FunctionNode, raw: tuple[Any, ...]) -> None:
     """Note the shapes and dtypes of the outputs, with None for an output that is not a tensor."""
     node.outputs = len(raw)
-    if len(raw) == 1:
-        out = raw[0]
-        if isinstance(out, TensorBase):
-            node.shape, node.dtype = out._array.shape, out._array.dtype
-    else:
-        node.shape = [o._array.shape if isinstance(o, TensorBase) else None for o in raw]
-        node.dtype = [o._array.dtype if isinstance(o, TensorBase) else None for o in raw]
+    shapes = [o._array.shape if isinstance(o, TensorBase) else None for o in raw]
+    dtypes = [o._array.dtype if isinstance(o, TensorBase) else None for o in raw]
+    node.shape, node.dtype = (shapes[0], dtypes[0]) if len(raw) == 1 else (shapes, dtypes)
 
 
 def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
@@ -175,9 +161,9 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                            "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "
                            "writes and returns a single Tensor, and one for the rest.")
-    if base is not None and meta.creation != ORDINARY:
+    if base is not None and meta.creation != state.ORDINARY:
         raise refusal(meta.creation, before, of_base=False)
-    if base is not None and stands_as_leaf(base) and before is not None:
+    if base is not None and state.stands_as_leaf(base) and before is not None:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. Give "
                            "the Function a clone.")
     edge.node.slice = base is not None
@@ -188,26 +174,23 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
 
 def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool) -> Any:
     """An output that is a constant, an unchanged input, or a tensor with an AutogradMeta, with its edge."""
-    if edge is None:
-        if requires(out):
-            if is_input:
-                return detach(out)
-            if not out._is_view():
-                return detach_(out)
-            return out
-        if not is_input or is_dirty:
-            return out
+    if edge is None and requires(out):
+        if is_input:
+            return detach(out)
+        return out if out._is_view() else detach_(out)
+    if edge is None and (is_dirty or not is_input):
+        return out
     if is_input:
         if is_saved:
             raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is "
                                "not supported if you override setup_context. You should return and save a view of the "
                                "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself.")
         if out.is_inference():
-            return plain(out._array)
-        view = with_edge(out._array, edge)
-        make_view(view, out, _itself, CUSTOM)
+            return state.plain(out._array)
+        view = state.with_edge(out._array, edge)
+        state.make_view(view, out, _itself, state.CUSTOM)
         return view
-    set_edge(out, edge)
+    state.set_edge(out, edge)
     meta = out._meta
     if meta.base is not None:
         meta.seen = next_number()

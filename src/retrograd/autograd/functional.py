@@ -8,10 +8,9 @@ product with a tangent. `blocks` computes whole Jacobians.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from ..modes import local
-from ..names import missing
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
@@ -37,11 +36,8 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "vjp")
-        xs = _prepared(xs, create_graph, True)
-        several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "vjp")
-        if strict:
-            check.require_outputs(outputs)
+        several, xs = _inputs(inputs, create_graph, "vjp")
+        several_outputs, outputs = _outputs(func, xs, strict, "vjp")
         if v is not None:
             cotangents = _like(v, outputs, several_outputs, create_graph, "vjp")
         elif len(outputs) == 1 and outputs[0]._array.size == 1:
@@ -66,12 +62,9 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "jvp")
-        xs = _prepared(xs, create_graph, True)
+        several, xs = _inputs(inputs, create_graph, "jvp")
         tangents = _tangents(v, xs, several, create_graph, "jvp")
-        several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "jvp")
-        if strict:
-            check.require_outputs(outputs)
+        several_outputs, outputs = _outputs(func, xs, strict, "jvp")
         zeros = dummies(outputs)
         by_inputs = gradients(outputs, xs, zeros, True)
         if strict:
@@ -107,14 +100,11 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
                            f'supported together (yet). Please either set `{name}=False` or `strategy="reverse-mode"`.')
         return _by_columns(func, inputs, vectorize)
     with enable_grad():
-        several, xs = _as_tuple(inputs, "inputs", "jacobian")
-        xs = _prepared(xs, create_graph, True)
-        several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, "jacobian")
-        if strict:
-            check.require_outputs(outputs)
-            if vectorize:
-                raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
-                                   "supported together. Please either set `strict=False` or `vectorize=False`.")
+        several, xs = _inputs(inputs, create_graph, "jacobian")
+        several_outputs, outputs = _outputs(func, xs, strict, "jacobian")
+        if strict and vectorize:
+            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                               "supported together. Please either set `strict=False` or `vectorize=False`.")
         if not vectorize:
             check.require_real(outputs)
         if create_graph:
@@ -141,12 +131,7 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def single(*args: Any) -> Any:
-        out = func(*args)
-        in_tuple, outputs = _as_tuple(out, OUTPUTS, "hessian")
-        if strict:
-            check.require_outputs(outputs)
-        check.require_single(in_tuple, outputs, "hessian")
-        return out.squeeze()
+        return _single_output(func, args, strict, "hessian").squeeze()
 
     def gradient(*args: Any) -> Tensors:
         found: Tensors = jacobian(single, args, create_graph=True)
@@ -171,11 +156,7 @@ def vhp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     >>> torch.autograd.functional.vhp(lambda x: (x * x * x).sum(), torch.tensor([1., 2.]), torch.ones(2))
     (tensor(9.), tensor([ 6., 12.]))
     """
-    with enable_grad():
-        first = _first_order(func, inputs, v, create_graph, strict, "vhp")
-    found = gradients(first.gradient, first.xs, first.vectors, create_graph)
-    return first.output, _result(check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK), first.several,
-                                 create_graph)
+    return _times_hessian(func, inputs, v, create_graph, strict, "vhp")
 
 
 def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
@@ -189,37 +170,23 @@ def hvp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
     >>> torch.autograd.functional.hvp(lambda x: (x * x * x).sum(), torch.tensor([1., 2.]), torch.ones(2))
     (tensor(9.), tensor([ 6., 12.]))
     """
+    return _times_hessian(func, inputs, v, create_graph, strict, "hvp")
+
+
+def _times_hessian(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> tuple[Any, Any]:
+    """The results of `vhp`, or those of `hvp`: the same pass, but of the product of a cotangent with the Hessian."""
     with enable_grad():
-        first = _first_order(func, inputs, v, create_graph, strict, "hvp")
-        zeros = dummies(first.xs)
-        doubled = gradients(first.gradient, first.xs, zeros, True)
-    found = gradients(doubled, zeros, first.vectors, create_graph)
-    return first.output, _result(check.filled(found, first.xs, strict, create_graph, check.DOUBLE_BACK_TRICK),
-                                 first.several, create_graph)
-
-
-class _FirstOrder(NamedTuple):
-    """The first derivative, from which the products with a Hessian start. `several`: whether `inputs` was a tuple."""
-
-    several: bool
-    xs: Tensors
-    vectors: Tensors | None
-    output: Any
-    gradient: Tensors
-
-
-def _first_order(func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> _FirstOrder:
-    several, xs = _as_tuple(inputs, "inputs", name)
-    xs = _prepared(xs, create_graph, True)
-    vectors = _tangents(v, xs, several, create_graph, name)
-    several_outputs, outputs = _as_tuple(func(*xs), OUTPUTS, name)
-    if strict:
-        check.require_outputs(outputs)
-    check.require_single(several_outputs, outputs, name)
-    gradient = gradients(outputs, xs, None, True)
-    if strict:
-        check.require_second_order(gradient)
-    return _FirstOrder(several, xs, vectors, _result(outputs, False, create_graph), gradient)
+        several, xs = _inputs(inputs, create_graph, name)
+        vectors = _tangents(v, xs, several, create_graph, name)
+        output = _single_output(func, xs, strict, name)
+        gradient, by, stage = gradients((output,), xs, None, True), xs, check.DOUBLE_BACK
+        if strict:
+            check.require_second_order(gradient)
+        if name == "hvp":
+            by, stage = dummies(xs), check.DOUBLE_BACK_TRICK
+            gradient = gradients(gradient, xs, by, True)
+    product = check.filled(gradients(gradient, by, vectors, create_graph), xs, strict, create_graph, stage)
+    return _result((output,), False, create_graph), _result(product, several, create_graph)
 
 
 def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = False) -> Any:
@@ -255,6 +222,27 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
             raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} "
                             f"has type {type(element)}.")
     return several, values
+
+
+def _inputs(inputs: Any, create_graph: bool, name: str) -> tuple[bool, Tensors]:
+    """Whether `inputs` is a tuple, and the tensors to call the function with."""
+    several, xs = _as_tuple(inputs, "inputs", name)
+    return several, _prepared(xs, create_graph, True)
+
+
+def _outputs(func: Callable, xs: Tensors, strict: bool, name: str) -> tuple[bool, Tensors]:
+    """Whether `func(*xs)` is a tuple, and its tensors. In strict mode all of them must require grad."""
+    several, outputs = _as_tuple(func(*xs), OUTPUTS, name)
+    if strict:
+        check.require_outputs(outputs)
+    return several, outputs
+
+
+def _single_output(func: Callable, xs: Tensors, strict: bool, name: str) -> Any:
+    """The tensor `func(*xs)`, which must have a single element."""
+    several, outputs = _outputs(func, xs, strict, name)
+    check.require_single(several, outputs, name)
+    return outputs[0]
 
 
 def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
@@ -297,7 +285,3 @@ def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str)
         raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
                            "Tensor with a single element.")
     return None
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Generator
-from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from ..errors import warn
@@ -41,8 +40,7 @@ class _Mode:
         self._before.append((thread.grad, thread.inference))
         self._switch()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         thread = local.thread
         thread.grad, thread.inference = self._before.pop()
 

@@ -1,7 +1,7 @@
 """gradcheck and gradgradcheck: compare derivatives with finite differences of the function itself.
 
-This module has the order of the checks and the checks of a function's inputs. `comparison` compares two Jacobians, and
-`backward_checks` checks the backward pass itself.
+This module has the order of the checks, the checks of a function's inputs, and the checks of a backward pass itself:
+linearity, absent cotangents, and batches of cotangents. `comparison` compares two Jacobians.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import warn
+from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
 from ..tensors.arguments.generator import default_generator
-from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.base import TensorBase, edge_of, plain, with_edge
 from .backward import grad
-from .backward_checks import check_batched_pass, check_linear, check_undefined
 from .comparison import Check, GradcheckError, compare, requires_grad
 from .differences import as_tuple, is_float
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
+
+_WHERE = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
 
 
 def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
@@ -131,10 +133,10 @@ def _run(check: Check, undefined: bool, batched: bool) -> None:
     if outputs:
         if batched:
             for i, out in enumerate(outputs):
-                check_batched_pass(check, out, i)
-        check_linear(check, outputs)
+                _check_batched_pass(check, out, i)
+        _check_linear(check, outputs)
         if undefined:
-            check_undefined(check, len(outputs))
+            _check_undefined(check, len(outputs))
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:
@@ -165,3 +167,73 @@ def _part_of(func: Callable, part: str) -> Callable:
                       for o in as_tuple(func(*inputs))])
 
     return of_part
+
+
+# The checks of a backward pass itself
+
+
+class UndefinedGrad(OtherNode):
+    """An identity that passes on no gradient: the nodes before it get an absent gradient."""
+
+    __slots__ = ()
+    namespace = "torch::autograd::"
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        return [None]
+
+
+def _cut(out: Any) -> Any:
+    """The output, behind an `UndefinedGrad`."""
+    array = out._array
+    return with_edge(array, UndefinedGrad((edge_of(out),), array.shape, array.dtype))
+
+
+def _zeros(outputs: list[Any]) -> list[Any]:
+    return [plain(np.zeros(o._array.shape, o._array.dtype)) for o in outputs]
+
+
+def _check_linear(check: Check, outputs: list[Any]) -> None:
+    """Raise GradcheckError if the backward returns a nonzero gradient for a cotangent of zeros."""
+    for g in grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True):
+        if g is not None and np.any(g._array != 0):
+            raise GradcheckError("backward not multiplied by grad_output")
+
+
+def _check_undefined(check: Check, count: int) -> None:
+    """Raise GradcheckError if the backward fails, or returns a nonzero gradient, when cotangents are absent."""
+    choices: list[range | list[int]] = [range(count)]
+    if count > 1:
+        choices += [[i] for i in range(count)]
+    for absent in choices:
+        outputs = [o for o in check.outputs() if requires_grad(o)]
+        outputs = [_cut(o) if i in absent else o for i, o in enumerate(outputs)]
+        try:
+            found = grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True)
+        except RuntimeError as error:
+            _warn()
+            raise GradcheckError(f"Expected backward function to handle undefined output grads. {_WHERE}") from error
+        if any(g is not None and np.any(g._array != 0) for g in found):
+            _warn()
+            raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined "
+                                 f"or zero. {_WHERE}")
+
+
+def _warn() -> None:
+    warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+        "break existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature')
+
+
+def _check_batched_pass(check: Check, out: Any, number: int) -> None:
+    """Raise GradcheckError if the gradients of a batch of cotangents differ from those of each cotangent alone."""
+    stream = np.random.default_rng(0)
+    batch = stream.uniform(-1, 1, (2, *out._array.shape)).astype(out._array.dtype)
+    xs = check.differentiable
+    together = grad(out, xs, plain(batch), retain_graph=True, allow_unused=True, is_grads_batched=True)
+    for row in range(2):
+        alone = grad(out, xs, plain(batch[row]), retain_graph=True, allow_unused=True)
+        for j, (a, b) in enumerate(zip(together, alone)):
+            if a is not None and not np.allclose(a._array[row], b._array):
+                raise GradcheckError(f"For output {number} and input {j}:\n\ngradcheck or gradgradcheck failed while "
+                                     "testing batched gradient computation.")

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import dtype as torch_dtype
 from ..errors import Site
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
@@ -150,7 +149,7 @@ class _Search:
             if id(owner) not in self.counted:
                 self.counted.add(id(owner))
                 size += owner.nbytes
-        return Held(name, len(arrays), size, tuple([_described(array) for array in arrays]), site)
+        return Held(name, len(arrays), size, tuple([f"{array.dtype}{[*array.shape]}" for array in arrays]), site)
 
 
 def _held_by(node: Node) -> Iterator[Any]:
@@ -186,8 +185,3 @@ def _owner(array: Array) -> Array:
             array = below
         below = below.obj if isinstance(below, memoryview) else getattr(below, "base", None)
     return array
-
-
-def _described(array: Array) -> str:
-    """'float32[2, 3]'."""
-    return f"{str(torch_dtype.of[array.dtype]).removeprefix('torch.')}{[*array.shape]}"

@@ -42,6 +42,11 @@ class Interval(NamedTuple):
         return self.end - self.start
 
 
+def _text_of(time: str) -> property:
+    """The property that shows a time as text."""
+    return property(lambda self: time_text(getattr(self, time)))
+
+
 class _Figures:
     """The figures that a call and an average of calls have in common."""
 
@@ -67,17 +72,9 @@ class _Figures:
         """The mean time of a call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
-    @property
-    def cpu_time_str(self) -> str:
-        return time_text(self.cpu_time)
-
-    @property
-    def cpu_time_total_str(self) -> str:
-        return time_text(self.cpu_time_total)
-
-    @property
-    def self_cpu_time_total_str(self) -> str:
-        return time_text(self.self_cpu_time_total)
+    cpu_time_str = _text_of("cpu_time")
+    cpu_time_total_str = _text_of("cpu_time_total")
+    self_cpu_time_total_str = _text_of("self_cpu_time_total")
 
 
 class FunctionEvent(_Figures):

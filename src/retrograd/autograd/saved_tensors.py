@@ -6,21 +6,11 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
 from ..modes import local
 from ..tensors.recording.saving import Packer, in_force
-
-
-class _Disabled(threading.local):
-    """Why hooks may not be used in this thread, or None if they may."""
-
-    message: str | None = None
-
-
-_disabled = _Disabled()
 
 
 class saved_tensors_hooks:
@@ -46,8 +36,8 @@ class saved_tensors_hooks:
         if not (callable(self.pack_hook) and callable(self.unpack_hook)):
             raise TypeError("saved_tensors_hooks(): both hooks must be callable, but got "
                             f"{self.pack_hook!r} and {self.unpack_hook!r}")
-        if _disabled.message is not None:
-            raise RuntimeError(_disabled.message)
+        if local.thread.hooks_refused is not None:
+            raise RuntimeError(local.thread.hooks_refused)
         outer = in_force()
         _replace(outer, self._packer(outer))
 
@@ -72,14 +62,10 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Any) -> tuple[Any, Any]:
-            return tensor.device, tensor.detach().clone() if pin_memory else tensor.cpu()
+        def pack(tensor: Any) -> Any:
+            return tensor.detach().clone() if pin_memory else tensor
 
-        def unpack(packed: tuple[Any, Any]) -> Any:
-            device, tensor = packed
-            return tensor.to(device)
-
-        super().__init__(pack, unpack)
+        super().__init__(pack, lambda packed: packed)
 
 
 @contextlib.contextmanager
@@ -88,11 +74,12 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
 
     If hooks are already in force, the call itself raises the error.
     """
-    before = _disabled.message
+    thread = local.thread
+    before = thread.hooks_refused
     if in_force() is not None:
         raise RuntimeError(error_message)
-    _disabled.message = error_message
+    thread.hooks_refused = error_message
     try:
         yield
     finally:
-        _disabled.message = before
+        thread.hooks_refused = before

@@ -70,28 +70,25 @@ def require_outputs(outputs: Sequence[Any]) -> None:
 
 def require_dependence(gradients: Sequence[Any]) -> None:
     """Raise RuntimeError if a gradient is absent, or does not depend on its cotangent."""
-    for i, g in enumerate(gradients):
-        _require_present(g, i)
-        if edge_of(g) is None:
-            raise RuntimeError(f"The gradient with respect to input {i} is independent of the inputs of the "
-                               f"user-provided function. {_FORBIDDEN}.")
+    _require(gradients, "The gradient with respect to input {} is independent of the inputs of the user-provided "
+                        f"function. {_FORBIDDEN}.")
 
 
 def require_second_order(gradients: Sequence[Any]) -> None:
     """Raise RuntimeError if a gradient cannot be differentiated by the inputs, because the function is linear."""
+    _require(gradients, "While computing the hessian, found that the jacobian of the user-provided function with "
+                        f"respect to input {{}} is independent of the input. {_FORBIDDEN}. You should ensure that your "
+                        "function is twice differentiable and that the jacobian depends on the inputs (this would be "
+                        "violated by a linear function for example).")
+
+
+def _require(gradients: Sequence[Any], constant: str) -> None:
+    """Raise RuntimeError for an absent gradient, and with the message `constant` for a gradient without history."""
     for i, g in enumerate(gradients):
-        _require_present(g, i)
+        if g is None:
+            raise RuntimeError(BACK.absent.format(i))
         if edge_of(g) is None:
-            raise RuntimeError(
-                "While computing the hessian, found that the jacobian of the user-provided function with respect to "
-                f"input {i} is independent of the input. {_FORBIDDEN}. You should ensure that your function is twice "
-                "differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
-                "function for example).")
-
-
-def _require_present(g: Any, i: int) -> None:
-    if g is None:
-        raise RuntimeError(f"The output of the user-provided function is independent of input {i}. {_FORBIDDEN}.")
+            raise RuntimeError(constant.format(i))
 
 
 def require_real(outputs: Sequence[Any]) -> None:

@@ -4,14 +4,6 @@ retrograd computes with NumPy. So the answers are those of a PyTorch without the
 remembered and changes nothing.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
 
 __all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -36,11 +36,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"retrograd {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
-        "run",
-        usage=_RUN_USAGE,
-        help="run a program written for PyTorch, with retrograd as its torch",
-        description="Run a program as python does, except that `import torch` means retrograd.",
-    )
+        "run", usage=_RUN_USAGE, help="run a program written for PyTorch, with retrograd as its torch",
+        description="Run a program as python does, except that `import torch` means retrograd.")
     program = run.add_mutually_exclusive_group(required=True)
     program.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or - for standard input")
     program.add_argument("-m", dest="module", metavar="MODULE", help="a module or package, as with python -m")

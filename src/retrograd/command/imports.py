@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Self
 
 from retrograd.names import PACKAGE, hint
@@ -37,9 +37,7 @@ class Installed:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.undo()
 
     def __reduce__(self) -> tuple[object, tuple[()]]:
@@ -58,17 +56,15 @@ def as_torch() -> Installed:
         raise RuntimeError(
             f"another torch has been imported already, from {getattr(other, '__file__', None) or 'no file'}. "
             f"Call {PACKAGE}.as_torch() before anything imports torch: in a notebook, restart the kernel and make "
-            "it the first cell."
-        )
+            "it the first cell.")
     finder = _Finder()
     sys.meta_path.insert(0, finder)
     return Installed(finder)
 
 
 class _Finder:
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None,
+                  /) -> ModuleSpec | None:
         if not _is_torch(fullname):
             return None
         own = _own(fullname)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from retrograd import __version__
-from retrograd.devices import checked, cuda_count
+from retrograd.devices import cuda_count
 from retrograd.names import PACKAGE
 
 # pip's name for an extra, and the package that it installs.
@@ -35,15 +35,8 @@ def _blas() -> str:
 
 
 def _devices() -> list[str]:
-    places = ["cpu"]
-    for index in range(cuda_count()):
-        place = f"cuda:{index}"
-        try:
-            checked(place)
-        except AssertionError:
-            place += " (CuPy reaches it; this version of retrograd does not compute on it)"
-        places.append(place)
-    return places
+    return ["cpu", *[f"cuda:{index} (CuPy reaches it; this version of retrograd does not compute on it)"
+                     for index in range(cuda_count())]]
 
 
 def _extra(extra: str, package: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dtypes import unimplemented
 from ..tensors.arguments.dims import as_int, axes_of
-from ..tensors.arguments.options import check_tensor, element_type, made
+from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll
 from ..tensors.recording.out_rules import CONSTANT, COUNT_NOTICE, rule
 from ..tensors.recording.public import public
@@ -19,7 +19,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
     """fftfreq or rfftfreq."""
 
     @public(f"fft_{name}(int n, float d=1., *, dtype dtype=None, layout layout=None, device device=None, bool "
-            "pin_memory=None, bool requires_grad=False, Tensor out=None)", name=name,
+            "pin_memory=None, bool requires_grad=False, Tensor out=None)", name=name, strict=True,
             out=rule(gradient=CONSTANT, typed=True, any_shape=True, notice=COUNT_NOTICE, blame=f"fft_{name}"),
             doc=f"The frequencies of the elements of {'an rfft' if name[0] == 'r' else 'an fft'}, in the same "
                 "order.\n\n    "
@@ -29,8 +29,6 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
     def function(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False) -> Any:
         n = as_int(f"fft_{name}", n, "n")
-        if isinstance(d, bool) or not isinstance(d, (int, float, np.floating)):
-            raise TypeError(f"fft_{name}(): argument 'd' must be float, not {type(d).__name__}")
         target = element_type(name, dtype)
         if target.kind not in "fc":
             raise RuntimeError(f"{name} requires a floating point or complex dtype")
@@ -62,25 +60,14 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
         "A copy with the frequency 0 moved from the front to the middle, along `dim` or all dims." if name[0] == "f"
         else "A copy with the frequency 0 moved from the middle to the front: the inverse of `fftshift`."))
     def function(input: Any, dim: Any = None) -> Any:
-        check_tensor(f"fft_{name}", input)
         shape = input._array.shape
-        if dim is None:
-            dims = [*range(len(shape))]
-        elif isinstance(dim, (tuple, list)):
-            dims = [*dim]
-        else:
-            dims = [*axes_of(f"fft_{name}", dim, len(shape))] if isinstance(dim, int) else [_no_dims(name, dim)]
-        if not dims:
+        dims = range(len(shape)) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
+        axes = [axis for d in dims for axis in axes_of(f"fft_{name}", as_int(f"fft_{name}", d, "dim"), len(shape))]
+        if not axes:
             raise RuntimeError("`shifts` required: there is no dim to shift along.")
-        for d in dims:
-            axes_of(f"fft_{name}", d, len(shape))
-        return roll(input, tuple([offset(shape[d]) for d in dims]), tuple(dims))
+        return roll(input, tuple([offset(shape[axis]) for axis in axes]), tuple(axes))
 
     return function
-
-
-def _no_dims(name: str, dim: Any) -> int:
-    raise TypeError(f"fft_{name}(): argument 'dim' must be tuple of ints, not {type(dim).__name__}")
 
 
 fftshift, ifftshift = _shift("fftshift", lambda n: n // 2), _shift("ifftshift", lambda n: (n + 1) // 2)

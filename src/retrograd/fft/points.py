@@ -8,16 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..dtypes import F16, default_floating, dtype as torch_dtype
-from ..ops import basic, fourier
+from ..ops import basic
 from ..tensors.arguments.dims import as_int, axis_of
 from ..tensors.functions.images.padding import constant_pad_nd
-from ..tensors.recording.calls import recorded
 from ..tensors.recording.out import into
 from ..tensors.recording.out_rules import FOUND, FREE, UNDERIVED, rule
 from ..tensors.state.base import TensorBase
-
-_cast = recorded(basic.cast)
-c2c, r2c, c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
 
 # The scales of the kernels.
 _FORWARD = {None: 0, "backward": 0, "ortho": 1, "forward": 2}
@@ -31,12 +27,6 @@ def scale_of(norm: Any, forward: bool) -> int:
     return (_FORWARD if forward else _INVERSE)[norm]
 
 
-def check_norm(name: str, norm: Any) -> None:
-    """Raise TypeError unless the norm is a string or None."""
-    if norm is not None and not isinstance(norm, str):
-        raise TypeError(f"{name}(): argument 'norm' must be str, not {type(norm).__name__}")
-
-
 def promoted(input: Any, to_complex: bool) -> Any:
     """The tensor in a dtype that transforms compute in. Raises RuntimeError for half precision."""
     dtype = input._array.dtype
@@ -47,7 +37,7 @@ def promoted(input: Any, to_complex: bool) -> Any:
         raise RuntimeError("Unsupported dtype Half: convert with .float() first.")
     if to_complex:
         target = torch_dtype.of[target].to_complex().dtype
-    return input if target is dtype else _cast(input, target)
+    return input if target is dtype else basic.cast(input, target)
 
 
 def dim_of(dim: int, ndim: int) -> int:
@@ -94,12 +84,7 @@ def ints(name: str, value: Any, argument: str) -> tuple[int, ...] | None:
     """Ints as a tuple, a single int as a tuple of one, and None unchanged. Raises TypeError for any other value."""
     if value is None:
         return None
-    if isinstance(value, (tuple, list)):
-        return tuple([as_int(name, v, argument) for v in value])
-    try:
-        return (as_int(name, value, argument),)
-    except TypeError:
-        raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not {type(value).__name__}") from None
+    return tuple([as_int(name, v, argument) for v in (value if isinstance(value, (tuple, list)) else (value,))])
 
 
 def half_points(name: str, input: Any, points: Points, s: Any) -> tuple[Points, int]:

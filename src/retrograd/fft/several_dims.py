@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import dtype as torch_dtype
-from ..tensors.arguments.dims import array_of
+from ..dtypes import legacy
+from ..ops.fourier import c2c, c2r, r2c
 from ..tensors.functions.elementwise.elementary import conj, conj_physical
 from ..tensors.recording.public import public
-from .points import c2c, c2r, check_norm, half_points, ints, points_of, promoted, put_into, r2c, resized, scale_of
+from .points import half_points, ints, points_of, promoted, put_into, resized, scale_of
 
 
 def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tuple[Callable[..., Any], Any]:
@@ -17,28 +17,20 @@ def _over(name: str, transform: Callable[..., Any], rule: str, about: str) -> tu
 
     said = "fftn" if name == "ifftn" else name              # PyTorch uses this name for an unfit output
 
-    def checked(called: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
-        array_of(called, input)
-        s, dim = ints(called, s, "s"), ints(called, dim, "dim")
-        check_norm(called, norm)
-        if out is not None:
-            return put_into(out, said, rule, transform, input, s, dim, norm)
-        return transform(input, s, dim, norm)
+    def over(called: str, dims: list[int] | None, where: str) -> Callable[..., Any]:
+        @public(f"fft_{called}(Tensor input, ints[1] s=None, ints[1] dim={dims}, str norm=None, out)", name=called,
+                strict=True, doc=f"{about} over {where}")
+        def function(input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None) -> Any:
+            s, dim = ints(f"fft_{called}", s, "s"), ints(f"fft_{called}", dim, "dim")
+            if out is not None:
+                return put_into(out, said, rule, transform, input, s, dim, norm)
+            return transform(input, s, dim, norm)
 
-    @public(f"fft_{name}(Tensor input, ints[1] s=None, ints[1] dim=None, str norm=None, out)", name=name,
-            doc=f"{about} over `dim`, with `s` points along each; without `dim`, over the last len(s) dims, or all.\n\n"
-                "    Raises RuntimeError for float16 and for no points.")
-    def function(input: Any, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Any:
-        return checked(f"fft_{name}", input, s, dim, norm, out)
+        return function
 
-    two = f"{name[:-1]}2"
-
-    @public(f"fft_{two}(Tensor input, ints[1] s=None, ints[1] dim=[-2, -1], str norm=None, out)", name=two,
-            strict=True, doc=f"{about} over the last two dims, or over `dim`. See `{name}`.")
-    def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
-        return checked(f"fft_{two}", input, s, dim, norm, out)
-
-    return function, over_two
+    return (over(name, None, "`dim`, with `s` points along each; without `dim`, over the last len(s) dims, or all.\n\n"
+                             "    Raises RuntimeError for float16 and for no points."),
+            over(f"{name[:-1]}2", [-2, -1], f"the last two dims, or over `dim`. See `{name}`."))
 
 
 def _fftn(forward: bool) -> Callable[..., Any]:
@@ -52,8 +44,7 @@ def _fftn(forward: bool) -> Callable[..., Any]:
 
 def _rfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
     if input._array.dtype.kind == "c":
-        raise RuntimeError("rfftn expects a real-valued input tensor, but got "
-                           f"{torch_dtype.of[input._array.dtype].legacy}")
+        raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {legacy(input._array)}")
     points = points_of(input, s, dim)
     if not points.dims:
         raise RuntimeError("rfftn must transform at least one axis")
@@ -82,7 +73,7 @@ def _ihfftn(input: Any, s: Any, dim: Any, norm: Any) -> Any:
         raise RuntimeError("ihfftn must transform at least one axis")
     x, scale = resized(promoted(input, False), points), scale_of(norm, False)
     if x._array.dtype.kind == "c":
-        raise RuntimeError(f"Only supports floating-point dtypes, but found: {torch_dtype.of[x._array.dtype].legacy}")
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {legacy(x._array)}")
     *others, last = points.dims
     half = r2c(x, (last,), scale, True)
     return c2c(conj_physical(half), tuple(others), scale, False) if others else conj(half)

@@ -108,11 +108,7 @@ class Watch:
 
 
 class NanFound(Exception):
-    """A gradient has a NaN. The exception never leaves the pass."""
-
-    def __init__(self, found: Found) -> None:
-        super().__init__()
-        self.found = found
+    """A gradient has a NaN: the argument is a `Found`. The exception never leaves the pass."""
 
 
 class CheckedPass(Pass):
@@ -152,7 +148,7 @@ class CheckedPass(Pass):
         try:
             return super().run()
         except NanFound as nan:
-            found = nan.found
+            (found,) = nan.args
         except Exception as error:
             node = self._current()
             if node is not None:
@@ -170,7 +166,9 @@ class CheckedPass(Pass):
 
         def look(node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:
             if raised:
-                self._note_first(node, index, cotangent, saved, gradient)
+                raised.clear()
+                if self.first is None:
+                    self._note(_found(node, index, gradient, [cotangent], saved))
             elif saved is None and sound:
                 return
             size = gradient.size
@@ -181,17 +179,14 @@ class CheckedPass(Pass):
             else:
                 value = nan if has_nan(gradient) else 0
             if value != value:
-                culprit = "" if self.sound else _ROOT
-                raise NanFound(_found(node, index, gradient, _operands(node, index, [cotangent], saved), culprit))
+                raise NanFound(_found(node, index, gradient, [cotangent], saved, "" if self.sound else _ROOT))
 
         return look
 
-    def _note_first(self, node: Any, index: int, cotangent: Any, saved: Any, gradient: Any) -> None:
-        """A rule of the short way raised a flag: note whether it is the first to make a bad value of finite ones."""
-        self.watch.raised.clear()
-        if self.first is None:
-            bad = _found(node, index, gradient, _operands(node, index, [cotangent], saved), "").made()
-            self.first = None if bad is None else (node, bad)
+    def _note(self, found: Found) -> None:
+        """After the first flag that a rule raised: note the gradient if the rule made it bad of finite values."""
+        bad = found.made()
+        self.first = None if bad is None else (found.node, bad)
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
         watch = self.watch
@@ -222,11 +217,9 @@ class CheckedPass(Pass):
         if not nan and (not self.watch.raised or self.first is not None):
             return
         given = [None if g is None else self._array(g) for g in cotangents]
-        operands = _operands(node, index, given, self.saved)
         if nan:
-            raise NanFound(_found(node, index, gradient, operands, self._culprit(given, index, results)))
-        bad = _found(node, index, gradient, operands, "").made()
-        self.first = None if bad is None else (node, bad)
+            raise NanFound(_found(node, index, gradient, given, self.saved, self._culprit(given, index, results)))
+        self._note(_found(node, index, gradient, given, self.saved))
 
     def _culprit(self, given: list[Any], index: int, results: Sequence[Any]) -> str:
         """Say who brought the NaN into this step if a hook did, or the caller who started the pass."""
@@ -254,9 +247,9 @@ def _arrays(values: Sequence[Any]) -> list[Any]:
     return [getattr(value, "_array", None) for value in values]
 
 
-def _found(node: Any, index: int, gradient: Any, operands: Sequence[tuple[str, Any]], culprit: str) -> Found:
-    (name,) = operand_names(node, index + 1)[index:]
-    return Found(node, index, f"the gradient of {faults.forward_name(node)} for {name}", gradient, operands, culprit)
+def _found(node: Any, index: int, gradient: Any, cotangents: list[Any], saved: Any, culprit: str = "") -> Found:
+    what = f"the gradient of {faults.forward_name(node)} for {operand_names(node, index + 1)[index]}"
+    return Found(node, index, what, gradient, _operands(node, index, cotangents, saved), culprit)
 
 
 def _operands(node: Any, index: int, cotangents: list[Any], saved: Any) -> list[tuple[str, Any]]:

@@ -6,14 +6,13 @@ non-finite value of the graph, forward or backward.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import PACKAGE
+from ..errors import warn
 from .bad_values import BadValues, described, has_nan, made
 from .node import AccumulateGrad, origin_of
 
@@ -70,7 +69,8 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
     lines = [f"Function '{node.name()}' returned nan values in its {number}th output."]
     bad = described(found.what, found.gradient, found.operands, is_elementwise(node))
     assert bad is not None
-    lines += [_sentence(bad), recorded_at(node)]
+    text = str(bad)
+    lines += [text[0].upper() + text[1:], recorded_at(node)]
     if found.culprit:
         lines.append(found.culprit)
     else:
@@ -82,11 +82,6 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
 def _where(node: Any, found: Found) -> str:
     """Where a node was recorded, as a further sentence; empty for the node that the report has already named."""
     return "" if node is found.node else f" {recorded_at(node)}"
-
-
-def _sentence(bad: BadValues) -> str:
-    text = str(bad)
-    return text[0].upper() + text[1:]
 
 
 def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None, outside: Iterable[Any]) -> list[str]:
@@ -183,22 +178,13 @@ def tell(node: Any) -> None:
         origin = origin_of(node)
         site = None if origin is None else origin.site
         if site is None:
-            _warn(f"Error detected in {node.name()}. {_NO_SITE}")
+            text = f"Error detected in {node.name()}. {_NO_SITE}"
         elif induced:
-            _warn(f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that induced the "
-                  f"previous calculation:\n{site.frame_text()}")
+            text = (f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that induced "
+                    f"the previous calculation:\n{site.frame_text()}")
         else:
-            _warn(f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
-                  f"{site.frame_text()}")
+            text = (f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
+                    f"{site.frame_text()}")
+        with suppress(UserWarning):     # if warnings are errors, the error that follows says the same
+            warn(text)
         node, induced = None if origin is None else origin.parent, True
-
-
-def _warn(text: str) -> None:
-    """Warn, and blame the line that asked for the pass."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        level, frame = level + 1, frame.f_back
-    try:
-        warnings.warn(text, UserWarning, stacklevel=level)
-    except UserWarning:     # warnings are errors here, and the error that follows says the same
-        return

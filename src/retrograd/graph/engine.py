@@ -278,11 +278,9 @@ class Pass:
         if not node.runs_always and all(cotangent is None for cotangent in cotangents):
             return [None] * len(node.edges)
         observer = local.thread.observer
-        cotangent = cotangents if node.several else cotangents[0]
-        if observer is None:
-            return self.gradients(node, cotangent)
-        watched: Sequence[Any] = observer.node(self.gradients, node, cotangent)
-        return watched
+        run = self.gradients if observer is None else partial(observer.node, self.gradients)
+        results: Sequence[Any] = run(node, cotangents if node.several else cotangents[0])
+        return results
 
     def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
         """The gradients of a node's inputs, in the order of its edges; None for an input that needs no gradient."""

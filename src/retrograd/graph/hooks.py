@@ -71,9 +71,6 @@ class RemovableHandle:
 
     __module__ = "retrograd.utils.hooks"
     next_id: ClassVar[int] = 0
-    id: int
-    hooks_dict_ref: Callable[[], Any]
-    extra_dict_ref: tuple[Callable[[], Any], ...]
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         self.hooks_dict_ref = weakref.ref(hooks_dict)

@@ -72,7 +72,7 @@ class Node:
     saved: Any
     shape: Any
     dtype: Any
-    hooks: Any
+    hooks: Hooks | None
     plan: Plan | None                      # None sends the engine the long way
     origin: tuple[Any, ...]
 
@@ -168,6 +168,9 @@ class Node:
     def index(self) -> int:
         return 0
 
+    def __call__(self, *cotangents: Any) -> Any:
+        return Users.node(self, cotangents)
+
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "
                         "detach(), or run the computation again.")
@@ -225,9 +228,6 @@ class OpNode(Node):
     __slots__ = ()
     op: ClassVar[Op]
 
-    def __call__(self, *cotangents: Any) -> Any:
-        return Users.node(self, cotangents)
-
     def __getattr__(self, name: str) -> Any:
         return SavedReader.attribute(self, name)
 
@@ -256,12 +256,8 @@ class OtherNode(Node):
 
     def __init__(self, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
         self.number = next_number()
-        self.edges = edges
-        self.saved = None
-        self.shape = shape
-        self.dtype = dtype
-        self.hooks = None
-        self.plan = None
+        self.edges, self.shape, self.dtype = edges, shape, dtype
+        self.saved = self.hooks = self.plan = None
 
 
 class Output:
@@ -323,16 +319,12 @@ class AccumulateGrad(OtherNode):
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
 
-    def __call__(self, *cotangents: Any) -> Any:
-        return Users.node(self, cotangents)
-
 
 def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, created on the first call."""
     if node.hooks is None:
         node.hooks = Hooks()
-    hooks: Hooks = node.hooks
-    return hooks
+    return node.hooks
 
 
 def node_class(op: Op) -> type[OpNode]:

@@ -33,13 +33,6 @@ def _base_held_once() -> int:
 _HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
 
 
-def held_alone(array: Any) -> bool:
-    """Whether the caller's one local variable is the only holder of a writable row-major array and its memory."""
-    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1:
-        return False
-    return _memory_alone(array)
-
-
 def hold(array: Any) -> int:
     """Who holds an array besides the caller's one local variable: `SHARED`, `LENT` or `ALONE`."""
     if isinstance(array, np.generic):                    # a rule made this number from 0-d arrays

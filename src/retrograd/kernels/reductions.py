@@ -148,8 +148,8 @@ def shift(x: Any, dim: int, step: int, fill: Any) -> Any:
     return result
 
 
-def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any, Any]:
-    """The variance, the mean, and their dtype. Computed in two passes; half precision is computed in single."""
+def _spread_and_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float, root: bool) -> tuple[Any, Any]:
+    """The variance or its root, and the mean, which keeps the axes. Two passes; half is computed in single."""
     if x.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     wide, n = widened(x), count(x.shape, axes)
@@ -163,39 +163,34 @@ def _deviations(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float)
     else:
         variance = sums(np.square(off.real) + np.square(off.imag), axes, keepdim)
     np.divide(variance, max(n - correction, 0), out=variance)
-    return variance, means, x.dtype
+    if root:
+        np.sqrt(variance, out=variance)
+    return variance.astype(F16) if x.dtype == F16 else variance, means
 
 
-def _as_real(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype) if dtype == F16 else x
-
-
-def _as_mean(means: Any, variance: Any, dtype: Any) -> Any:
-    return means.reshape(variance.shape).astype(dtype, copy=False)
+def _alike(found: Any, means: Any, dtype: Any) -> tuple[Any, Any]:
+    """Variances or deviations, and the means in the same shape and in this dtype."""
+    return found, means.reshape(found.shape).astype(dtype, copy=False)
 
 
 def var(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
     """The variances over `axes`, divided by the number of elements minus `correction`."""
-    variance, _, dtype = _deviations(x, axes, keepdim, correction)
-    return _as_real(variance, dtype)
+    return _spread_and_mean(x, axes, keepdim, correction, False)[0]
 
 
 def std(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> Any:
     """The standard deviations over `axes`."""
-    variance, _, dtype = _deviations(x, axes, keepdim, correction)
-    return _as_real(np.sqrt(variance, out=variance), dtype)
+    return _spread_and_mean(x, axes, keepdim, correction, True)[0]
 
 
 def var_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Variances and means."""
-    variance, means, dtype = _deviations(x, axes, keepdim, correction)
-    return _as_real(variance, dtype), _as_mean(means, variance, dtype)
+    return _alike(*_spread_and_mean(x, axes, keepdim, correction, False), x.dtype)
 
 
 def std_mean(x: Any, axes: tuple[int, ...], keepdim: bool, correction: float) -> tuple[Any, Any]:
     """Standard deviations and means."""
-    variance, means, dtype = _deviations(x, axes, keepdim, correction)
-    return _as_real(np.sqrt(variance, out=variance), dtype), _as_mean(means, variance, dtype)
+    return _alike(*_spread_and_mean(x, axes, keepdim, correction, True), x.dtype)
 
 
 def nonempty(name: str, shape: tuple[int, ...], axes: Iterable[int]) -> None:

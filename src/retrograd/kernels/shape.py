@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from .elementwise.choosing import where
-from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
+from .layout import Shape, address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
-Shape = tuple[int, ...]
 # Up to this many elements, the mask of a triangle is kept for the next matrix.
 _SMALL = 1 << 14
 
@@ -287,14 +286,12 @@ def triu(x: Any, diagonal: int) -> Any:
     return _triangle(x, ~_below(x.shape[-2], x.shape[-1], diagonal - 1))
 
 
+_kept_below = lru_cache(maxsize=64)(np.tri)                 # making a mask takes as long as using it
+
+
 def _below(rows: int, columns: int, diagonal: int) -> Any:
-    """A read-only mask of the elements up to a diagonal. Making the mask takes as long as using it."""
-    return _kept_below(rows, columns, diagonal) if rows * columns <= _SMALL else np.tri(rows, columns, diagonal, bool)
-
-
-@lru_cache(maxsize=64)
-def _kept_below(rows: int, columns: int, diagonal: int) -> Any:
-    return np.tri(rows, columns, diagonal, bool)
+    """A read-only mask of the elements up to a diagonal."""
+    return (_kept_below if rows * columns <= _SMALL else np.tri)(rows, columns, diagonal, bool)
 
 
 def _triangle(x: Any, mask: Any) -> Any:

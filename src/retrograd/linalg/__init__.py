@@ -1,14 +1,10 @@
 """torch.linalg: matrices and vectors. Only a namespace; `tensors.functions` has the functions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ..errors import LinAlgError
-from ..names import missing, offered
-from ..tensors.functions.linalg.conditioning import cond, matrix_rank
+from ..names import offered
 from ..tensors.functions.linalg.determinants import (
-    linalg_det as det, linalg_inv as inv, linalg_inv_ex as inv_ex, linalg_pinv as pinv, linalg_slogdet as slogdet)
+    cond, linalg_det as det, linalg_inv as inv, linalg_inv_ex as inv_ex, linalg_pinv as pinv, linalg_slogdet as slogdet,
+    matrix_rank)
 from ..tensors.functions.linalg.distances import linalg_cross as cross
 from ..tensors.functions.linalg.factorizations import (
     linalg_cholesky as cholesky, linalg_cholesky_ex as cholesky_ex, linalg_eig as eig, linalg_eigh as eigh,
@@ -27,6 +23,3 @@ from ..tensors.functions.linalg.solving import (
     linalg_solve_triangular as solve_triangular, tensorinv, tensorsolve)
 
 __all__ = offered(globals())
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -1,10 +1,7 @@
 """torch.nn: modules, layers, losses, and what goes with them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from ..names import missing
 from . import (
     functional as functional, init as init, modules as modules, parameter as parameter, utils as utils)
 from .modules import *
@@ -12,4 +9,3 @@ from .parameter import Buffer as Buffer, Parameter as Parameter
 
 if not TYPE_CHECKING:                                    # a type checker reads the imports above
     __all__ = ["Buffer", "Parameter", "functional", "init", "modules", "parameter", "utils", *modules.__all__]
-    __getattr__ = missing(__name__, __all__)

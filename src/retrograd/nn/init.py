@@ -7,42 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
-from ..names import missing
 from ..tensors.functions.creation.random import randperm
 
 __all__ = [
-    "calculate_gain",
-    "constant",
-    "constant_",
-    "dirac",
-    "dirac_",
-    "eye",
-    "eye_",
-    "kaiming_normal",
-    "kaiming_normal_",
-    "kaiming_uniform",
-    "kaiming_uniform_",
-    "normal",
-    "normal_",
-    "ones_",
-    "orthogonal",
-    "orthogonal_",
-    "sparse",
-    "sparse_",
-    "trunc_normal_",
-    "uniform",
-    "uniform_",
-    "xavier_normal",
-    "xavier_normal_",
-    "xavier_uniform",
-    "xavier_uniform_",
-    "zeros_",
+    "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
+    "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal", "normal_", "ones_", "orthogonal",
+    "orthogonal_", "sparse", "sparse_", "trunc_normal_", "uniform", "uniform_", "xavier_normal",
+    "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros_",
 ]
 
 _GAINS: dict[str, float] = {
@@ -280,6 +257,3 @@ eye, dirac = _old(eye_), _old(dirac_)
 xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
 kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)
 orthogonal, sparse = _old(orthogonal_), _old(sparse_)
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

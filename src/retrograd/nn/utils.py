@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import warn
 from ..graph.versions import writing, written
-from ..names import missing
 from ..ops.basic import beyond
 from ..ops.framework import operator
 from ..tensors.functions.shapes.joining import cat
@@ -19,13 +18,8 @@ from ..tensors.state.base import TensorBase, plain
 from ..tensors.tensor import Tensor
 
 __all__ = [
-    "clip_grad_norm",
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "clip_grads_with_norm_",
-    "get_total_norm",
-    "parameters_to_vector",
-    "vector_to_parameters",
+    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
+    "parameters_to_vector", "vector_to_parameters",
 ]
 
 
@@ -112,20 +106,21 @@ def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, er
     """
     grads = _gradients(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    _scale(grads, max_norm, total)
+    _write_over(grads, _scale_into, total._array, float(max_norm))
     return total
 
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """`clip_grad_norm_` with a known norm: scale the gradients in place by `max_norm / total_norm` if that is below 1.
     """
-    _scale(_gradients(parameters), max_norm, total_norm)
+    _write_over(_gradients(parameters), _scale_into, total_norm._array, float(max_norm))
 
 
-def _scale(grads: list[Any], max_norm: float, total: Any) -> None:
+def _write_over(grads: list[Any], into: Callable[..., None], *args: Any) -> None:
+    """Have `into` write over each of the gradients."""
     for grad in grads:
         writing(grad._array)
-        _clipped.write(_scale_into, grad._array, total._array, float(max_norm))
+        _clipped.write(into, grad._array, *args)
         written(grad._array, None)
 
 
@@ -152,12 +147,4 @@ def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0, err
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
     """Limit every element of the gradients, in place, to [-clip_value, clip_value]."""
-    limit = float(clip_value)
-    for grad in _gradients(parameters):
-        writing(grad._array)
-        _clipped.write(_clip_into, grad._array, limit)
-        written(grad._array, None)
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    _write_over(_gradients(parameters), _clip_into, float(clip_value))

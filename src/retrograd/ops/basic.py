@@ -25,12 +25,8 @@ def _cast(x: Any, dtype: Any) -> Any:
 cast: Op = linear("to", _cast, layout="kept", node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
 
 
-def _real(x: Any) -> Any:
-    """The real part, a view of a complex array's memory."""
-    return x.real
-
-
-real = linear("real", _real, view=True, complex="adjoint", x=lambda g: g)
+# The real part, a view of a complex array's memory.
+real = linear("real", lambda x: x.real, view=True, complex="adjoint", x=lambda g: g)
 
 
 def _clone(x: Any, order: Any) -> Any:
@@ -65,12 +61,8 @@ def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
         look.run(x, test, *options)
 
 
-def _called(xs: Any, function: Callable[..., Any]) -> Any:
-    """The result of the function for the arrays."""
-    return function(*xs)
-
-
-call = operator("call", _called, variadic=True)
+# The result of a function for several arrays.
+call = operator("call", lambda xs, function: function(*xs), variadic=True)
 
 
 def beyond(function: Callable[..., Any], *xs: Any) -> Any:

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..kernels.elementwise import elementary as kernels
 from ..kernels.layout import copied
+from ..kernels.special.incomplete_gamma import gamma_sample_by_shape
 from ..modes import local
 from .basic import real
-from .framework import Op, backward_name, elementwise, linear, operator
+from .framework import Op, elementwise, flat, linear, not_differentiable, operator
 
 complex_ = linear("complex", kernels.complex_of, complex="adjoint", layout="elementwise", x=lambda g: real(g),
                   y=lambda g: np.imag(g))
@@ -31,13 +32,9 @@ def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
     return make(x, shape, dtype, value)
 
 
-def _copied(x: Any) -> Any:
-    """A copy of the array in memory of its own."""
-    return copied(x, x.dtype)
-
-
-# New memory that a program asked for. A transform that records calls makes the memory anew when it replays them.
-fresh = operator("fresh", _copied, tensors=1, layout="kept")
+# New memory that a program asked for: a copy of the array. A transform that records calls makes the memory anew when it
+# replays them.
+fresh = operator("fresh", lambda x: copied(x, x.dtype), tensors=1, layout="kept")
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:
@@ -50,20 +47,14 @@ def drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
     return draw(x, y)
 
 
-def _nothing(g: Any) -> Any:
-    """PyTorch gives random numbers a gradient of zero by every argument."""
-    return np.zeros_like(g)
-
-
 def random_fill(name: str, overload: int = 0) -> Op:
-    """The op of a random distribution: its kernel calls the function it is given, and its gradient is zero."""
-    return elementwise(name, drawn, domain="as given", node=backward_name(name, overload), tensors=1, x=_nothing)
+    """The op of a random distribution: its kernel calls the function it is given, and its gradients are zero."""
+    return elementwise(name, drawn, domain="as given", node=overload, tensors=1, x=flat)
 
 
 def random_beside(name: str, overload: int) -> Op:
     """The op of a random distribution with two tensors."""
-    return elementwise(name, drawn_beside, domain="as given", node=backward_name(name, overload), tensors=2, x=_nothing,
-                     y=_nothing)
+    return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, x=flat, y=flat)
 
 
 # Random numbers that do not replace those of the array `x`, which may be None.
@@ -87,3 +78,22 @@ bernoulli, bernoulli_by_number = random_fill("bernoulli", 0), random_fill("berno
 bernoulli_by_tensor = random_beside("bernoulli", 1)
 normal_around, normal_wide = random_fill("normal", 1), random_fill("normal", 2)
 normal_around_wide = random_beside("normal", 3)
+
+# Samples from distributions with tensors as parameters. A gradient exists here if it exists in PyTorch.
+
+poisson = random_fill("poisson")
+bernoulli_like, sample_dirichlet = [
+    elementwise(name, drawn, domain="as given", node="NotImplemented", tensors=1, x=not_differentiable(name))
+    for name in ("bernoulli", "_sample_dirichlet")]
+binomial = elementwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
+                       x=not_differentiable("binomial"), y=not_differentiable("binomial"))
+
+
+def _no_second(g: Any) -> Any:
+    raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
+
+
+gamma_gradient = elementwise("_standard_gamma_grad", gamma_sample_by_shape, domain="as given", tensors=2,
+                             shapes=_no_second, samples=_no_second)
+standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", tensors=1,
+                             x=lambda g, x, out: g * gamma_gradient(x, out))

@@ -24,11 +24,21 @@ def refused(message: Message, dtype: np.dtype[Any]) -> RuntimeError:
     return RuntimeError(text) if isinstance(message, RuntimeError) else NotImplementedError(text)
 
 
-def promoted(**messages: Message) -> Domain:
-    """The common type, refused where `messages` has an entry for its kind: b(ool), i(nteger), f(loat), c(omplex)."""
+def _refusals(kernel: str, kinds: str, messages: dict[str, Message]) -> dict[str, Message]:
+    """For each refused kind of type its message."""
+    return {**dict.fromkeys(kinds, f'"{kernel}" not implemented for {{}}'), **messages}
+
+
+def promoted(kernel: str = "", kinds: str = "", **messages: Message) -> Domain:
+    """The common type, refused for some kinds: b(ool), i(nteger), f(loat), c(omplex).
+
+    For the `kinds` the message is PyTorch's usual one, with the name that PyTorch has for the kernel. For other refused
+    kinds `messages` has an entry.
+    """
+    refusals = _refusals(kernel, kinds, messages)
 
     def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-        message = messages.get(_KIND[dtype.kind])
+        message = refusals.get(_KIND[dtype.kind])
         if message is not None:
             raise refused(message, dtype)
         return dtype
@@ -36,21 +46,17 @@ def promoted(**messages: Message) -> Domain:
     return domain
 
 
-def floating(**messages: Message) -> Domain:
+def floating(kernel: str = "", kinds: str = "", **messages: Message) -> Domain:
     """The common type, but at least the default float; refused as in `promoted`."""
+    refusals = _refusals(kernel, kinds, messages)
 
     def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-        message = messages.get(_KIND[dtype.kind])
+        message = refusals.get(_KIND[dtype.kind])
         if message is not None:
             raise refused(message, dtype)
         return default_floating() if category(dtype) < FLOATING else dtype
 
     return domain
-
-
-def without(name: str, kinds: str) -> dict[str, Message]:
-    """PyTorch's usual message for the types of these kinds, by the name it has for the kernel."""
-    return dict.fromkeys(kinds, f'"{name}" not implemented for {{}}')
 
 
 def counted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
@@ -71,11 +77,11 @@ def subtracted(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[An
 
 def float_or_double(name: str) -> Domain:
     """The common type, but at least the default float; refused for half precision as well as for complex numbers."""
-    refusals = without(name, "c")
+    chosen = floating(name, "c")
 
     def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
         if dtype.kind == "f" and dtype.itemsize == 2:
             raise refused(f'"{name}" not implemented for {{}}', dtype)
-        return floating(**refusals)(dtype, dtypes)
+        return chosen(dtype, dtypes)
 
     return domain

@@ -51,6 +51,8 @@ class Save(NamedTuple):
 class Op:
     """An operator. `elementwise`, `linear` and `operator` make it. Its operands are arrays or define `__op__`.
 
+    `node` is the name of the node, or the number of PyTorch's overload if the rest of the name follows from `name`.
+
     `arguments` names the positional arguments. The first `arity` of them are tensors; if the op is `variadic`, the
     first argument is a sequence of tensors. `steps` holds, for each differentiable argument, its position, its rule,
     and where in `saves` the values stand that the rule names.
@@ -62,14 +64,14 @@ class Op:
                  "saves", "several", "short", "steps", "unfilled", "uses", "variadic", "view", "written")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
-                 kind: str, domain: str | Domain = "as given", node: str | None = None, outputs: str = "out",
+                 kind: str, domain: str | Domain = "as given", node: str | int = 0, outputs: str = "out",
                  differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
                  view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False,
                  layout: Layout | None = None, written: Written | None = None) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
-        self.node_name = node or backward_name(name)
+        self.node_name = node if isinstance(node, str) else backward_name(name, node)
         self.outputs = tuple(outputs.split())
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
         # Whether gradients may reach more than one output, or a number of outputs that the call decides.
@@ -82,7 +84,8 @@ class Op:
         self.unfilled = unfilled      # whether rules get None, not zeros, for an output without a gradient
         # Whether the short recorded call is used: for ufuncs, and kernels called like them, of one or two tensors.
         self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
-        self.saves = self._initial_saves()
+        # Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name.
+        self.saves = [*(Save("input", i) for i in range(self.arity)), Save("out", 0)] if self.short else []
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
         self.uses = {index: frozenset(positions) for index, _, positions in self.steps}
         self.derived = kind == "elementwise" and bool(self.steps)   # elementwise, with a derivative
@@ -111,12 +114,6 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
-
-    def _initial_saves(self) -> list[Save]:
-        """Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name."""
-        if not self.short:
-            return []
-        return [*(Save("input", i) for i in range(self.arity)), Save("out", 0)]
 
     def _position(self, argument: str, need: str) -> int:
         """Where in `saves` the thing that a rule calls `need` is kept."""
@@ -209,7 +206,7 @@ def not_differentiable(name: str) -> Rule:
 
 
 def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
-                domain: str | Domain = "promote", node: str | None = None, complex: Complex = "holomorphic",
+                domain: str | Domain = "promote", node: str | int = 0, complex: Complex = "holomorphic",
                 tensors: int | None = None, written: Written | None = None, **rules: Rule) -> Op:
     """An elementwise operator. Its rules multiply by a derivative, so each rule is also the JVP.
 
@@ -229,7 +226,7 @@ def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None 
               tensors=tensors, written=written)
 
 
-def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, view: bool = False, outputs: str = "out",
+def linear(name: str, kernel: Callable[..., Any], *, node: str | int = 0, view: bool = False, outputs: str = "out",
            variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None,
            layout: Layout | None = None, complex: Complex | None = None, written: Written | None = None,
            **rules: Rule) -> Op:
@@ -243,7 +240,7 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | None = None, vi
               complex=complex or ("real" if view else None), written=written)
 
 
-def operator(name: str, kernel: Callable[..., Any], *, node: str | None = None, outputs: str = "out",
+def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
              variadic: bool = False, written: Written | None = None, **rules: Rule) -> Op:

@@ -1,4 +1,7 @@
-"""Joining, splitting, repeating and rearranging. All are linear. The derivative of a join is a split, and so on."""
+"""Joining, splitting, repeating and rearranging, and blocks on a diagonal. All are linear.
+
+The derivative of a join is a split, and so on.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import shape as kernels
+from ..kernels.linalg.matrix import block_diag as _block_diag, blocks
 from .framework import Op, linear
+from .indexing.indexing import slice_
 
 
 def _parts(g: Any, xs_shape: Any, dim: Any) -> list[Any]:
@@ -34,3 +39,12 @@ roll: Op = linear("roll", kernels.roll, x=lambda g, shifts, dims: roll(g, tuple(
 rot90: Op = linear("rot90", kernels.rot90, layout="kept", x=lambda g, k, dims: rot90(g, -k, dims))
 tril: Op = linear("tril", kernels.tril, x=lambda g, diagonal: tril(g, diagonal))
 triu: Op = linear("triu", kernels.triu, x=lambda g, diagonal: triu(g, diagonal))
+
+
+def _blocks(g: Any, xs_shape: Any) -> list[Any]:
+    """The block of the cotangent for each operand."""
+    return [np.reshape(slice_(slice_(g, 0, top, bottom, 1), 1, left, right, 1), shape)
+            for shape, (top, bottom, left, right) in zip(xs_shape, blocks(xs_shape))]
+
+
+block_diag: Op = linear("block_diag", _block_diag, variadic=True, domain="promote", xs=_blocks)

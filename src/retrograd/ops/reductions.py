@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import reductions as kernels
 from ..kernels.reductions import count
-from .framework import Op, backward_name, linear, operator
+from .framework import Op, linear, operator
 
 spread = linear("expand", kernels.spread, view=True,
                 x=lambda g, axes, keepdim: sum_dim(g, axes, keepdim, None))
@@ -21,8 +21,8 @@ spread = linear("expand", kernels.spread, view=True,
 # Sums and means
 
 sum_all = linear("sum", kernels.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
-sum_dim: Op = linear("sum", kernels.sum_dim, node=backward_name("sum", 1),
-                 x=lambda g, x_shape, axes, keepdim: spread(g, x_shape, axes, keepdim))
+sum_dim: Op = linear("sum", kernels.sum_dim, node=1, x=lambda g, x_shape, axes, keepdim: spread(
+    g, x_shape, axes, keepdim))
 mean_all = linear("mean", kernels.mean_all,
                   x=lambda g, x_shape: spread(g / max(math.prod(x_shape), 1), x_shape, (), False))
 
@@ -31,14 +31,11 @@ def _mean_dim(g: Any, x_shape: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g / max(count(x_shape, axes), 1), x_shape, axes, keepdim)
 
 
-mean_dim = linear("mean", kernels.mean_dim, node=backward_name("mean", 1), x=_mean_dim)
+mean_dim = linear("mean", kernels.mean_dim, node=1, x=_mean_dim)
 
 
-def _nansum(g: Any, x: Any, axes: Any, keepdim: Any) -> Any:
-    return np.where(np.isnan(x), 0.0, spread(g, x.shape, axes, keepdim))
-
-
-nansum = operator("nansum", kernels.nansum, x=_nansum)
+nansum = operator("nansum", kernels.nansum, x=lambda g, x, axes, keepdim: np.where(
+    np.isnan(x), 0.0, spread(g, x.shape, axes, keepdim)))
 
 # Variance. The variance of a complex array is real, so it is not holomorphic.
 
@@ -86,29 +83,23 @@ std_mean = operator("std_mean", kernels.std_mean, outputs="std mean", unfilled=T
 tied = operator("tied", kernels.tied, tensors=2)
 
 
-def _extreme_all(g: Any, x: Any, out: Any) -> Any:
-    axes = tuple(range(x.ndim))
-    return spread(g, x.shape, (), False) / tied(x, out, axes, False, True)
+def shared(g: Any, x: Any, out: Any) -> Any:
+    """All elements that equal the result share the gradient evenly."""
+    return spread(g, x.shape, (), False) / tied(x, out, tuple(range(x.ndim)), False, True)
 
 
 def _extreme(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g, x.shape, axes, keepdim) / tied(x, out, axes, keepdim, False)
 
 
-def _aminmax(g: Any, x: Any, min: Any, max: Any, axes: Any, keepdim: Any) -> Any:
-    return _extreme(g[0], x, min, axes, keepdim) + _extreme(g[1], x, max, axes, keepdim)
-
-
-max_all = operator("max", kernels.extreme_all, node=backward_name("max", 1), x=_extreme_all)
-min_all = operator("min", kernels.extreme_all, node=backward_name("min", 1), x=_extreme_all)
-amax = operator("amax", kernels.extreme, x=_extreme)
-amin = operator("amin", kernels.extreme, x=_extreme)
-aminmax = operator("aminmax", kernels.aminmax, outputs="min max", x=_aminmax)
+max_all, min_all = [operator(name, kernels.extreme_all, node=1, x=shared) for name in ("max", "min")]
+amax, amin = [operator(name, kernels.extreme, x=_extreme) for name in ("amax", "amin")]
+aminmax = operator("aminmax", kernels.aminmax, outputs="min max", x=lambda g, x, min, max, axes, keepdim: (
+    _extreme(g[0], x, min, axes, keepdim) + _extreme(g[1], x, max, axes, keepdim)))
 
 # Reductions without a derivative
 
-argmax = operator("argmax", kernels.argextreme, tensors=1)
-argmin = operator("argmin", kernels.argextreme, tensors=1)
+argmax, argmin = [operator(name, kernels.argextreme, tensors=1) for name in ("argmax", "argmin")]
 any_of = operator("any", kernels.any_of, tensors=1)
 all_of = operator("all", kernels.all_of, tensors=1)
 count_nonzero = operator("count_nonzero", kernels.count_nonzero, tensors=1)

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..kernels import reductions, scans as kernels
 from .choosing import either, ones
-from .framework import Op, backward_name, linear, operator
-from .indexing.sorting import placed
+from .framework import Op, linear, operator
+from .indexing.sorting import PAIR, reordered
 from .reductions import spread
 
 any_zero = operator("any_zero", reductions.has_zero, tensors=1)
@@ -35,11 +35,8 @@ def _pulled(g: Any, a: Any, dim: Any) -> Any:
     return reverse(recurrence(reverse(shift(a, dim, -1, 0.0), dim), reverse(g, dim), dim), dim)
 
 
-def _to_factors(g: Any, a: Any, out: Any, dim: Any) -> Any:
-    return _pulled(g, a, dim) * shift(out, dim, 1, 0.0)
-
-
-recurrence: Op = operator("recurrence", kernels.recurrence, a=_to_factors, b=lambda g, a, dim: _pulled(g, a, dim))
+recurrence: Op = operator("recurrence", kernels.recurrence,
+                          a=lambda g, a, out, dim: _pulled(g, a, dim) * shift(out, dim, 1, 0.0), b=_pulled)
 
 
 def _factors(x: Any, out: Any) -> Any:
@@ -52,19 +49,10 @@ def _by_neighbours(g: Any, x: Any, out: Any, dim: Any) -> Any:
     return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
 
 
-def _with_zeros(g: Any, x: Any, out: Any, dim: Any) -> Any:
-    return any_zero(x)
-
-
-cumprod_backward = either("cumprod_backward", _with_zeros, _by_neighbours,
+cumprod_backward = either("cumprod_backward", lambda g, x, out, dim: any_zero(x), _by_neighbours,
                           lambda g, x, out, dim: sums_from(g * out, dim) / x, tensors=3, harmless=ones(3))
-
-
-def _cumprod(g: Any, x: Any, out: Any, dim: Any) -> Any:
-    return cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g
-
-
-cumprod: Op = operator("cumprod", kernels.cumprod, x=_cumprod)
+cumprod: Op = operator("cumprod", kernels.cumprod, x=lambda g, x, out, dim: (
+    cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g))
 
 
 def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
@@ -86,8 +74,8 @@ def _by_others(g: Any, x: Any, out: Any, dim: Any) -> Any:
     return g * product_of_others(x, dim)
 
 
-prod_backward = either("prod_backward", _with_zeros, _by_others, lambda g, x, out, dim: g * out / x, tensors=3,
-                       harmless=ones(3))
+prod_backward = either("prod_backward", lambda g, x, out, dim: any_zero(x), _by_others,
+                       lambda g, x, out, dim: g * out / x, tensors=3, harmless=ones(3))
 
 
 def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
@@ -97,17 +85,9 @@ def _prod_dim(g: Any, x: Any, out: Any, dim: Any, keepdim: Any) -> Any:
     return prod_backward(g, _factors(x, out), out, dim)
 
 
-def _prod_all(g: Any, x: Any, out: Any) -> Any:
-    return prod_backward(spread(g, x.shape, (), False), _factors(x, out), out, None) if x.ndim else g
+prod_all = operator("prod", reductions.prod_all, x=lambda g, x, out: (
+    prod_backward(spread(g, x.shape, (), False), _factors(x, out), out, None) if x.ndim else g))
+prod_dim = operator("prod", reductions.prod_dim, node=1, x=_prod_dim)
 
 
-prod_all = operator("prod", reductions.prod_all, x=_prod_all)
-prod_dim = operator("prod", reductions.prod_dim, node=backward_name("prod", 1), x=_prod_dim)
-
-
-def _picked_extreme(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:
-    return placed(indices, g, x_shape, dim, True)
-
-
-cummax = operator("cummax", kernels.cumextreme, outputs="values indices", differentiable="values", x=_picked_extreme)
-cummin = operator("cummin", kernels.cumextreme, outputs="values indices", differentiable="values", x=_picked_extreme)
+cummax, cummin = [operator(name, kernels.cumextreme, **PAIR, x=reordered) for name in ("cummax", "cummin")]

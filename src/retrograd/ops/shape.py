@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import shape as kernels
-from .framework import Op, backward_name, linear, operator
+from .framework import Op, linear, operator
 
 
 def _back(g: Any, x_shape: Any) -> Any:
@@ -15,33 +15,26 @@ def _back(g: Any, x_shape: Any) -> Any:
 
 
 view: Op = linear("view", kernels.view, view=True, x=_back)
-reshape_alias: Op = linear("_reshape_alias", kernels.view, node="ReshapeAliasBackward0", view=True, x=_back)
-unsafe_view: Op = linear("_unsafe_view", kernels.reshaped, node="UnsafeViewBackward0", x=_back)
+reshape_alias: Op = linear("_reshape_alias", kernels.view, view=True, x=_back)
+unsafe_view: Op = linear("_unsafe_view", kernels.reshaped, x=_back)
 alias: Op = linear("alias", kernels.alias, view=True, x=lambda g: g)
 expand: Op = linear("expand", kernels.expand, view=True, x=lambda g: g)
 
 permute: Op = linear("permute", kernels.permute, view=True,
                      x=lambda g, dims: permute(g, tuple(sorted(range(len(dims)), key=lambda i: dims[i]))))
 transpose: Op = linear("transpose", kernels.transpose, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1),
-                       written={"name": "transpose_", "node": "TransposeBackward1"})
-t: Op = linear("t", kernels.t, view=True, x=lambda g: t(g), written={"name": "t_", "node": "TBackward1"})
+                       written={"name": "transpose_", "node": 1})
+t: Op = linear("t", kernels.t, view=True, x=lambda g: t(g), written={"name": "t_", "node": 1})
 
-squeeze: Op = linear("squeeze", kernels.squeeze, view=True, x=_back,
-                     written={"name": "squeeze_", "node": "SqueezeBackward3"})
-squeeze_dim: Op = linear("squeeze", kernels.squeeze_dim, node=backward_name("squeeze", 1), view=True, x=_back,
-                         written={"name": "squeeze_", "node": "SqueezeBackward4"})
-squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=backward_name("squeeze", 2), view=True, x=_back,
-                          written={"name": "squeeze_", "node": "SqueezeBackward5"})
+squeeze: Op = linear("squeeze", kernels.squeeze, view=True, x=_back, written={"name": "squeeze_", "node": 3})
+squeeze_dim: Op = linear("squeeze", kernels.squeeze_dim, node=1, view=True, x=_back,
+                         written={"name": "squeeze_", "node": 4})
+squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=2, view=True, x=_back,
+                          written={"name": "squeeze_", "node": 5})
 unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, dim: squeeze_dim(g, dim),
-                       written={"name": "unsqueeze_", "node": "UnsqueezeBackward1"})
-
-
-def _read_as(x: Any, dtype: Any) -> Any:
-    """The same bytes, read as elements of another type."""
-    return x.view(dtype)
-
-
-read_as = operator("view", _read_as, tensors=1, layout="kept")
+                       written={"name": "unsqueeze_", "node": 1})
+# The same bytes, read as elements of another type.
+read_as = operator("view", lambda x, dtype: x.view(dtype), tensors=1, layout="kept")
 
 diagonal: Op = linear("diagonal", kernels.diagonal, view=True,
                       x=lambda g, x_shape, offset, dim0, dim1: diagonal_backward(g, x_shape, offset, dim0, dim1))
@@ -56,7 +49,7 @@ unfold_backward: Op = linear("unfold_backward", kernels.unfold_backward,
                              g=lambda g, dim, size, step: unfold(g, dim, size, step))
 
 as_strided: Op = linear("as_strided", kernels.as_strided, view=True,
-                        written={"name": "as_strided_", "node": "AsStridedBackward1"},
+                        written={"name": "as_strided_", "node": 1},
                         x=lambda g, x_shape, size, stride, start, layout: transfer(
                             g, (size, stride, start), (x_shape, layout, 0), (x_shape, layout, 0)))
 transfer: Op = linear("transfer", kernels.transfer,

@@ -40,7 +40,6 @@ narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape
 
 # Parts that do not count as views, so that programs may write to them. Their shared memory is not tracked.
 
-unsafe_split: Op = linear("unsafe_split", kernels.split, layout="kept", outputs="*", complex="real",
-                          x=lambda g, dim: joining.cat(g, dim))
-unsafe_split_with_sizes: Op = linear("unsafe_split_with_sizes", kernels.split, layout="kept", outputs="*",
-                                     complex="real", x=lambda g, dim: joining.cat(g, dim))
+unsafe_split, unsafe_split_with_sizes = [
+    linear(name, kernels.split, layout="kept", outputs="*", complex="real", x=lambda g, dim: joining.cat(g, dim))
+    for name in ("unsafe_split", "unsafe_split_with_sizes")]

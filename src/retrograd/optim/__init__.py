@@ -1,10 +1,5 @@
 """torch.optim: optimizers, and schedules of their learning rates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from . import lr_scheduler
 from ._adafactor import Adafactor
 from .adadelta import Adadelta
@@ -22,6 +17,3 @@ from .sgd import SGD
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer",
            "RAdam", "RMSprop", "Rprop", "SGD", "lr_scheduler"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

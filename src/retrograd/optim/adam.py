@@ -16,19 +16,8 @@ from ..graph.versions import writing, written
 from ..ops.creation import full_beside
 from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
-from .stepping import (
-    Scratch,
-    SteppingOptimizer,
-    as_float,
-    blocks,
-    changing,
-    check_learning_rate,
-    check_modes,
-    check_number,
-    gradient,
-    like,
-    numbers,
-)
+from . import stepping
+from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
 __all__ = ["Adam", "AdamW"]
 
@@ -59,13 +48,13 @@ class Adam(SteppingOptimizer):
                  decoupled_weight_decay: bool = False) -> None:
         if isinstance(lr, TensorBase) and foreach:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        check_learning_rate(lr)
-        check_number(eps, "epsilon value")
+        stepping.check_learning_rate(lr)
+        stepping.check_number(eps, "epsilon value")
         for i, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        check_number(weight_decay, "weight_decay value")
-        check_modes(foreach, fused, differentiable, capturable)
+        stepping.check_number(weight_decay, "weight_decay value")
+        stepping.check_modes(foreach, fused, differentiable, capturable)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,

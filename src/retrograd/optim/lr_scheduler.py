@@ -1,10 +1,5 @@
 """torch.optim.lr_scheduler: how learning rates change from epoch to epoch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from .combined_schedules import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic_schedules import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .schedules import (
@@ -27,7 +22,3 @@ __all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnneali
 
 class _LRScheduler(LRScheduler):
     """The former name of `LRScheduler`."""
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

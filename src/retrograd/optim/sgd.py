@@ -11,19 +11,8 @@ from ..graph.versions import writing, written
 from ..modes import local
 from ..ops.framework import operator
 from ..tensors.state.base import plain
-from .stepping import (
-    Scratch,
-    SteppingOptimizer,
-    as_float,
-    blocks,
-    changing,
-    check_learning_rate,
-    check_modes,
-    check_number,
-    gradient,
-    like,
-    numbers,
-)
+from . import stepping
+from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
 __all__ = ["SGD"]
 
@@ -50,10 +39,10 @@ class SGD(SteppingOptimizer):
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,
                  differentiable: bool = False, fused: bool | None = None) -> None:
-        check_learning_rate(lr)
-        check_number(momentum, "momentum value")
-        check_number(weight_decay, "weight_decay value")
-        check_modes(foreach, fused, differentiable)
+        stepping.check_learning_rate(lr)
+        stepping.check_number(momentum, "momentum value")
+        stepping.check_number(weight_decay, "weight_decay value")
+        stepping.check_modes(foreach, fused, differentiable)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {

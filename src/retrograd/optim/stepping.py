@@ -58,9 +58,7 @@ def as_float(value: Any) -> float:
 def gradient(parameter: Any) -> Any:
     """The gradient of a parameter as an array; None if there is none."""
     meta = parameter._meta
-    if meta is None or meta.grad is None:
-        return None
-    return meta.grad._array
+    return None if meta is None or meta.grad is None else meta.grad._array
 
 
 @lru_cache(maxsize=256)

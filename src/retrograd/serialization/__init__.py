@@ -5,13 +5,7 @@ which NumPy reads as well; tensors that share memory refer to the same member. `
 far as they hold data. Of modules and optimizers, save the `state_dict()`.
 """
 
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from .loading import load
 from .saving import save
 
 __all__ = ["load", "save"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -36,9 +36,7 @@ def _float(value: float) -> Any:
 
 
 INLINE: dict[type[Any], Callable[[Any], Any]] = {
-    type(None): lambda value: value,
-    bool: lambda value: value,
-    str: lambda value: value,
+    **dict.fromkeys((type(None), bool, str), lambda value: value),
     int: lambda value: value if -1 << 63 <= value < 1 << 63 else {"int": hex(value)},
     float: _float,
     complex: lambda value: {"complex": [str(value.real), str(value.imag)]},

@@ -20,20 +20,8 @@ from ..dtypes import dtype
 from ..nn.parameter import Parameter
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from . import pytorch
-from .layout import (
-    BY_NAME,
-    FORMAT,
-    FROM_INLINE,
-    MAPPINGS,
-    MEMORY,
-    SEQUENCES,
-    STRUCTURE,
-    TENSORS,
-    VERSION,
-    Array,
-    opened,
-)
+from . import layout, pytorch
+from .layout import STRUCTURE, Array, opened
 
 _CHUNK = 1 << 24
 
@@ -101,13 +89,14 @@ def _read(archive: zipfile.ZipFile, start: int, size: int, map_location: Any) ->
             structure = json.loads(member.read())
         made_by = tuple(structure[key] for key in ("format", "version", "byteorder"))
         count = int(structure["memories"])
-    if made_by != (FORMAT, VERSION, sys.byteorder):
-        theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, (FORMAT, VERSION, sys.byteorder)))
+    readable = layout.FORMAT, layout.VERSION, sys.byteorder
+    if made_by != readable:
+        theirs, ours = ("{} {}, {}-endian".format(*facts) for facts in (made_by, readable))
         raise RuntimeError(f"The file is of another version or machine: its format is {theirs}, and load reads {ours}.")
     if count:
         _check_place(map_location)
     with _damage():
-        memories = [_memory(archive, _checked(members[MEMORY.format(number)], size)) for number in range(count)]
+        memories = [_memory(archive, _checked(members[layout.MEMORY.format(number)], size)) for number in range(count)]
         return _built(structure, memories)
 
 
@@ -176,18 +165,18 @@ def _built(structure: dict[str, Any], memories: list[Array]) -> Any:
             return written
         (kind, content), = written.items()
         if kind != "object":
-            return FROM_INLINE[kind](content)
+            return layout.FROM_INLINE[kind](content)
         if content < 0:
             raise IndexError(content)
         return objects[content]
 
     for entry in structure["objects"]:
         kind = entry["kind"]
-        if kind in SEQUENCES:
-            objects.append(SEQUENCES[kind](map(value, entry["items"])))
+        if kind in layout.SEQUENCES:
+            objects.append(layout.SEQUENCES[kind](map(value, entry["items"])))
             continue
-        if kind in MAPPINGS:
-            made = MAPPINGS[kind]()
+        if kind in layout.MAPPINGS:
+            made = layout.MAPPINGS[kind]()
             made.update({value(key): value(item) for key, item in entry["items"]})
         else:
             made = _tensor(entry, memories)
@@ -198,12 +187,12 @@ def _built(structure: dict[str, Any], memories: list[Array]) -> Any:
 
 
 def _tensor(entry: dict[str, Any], memories: list[Array]) -> Tensor:
-    shape, element = entry["shape"], BY_NAME[entry["dtype"]].dtype
+    shape, element = entry["shape"], layout.BY_NAME[entry["dtype"]].dtype
     if 0 in shape:
         array = np.empty(shape, element)
     else:                                                # the constructor raises if this leaves the memory
         array = np.ndarray(shape, element, memories[entry["memory"]], entry["offset"], entry["strides"])
     tensor: Tensor = plain(array)
-    if TENSORS[entry["kind"]] is Parameter:
+    if layout.TENSORS[entry["kind"]] is Parameter:
         return Parameter(tensor, entry["requires_grad"])
     return tensor.requires_grad_() if entry["requires_grad"] else tensor

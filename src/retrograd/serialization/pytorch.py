@@ -13,21 +13,21 @@ import sys
 import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..devices import device
-from ..dtypes import dtype
+from ..dtypes import ALL, dtype
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import plain
 from .layout import BY_NAME, Array
 
 PICKLE = "data.pkl"
-_OLD = {"FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "LongStorage": "int64",
-        "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8",
-        "BoolStorage": "bool", "ComplexFloatStorage": "complex64", "ComplexDoubleStorage": "complex128"}
+# The element types by the names of PyTorch's old classes of memory.
+_BY_STORAGE = {f"{element.legacy}Storage": element for element in ALL}
 
 
 class Name(NamedTuple):
@@ -131,7 +131,7 @@ def _value(item: Any) -> Any:
 class _Machine:
     """Reads the instructions of a pickle. `_value` checks the items that become parts of other objects."""
 
-    def __init__(self, memory_of: Callable[[str, str], Array]) -> None:
+    def __init__(self, memory_of: Callable[[str, dtype], Array]) -> None:
         self.memory_of = memory_of
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
@@ -185,19 +185,12 @@ class _Machine:
     def do_tuple(self, argument: Any) -> None:
         self.stack.append(tuple(self.items()))           # for arguments too, so names in it are checked on use
 
-    def _last(self, count: int) -> None:
-        items = tuple(self.stack[-count:])
-        del self.stack[-count:]
-        self.stack.append(items)
+    def _tuple_of(self, count: int, argument: Any) -> None:
+        self.stack[-count:] = [tuple(self.stack[-count:])]
 
-    def do_tuple1(self, argument: Any) -> None:
-        self._last(1)
-
-    def do_tuple2(self, argument: Any) -> None:
-        self._last(2)
-
-    def do_tuple3(self, argument: Any) -> None:
-        self._last(3)
+    do_tuple1 = partialmethod(_tuple_of, 1)
+    do_tuple2 = partialmethod(_tuple_of, 2)
+    do_tuple3 = partialmethod(_tuple_of, 3)
 
     def do_append(self, argument: Any) -> None:
         item = self.stack.pop()
@@ -239,11 +232,11 @@ class _Machine:
     def do_binpersid(self, argument: Any) -> None:
         """Push a memory: ("storage", its old class, its member, its location, the number of elements)."""
         _, kind, key, _, count = self.stack.pop()
-        if kind.name not in _OLD:
+        if kind.name not in _BY_STORAGE:
             raise pickle.UnpicklingError(f"Weights only load failed. There is no dtype here for elements of "
                                          f"{kind.name}. In PyTorch, convert the tensors, for example by .float(), "
                                          "and save them again.")
-        memory = self.memory_of(key, _OLD[kind.name])
+        memory = self.memory_of(key, _BY_STORAGE[kind.name])
         if memory.size < count:
             raise ValueError(f"memory {key} has fewer elements than the file says")
         self.stack.append(memory)
@@ -270,10 +263,9 @@ def read(archive: zipfile.ZipFile, pickled: str, checked: Callable[[zipfile.ZipI
         raise ValueError(f"the file is of a {theirs}-endian machine")
     memories: dict[str, Array] = {}
 
-    def memory_of(key: str, name: str) -> Array:
+    def memory_of(key: str, element: dtype) -> Array:
         if key not in memories:
             memories[key] = np.frombuffer(bytearray(archive.read(checked(members[f"{folder}data/{key}"]))), np.uint8)
-        element: dtype = BY_NAME[name]
         raw = memories[key]
         return raw[: raw.size // element.itemsize * element.itemsize].view(element.dtype)
 

@@ -1,6 +1,6 @@
 """The Tensor class: its properties and its graph face. Methods are declared where their functions are defined.
 
-The families below are imported for what they declare: `@public(..., method=True)` or `methods(...)`.
+They are declared by `@public(..., method=True)` or `methods(...)`. `numpy_protocol` imports the families that do so.
 """
 
 from __future__ import annotations
@@ -16,67 +16,10 @@ from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
 from .arguments.size import Size
-from .face import (
-    calling as calling,
-    conversion as conversion,
-    copying as copying,
-    interop as interop,
-    kinds as kinds,
-    layout as layout,
-    storage as storage,
-)
 from .face.absent import AbsentAttributes
 from .face.legacy import construct
 from .face.numpy_protocol import NumpyProtocol
 from .face.subclassing import SubclassMethods
-from .functions import (
-    deprecated as deprecated,
-    differences as differences,
-    quantiles as quantiles,
-    reductions as reductions,
-    spectral as spectral,
-)
-from .functions.creation import creation as creation, random as random
-from .functions.elementwise import (
-    activations as activations,
-    arithmetic as arithmetic,
-    blending as blending,
-    comparison as comparison,
-    elementary as elementary,
-    number_parts as number_parts,
-    special as special,
-)
-from .functions.indexing import (
-    histograms as histograms,
-    indexing as indexing,
-    scattering as scattering,
-    sorting as sorting,
-    uniques as uniques,
-)
-from .functions.linalg import (
-    accumulating as accumulating,
-    contraction as contraction,
-    determinants as determinants,
-    distances as distances,
-    factorizations as factorizations,
-    matrix as matrix,
-    norms as norms,
-    packed_factors as packed_factors,
-    products as products,
-    solving as solving,
-)
-from .functions.networks import softmax as softmax
-from .functions.shapes import (
-    axes as axes,
-    combining as combining,
-    geometry as geometry,
-    joining as joining,
-    rearranging as rearranging,
-    resizing as resizing,
-    shape as shape,
-    view_copies as view_copies,
-    view_scatters as view_scatters,
-)
 from .recording.gradients import accumulate, check_grad, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .recording.public import METHODS, public, public_property

@@ -1,14 +1,6 @@
 """torch.testing: comparing tensors up to rounding, and making tensors to compare with."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ..names import missing
 from .closeness import assert_allclose, assert_close
 from .making import make_tensor
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

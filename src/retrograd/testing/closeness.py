@@ -163,13 +163,9 @@ def _compare(actual: Any, expected: Any, options: _Options, item: str) -> None:
         raise _Mismatch(difference, item)
 
 
-def _python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.number) else value
-
-
 def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
     """The message for two numbers that are not close, or ''."""
-    actual, expected = _python(actual), _python(expected)
+    actual, expected = (value.item() if isinstance(value, np.number) else value for value in (actual, expected))
     if options.check_dtype and type(actual) is not type(expected):
         return f"The (d)types do not match: {type(actual)} != {type(expected)}."
     names = ["float64" if isinstance(value, (float, complex)) else "int64" for value in (actual, expected)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import dtype as torch_dtype
+from ..dtypes import dtype as torch_dtype, finfo
 from ..errors import warn
 from ..tensors.arguments.options import shape_of
 from ..tensors.functions.creation.creation import empty, full
@@ -91,6 +91,5 @@ def _least(dtype: torch_dtype) -> Any:
     """The replacement of an unwanted 0."""
     if not (dtype.is_floating_point or dtype.is_complex):
         return 1
-    info: Any = np.finfo(dtype.dtype)
-    tiny = float(info.tiny)
+    tiny = finfo(dtype).tiny
     return complex(tiny, tiny) if dtype.is_complex else tiny

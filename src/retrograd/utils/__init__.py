@@ -6,7 +6,7 @@ from ..names import missing
 from . import checkpoint, dlpack, hooks
 
 if TYPE_CHECKING:
-    from . import data as data                               # imported when a program first names it
+    from . import data as data                               # imported when a program first names the module
 
 __all__ = ["checkpoint", "data", "dlpack", "hooks"]
 

@@ -11,13 +11,12 @@ import contextlib
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..modes import local
-from ..names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
 from ..tensors.tensor import Tensor
@@ -44,23 +43,24 @@ class _Settings:
 
 
 @contextlib.contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Generator[None]:
+def _setting(name: str, value: bool | None) -> Generator[None]:
+    """Change one of the settings inside the block."""
+    before = getattr(_Settings, name)
+    setattr(_Settings, name, value)
+    try:
+        yield
+    finally:
+        setattr(_Settings, name, before)
+
+
+def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
     """Inside the block, new checkpoints stop their recomputation early if `enable`, and otherwise run it to the end."""
-    before, _Settings.early_stop = _Settings.early_stop, enable
-    try:
-        yield
-    finally:
-        _Settings.early_stop = before
+    return _setting("early_stop", enable)
 
 
-@contextlib.contextmanager
-def set_checkpoint_debug_enabled(enabled: bool | None) -> Generator[None]:
+def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
     """Inside the block, new checkpoints use `debug=enabled`. None leaves the choice to each checkpoint."""
-    before, _Settings.debug = _Settings.debug, enabled
-    try:
-        yield
-    finally:
-        _Settings.debug = before
+    return _setting("debug", enabled)
 
 
 def noop_context_fn() -> Contexts:
@@ -215,22 +215,17 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
         warnings.warn(_PASS_IT.format("torch.utils.checkpoint.checkpoint_sequential"), stacklevel=2)
         use_reentrant = True
     _refuse(kwargs)
-    functions = [*functions.children()] if isinstance(functions, Sequential) else functions
+    functions = [*(functions.children() if isinstance(functions, Sequential) else functions)]
     size = len(functions) // segments
     end = 0
     for start in range(0, size * (segments - 1), size):
         end = start + size
-        part = [functions[i] for i in range(start, end)]
-        input = checkpoint(partial(_in_turn, part), input, use_reentrant=use_reentrant,
+        input = checkpoint(partial(_in_turn, functions[start:end]), input, use_reentrant=use_reentrant,
                            preserve_rng_state=preserve_rng_state)
-    return _in_turn([functions[i] for i in range(end, len(functions))], input)
+    return _in_turn(functions[end:], input)
 
 
 def _in_turn(functions: Sequence[Callable[[Any], Any]], input: Any) -> Any:
     for function in functions:
         input = function(input)
     return input
-
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)

@@ -3,7 +3,6 @@
 Drawing reads the graph and changes nothing.
 """
 
-from .dot import dot, svg
-from .tree import tree
+from .drawing import dot, svg, tree
 
 __all__ = ["dot", "svg", "tree"]

@@ -1,26 +1,10 @@
 """torch.autograd.graph: nodes of the graph and edges to them, as users hold them, and hooks on several at once."""
 
-from typing import TYPE_CHECKING
-
-from ...names import missing
 from ..memory import memory_held
 from ..mutation import allow_mutation_on_saved_tensors
 from ..saved_tensors import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
-from .edges import GradientEdge, Node, get_gradient_edge, increment_version
-from .multi_grad import register_multi_grad_hook
+from .edges import GradientEdge, Node, get_gradient_edge, increment_version, register_multi_grad_hook
 
-__all__ = [
-    "GradientEdge",
-    "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "increment_version",
-    "memory_held",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+           "get_gradient_edge", "increment_version", "memory_held", "register_multi_grad_hook", "save_on_cpu",
+           "saved_tensors_hooks"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import category, of_scalar, result_dtype, unimplemented
+from ...dtypes import category, of_scalar, refuse, result_dtype
 from ..layout import copied
 from . import remainders
 from .choosing import where
@@ -116,42 +116,24 @@ def fmod(x: Any, y: Any, *, out: Any = ...) -> Any:
     return remainders.fmod(x, y, out)
 
 
-def _ordered(x: Any, number: Any, name: str) -> Any:
-    """`x` in its common dtype with a Python number. Raises NotImplementedError for complex numbers and bools."""
-    x = promoted(x, number)
-    if x.dtype.kind in "bc":
-        raise unimplemented(f"{name}_cpu", x.dtype)
-    return x
+def _with_number(kernel: Callable[..., Any], name: str, number_first: bool = False) -> Callable[[Any, Any], Any]:
+    """The kernel of an array and a Python number, or of a number and an array. It refuses complex numbers and bools."""
+
+    def call(x: Any, number: Any) -> Any:
+        x = promoted(x, number)
+        refuse(x.dtype, name, "bc")
+        number = like(number, x)
+        return kernel(number, x) if number_first else kernel(x, number)
+
+    return call
 
 
-def floor_divide_number(x: Any, number: Any) -> Any:
-    """`floor_divide` by a Python number."""
-    x = _ordered(x, number, "div_floor")
-    return floor_divide(x, like(number, x))
-
-
-def number_floor_divide(x: Any, number: Any) -> Any:
-    """A Python number divided by x, rounded down."""
-    x = _ordered(x, number, "div_floor")
-    return floor_divide(like(number, x), x)
-
-
-def number_remainder(x: Any, number: Any) -> Any:
-    """The remainder of a Python number divided by x, when the quotient is rounded down."""
-    x = _ordered(x, number, "remainder")
-    return remainder(like(number, x), x)
-
-
-def remainder_number(x: Any, number: Any) -> Any:
-    """`remainder` by a Python number."""
-    x = _ordered(x, number, "remainder")
-    return remainder(x, like(number, x))
-
-
-def fmod_number(x: Any, number: Any) -> Any:
-    """`fmod` by a Python number."""
-    x = _ordered(x, number, "fmod")
-    return fmod(x, like(number, x))
+# By a Python number, or of a number by an array
+floor_divide_number = _with_number(floor_divide, "div_floor_cpu")
+number_floor_divide = _with_number(floor_divide, "div_floor_cpu", number_first=True)
+number_remainder = _with_number(remainder, "remainder_cpu", number_first=True)
+remainder_number = _with_number(remainder, "remainder_cpu")
+fmod_number = _with_number(fmod, "fmod_cpu")
 
 
 _ONES = {np.dtype(code): np.ones((), code) for code in "fd"}

@@ -1,4 +1,4 @@
-"""Choose elementwise between two arrays, and clamp arrays to limits.
+"""Choose elementwise between two arrays, clamp arrays to limits, and read and write what a mask selects.
 
 np.where branches at each element, which takes twenty times as long if the processor cannot predict the branches. This
 module multiplies the bits of the numbers by 0 or 1 instead, which is exact for all numbers, including infinities and
@@ -81,3 +81,22 @@ def _chosen(condition: Any, x: Any, y: Any, bits: Any) -> Any:
 def _is_zero(x: Any) -> bool:
     """Whether x is a number with all bits 0. The number -0.0 has a sign bit."""
     return type(x) is not np.ndarray and x == 0 and math.copysign(1, x) > 0
+
+
+# The elements that a mask selects. NumPy finds the indices of a mask without branches, and reads and writes by indices
+# at full speed.
+
+
+def taken(x: Any, mask: Any) -> Any:
+    """The elements where the mask is true: x[mask]. The mask has the shape of `x`."""
+    return x.reshape(-1).take(np.flatnonzero(mask)) if x.size >= _LARGE else x[mask]
+
+
+def write(out: Any, mask: Any, values: Any) -> None:
+    """Write values of the dtype of `out`, or a single value, to where the mask is true. The mask has the same shape."""
+    if out.size < _LARGE or not out.flags.c_contiguous:
+        out[mask] = values
+    elif np.size(values) == 1:
+        where_into(out, mask, values if isinstance(values, (int, float)) else values.reshape(()))
+    else:
+        out.reshape(-1)[np.flatnonzero(mask)] = values

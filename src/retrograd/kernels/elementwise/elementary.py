@@ -183,21 +183,25 @@ def times_log(x: Any, y: Any, log: Any, out: Any) -> Any:
     return value
 
 
-def _nearness(x: Any, y: Any) -> Any:
-    """-abs(x - y), or nan for two equal infinities; fmax ignores that nan."""
+def _log_of_sum(x: Any, y: Any, power: np.ufunc, unit: float, out: Any) -> Any:
+    """The logarithm of power(x) + power(y), without overflow on the way: the larger one plus a rest from 0 to `unit`.
+
+    The difference of two equal infinities is nan, which fmax ignores.
+    """
     t = np.subtract(x, y, out=...)
     np.abs(t, out=t)
-    return np.negative(t, out=t)
+    np.negative(t, out=t)
+    np.log1p(power(t, out=t), out=t)
+    if unit != 1:
+        np.multiply(t, unit, out=t)
+    return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
 
 
 def logaddexp2(x: Any, y: Any, *, out: Any = ...) -> Any:
     """log2(2 ** x + 2 ** y), without overflow on the way."""
     if x.dtype == F16:
         return np.logaddexp2(x, y, out=out)
-    t = _nearness(x, y)
-    np.log1p(np.exp2(t, out=t), out=t)
-    np.multiply(t, 1 / math.log(2), out=t)
-    return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
+    return _log_of_sum(x, y, np.exp2, 1 / math.log(2), out)
 
 
 # Larger sums of squares have all their digits. The C library's function always has them, but is many times slower.
@@ -230,9 +234,7 @@ def logaddexp(x: Any, y: Any, *, out: Any = ...) -> Any:
     if x.dtype == F16:
         return np.logaddexp(x, y, out=out)
     if x.dtype.kind != "c":
-        t = _nearness(x, y)
-        np.log1p(np.exp(t, out=t), out=t)
-        return np.add(np.maximum(x, y), np.fmax(t, 0, out=t), out=out)
+        return _log_of_sum(x, y, np.exp, 1.0, out)
     first = x.real >= y.real
     larger, smaller = np.where(first, x, y), np.where(first, y, x)
     result = np.where(larger.real == -np.inf, larger, larger + np.log1p(np.exp(smaller - larger)))
@@ -280,3 +282,17 @@ def view_as_complex(x: Any) -> Any:
 def part(x: Any, index: Any) -> Any:
     """The real (0) or imaginary (1) one of the parts along the last dimension."""
     return x[..., index]
+
+
+# Mantissas and exponents of floats
+
+
+def frexp(x: Any) -> tuple[Any, Any]:
+    """The mantissa, with an absolute value from 1 / 2 to 1, and the exponent of the power of 2."""
+    mantissa, exponent = np.frexp(x)
+    return np.asarray(mantissa), np.asarray(exponent)
+
+
+def ldexp(x: Any, y: Any, *, out: Any = ...) -> Any:
+    """x * 2 ** y."""
+    return np.multiply(x, exp2(y), out=out)

@@ -153,19 +153,12 @@ def matrices(x: Any, merged: bool) -> Any:
     return x.reshape(len(x), *shape, -1)
 
 
-class Blocks(NamedTuple):
-    """How to process the samples: the number at a time, whether one product merges them, and the total cost.
+def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, itemsize: int) -> tuple[int, bool, float]:
+    """How to process samples by products of (rows, inner) with (inner, positions) in each group of each sample.
 
-    The cost is in nanoseconds. It is 0 if threads cannot share the work.
+    The number of samples at a time, whether one product merges them, and the total cost. The cost is in nanoseconds. It
+    is 0 if threads cannot share the work.
     """
-
-    samples: int
-    merged: bool
-    cost: float
-
-
-def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, itemsize: int) -> Blocks:
-    """The blocks for products of (rows, inner) with (inner, positions) in each group of each sample."""
     cost = samples * positions * rows * inner * groups * _PRODUCT
     merged = positions < _POSITIONS
     size = (-(-_POSITIONS // max(1, positions)) if merged else
@@ -175,7 +168,7 @@ def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, ite
     else:
         samples = -(-samples // threads.available())
     size = max(1, min(samples, size))
-    return Blocks(-(-samples // -(-samples // size)), merged and size > 1, cost)
+    return -(-samples // -(-samples // size)), merged and size > 1, cost
 
 
 def over_samples(work: Callable[[int, int], object], samples: int, cost: float) -> None:

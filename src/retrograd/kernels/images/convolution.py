@@ -62,7 +62,7 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
         return result
     if not weight.size:
         result[...] = 0
-        return result if bias is None else np.add(result, _beside(bias, len(outputs)), out=result)
+        return _with_bias(result, bias)
     strips = _strips(window, outputs, x.shape[1] * x.itemsize)
     if strips:
         whole, window = _padded_ahead(x, window), _flush(window)
@@ -100,8 +100,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     channels = weight.shape[1] * groups
     shape = (g.shape[0], channels, *sizes)
     if not (math.prod(shape) and weight.size and g.size):
-        result = np.zeros(shape, g.dtype)
-        return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+        return _with_bias(np.zeros(shape, g.dtype), bias)
     flipped = _flipped(window)
     if len(weight) == groups == channels and flipped and flipped.outputs(g.shape[2:]) == sizes:
         # One channel each: a product with given columns is several times as fast as one that makes columns.
@@ -134,7 +133,7 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
                 _add_up(parts, result[i:i + count], taps, first, flat)
 
     over_samples(work, len(g), cost)
-    return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+    return _with_bias(result, bias)
 
 
 def _flipped(window: Window) -> Window | None:
@@ -223,7 +222,7 @@ def _spread_by_strips(g: Any, weight: Any, bias: Any, window: Window, result: An
         if start < stop:
             first = start + around - rows.start
             result[:, :, start:stop] += part[:, :, first:first + stop - start]
-    return result if bias is None else np.add(result, _beside(bias, len(sizes)), out=result)
+    return _with_bias(result, bias)
 
 
 def _strips(window: Window, outputs: Sizes, channel: int) -> list[tuple[int, int]]:
@@ -315,9 +314,9 @@ def _product_over_positions(a: Any, b: Any) -> Any:
     return np.matmul(a, b.swapaxes(-1, -2))
 
 
-def _beside(bias: Any, dims: int) -> Any:
-    """A number for each channel, broadcast over the dimensions of space."""
-    return bias.reshape(-1, *[1] * dims)
+def _with_bias(result: Any, bias: Any) -> Any:
+    """The result, with a number for each channel added in place, if there is a bias."""
+    return result if bias is None else np.add(result, bias.reshape(-1, *[1] * (result.ndim - 2)), out=result)
 
 
 def unfold(x: Any, kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:

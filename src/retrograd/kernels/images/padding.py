@@ -42,25 +42,23 @@ def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
 
 def reflect(x: Any, pad: Shape) -> Any:
     """`x` surrounded by its mirror image, which does not repeat the end elements."""
-    out = _framed(x, pad)
-    for axis, before, after in _by_axis(x.ndim, pad):
-        first, last = max(before, 0), max(before, 0) + x.shape[axis] - 1
-        for i in range(before):
-            out[_at(axis, first - 1 - i)] = out[_at(axis, first + 1 + i)]
-        for i in range(after):
-            out[_at(axis, last + 1 + i)] = out[_at(axis, last - 1 - i)]
-    return _without(out, pad)
+    return _surrounded(x, pad, 1)
 
 
 def replicate(x: Any, pad: Shape) -> Any:
     """`x` surrounded by its end elements."""
+    return _surrounded(x, pad, 0)
+
+
+def _surrounded(x: Any, pad: Shape, step: int) -> Any:
+    """`x` surrounded by its own elements. At a distance i from an end stands the element i * step inside of the end."""
     out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
         first, last = max(before, 0), max(before, 0) + x.shape[axis] - 1
-        for i in range(before):
-            out[_at(axis, i)] = out[_at(axis, first)]
-        for i in range(after):
-            out[_at(axis, last + 1 + i)] = out[_at(axis, last)]
+        for i in range(1, before + 1):
+            out[_at(axis, first - i)] = out[_at(axis, first + i * step)]
+        for i in range(1, after + 1):
+            out[_at(axis, last + i)] = out[_at(axis, last - i * step)]
     return _without(out, pad)
 
 
@@ -88,24 +86,22 @@ def _without(x: Any, pad: Shape) -> Any:
 
 def reflect_backward(g: Any, shape: Shape, pad: Shape) -> Any:
     """For each element, the sum of `g` at the places where `reflect` put it."""
-    for axis, before, after in _by_axis(len(shape), pad):
-        out, n, end = _middle(g, shape[axis], axis, before, after), shape[axis], g.shape[axis]
-        for i in range(before):
-            out[_at(axis, 1 + i)] += g[_at(axis, before - 1 - i)]
-        for i in range(after):
-            out[_at(axis, n - 2 - i)] += g[_at(axis, end - after + i)]
-        g = out
-    return g
+    return _collected(g, shape, pad, 1)
 
 
 def replicate_backward(g: Any, shape: Shape, pad: Shape) -> Any:
     """For each element, the sum of `g` at the places where `replicate` put it."""
+    return _collected(g, shape, pad, 0)
+
+
+def _collected(g: Any, shape: Shape, pad: Shape, step: int) -> Any:
+    """The adjoint of `_surrounded`."""
     for axis, before, after in _by_axis(len(shape), pad):
-        out, end = _middle(g, shape[axis], axis, before, after), g.shape[axis]
-        for i in range(before):
-            out[_at(axis, 0)] += g[_at(axis, i)]
-        for i in range(after):
-            out[_at(axis, -1)] += g[_at(axis, end - after + i)]
+        out, last, end = _middle(g, shape[axis], axis, before, after), shape[axis] - 1, g.shape[axis] - after - 1
+        for i in range(before, 0, -1):
+            out[_at(axis, i * step)] += g[_at(axis, before - i)]
+        for i in range(1, after + 1):
+            out[_at(axis, last - i * step)] += g[_at(axis, end + i)]
         g = out
     return g
 

@@ -194,12 +194,7 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
         return avg_pool(x.astype(F32), kernel, stride, padding, ceil_mode, count_include_pad, divisor).astype(F16)
     windows, sums = spans(x.shape, kernel, stride, padding, (1,) * len(kernel), ceil_mode), x
     for back, span in enumerate(reversed(windows), 1):
-        axis = x.ndim - back
-        total = np.zeros((*sums.shape[:axis], span.outputs, *sums.shape[axis + 1:]), x.dtype)
-        for _, thread, there in span.taps():
-            place = total[along(back, thread)]
-            np.add(place, sums[along(back, there)], out=place)
-        sums = total
+        sums = _added(sums, back, span.outputs, [(thread, there) for _, thread, there in span.taps()])
     return _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
 
 
@@ -212,13 +207,18 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
     windows = spans(sizes, kernel, stride, padding, (1,) * len(kernel), ceil_mode)
     parts = _divided(g, _divisor(windows, count_include_pad, divisor, g.dtype))
     for back, span in zip(range(len(windows), 0, -1), windows):
-        axis = g.ndim - back
-        total = np.zeros((*parts.shape[:axis], span.size, *parts.shape[axis + 1:]), g.dtype)
-        for _, thread, there in span.taps():
-            place = total[along(back, there)]
-            np.add(place, parts[along(back, thread)], out=place)
-        parts = total
+        parts = _added(parts, back, span.size, [(there, thread) for _, thread, there in span.taps()])
     return parts
+
+
+def _added(x: Any, back: int, size: int, taps: list[tuple[slice, slice]]) -> Any:
+    """Zeros with this size in the dimension that is `back` from the end, and `x` added: a target and a source a tap."""
+    axis = x.ndim - back
+    total = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1:]), x.dtype)
+    for target, source in taps:
+        place = total[along(back, target)]
+        np.add(place, x[along(back, source)], out=place)
+    return total
 
 
 def _divided(sums: Any, divisor: Any) -> Any:

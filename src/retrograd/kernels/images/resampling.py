@@ -72,21 +72,14 @@ def _nearest(size: int, new: int, scale: float | None, offset: float) -> Array:
     return np.asarray(np.minimum(np.floor((at + F32.type(offset)) * step).astype(np.intp), size - 1))
 
 
-def _triangle(x: Array) -> Array:
-    return np.asarray(np.maximum(1 - np.abs(x), 0))
-
-
 def _cubic_filter(x: Array) -> Array:
     x = np.abs(x)
     return np.where(x < 1, _inner(x, _SMOOTHING), np.where(x < 2, _outer(x, _SMOOTHING), 0))
 
 
-def _lanczos(x: Array) -> Array:
-    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
-
-
 _FILTERS: dict[str, tuple[int, Callable[[Array], Array]]] = {
-    "linear": (2, _triangle), "cubic": (4, _cubic_filter), "lanczos": (6, _lanczos)}
+    "linear": (2, lambda x: np.maximum(1 - np.abs(x), 0)), "cubic": (4, _cubic_filter),
+    "lanczos": (6, lambda x: np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0))}
 
 
 def _smoothed(size: int, new: int, mode: str, step: float) -> tuple[Array, Array]:

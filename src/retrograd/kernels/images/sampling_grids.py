@@ -54,17 +54,13 @@ def _clipped(x: Array, size: int) -> tuple[Array, Array]:
     return np.minimum(np.fmax(x, 0), size - 1), slope      # a nan becomes 0
 
 
-def _bounds(size: int, align: bool) -> tuple[float, float]:
-    return (0.0, size - 1.0) if align else (-0.5, size - 0.5)
-
-
 def _padded(x: Array, size: int, padding: int, align: bool) -> tuple[Array, Array | float]:
     """A coordinate in elements after padding, and its slope."""
     if padding == 0:
         return x, 1.0
     sign: Array | float = 1.0
     if padding == 2:
-        x, sign = _reflected(x, *_bounds(size, align))
+        x, sign = _reflected(x, 0.0, size - 1.0) if align else _reflected(x, -0.5, size - 0.5)
     x, slope = _clipped(x, size)
     return x, slope * sign
 

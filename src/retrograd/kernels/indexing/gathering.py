@@ -13,25 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from ..elementwise.choosing import where, where_into
+from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
 from .indexing import Shape, put_into
-from .masks import taken, write
 
 _BLOCK, _FEW = 1 << 16, 1 << 14
 
 # Element by element along one dimension
 
-def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[slice, Any]]:
+def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[Any, Any]]:
     """The row-major places of the elements that `index` selects along `dim` from an array of `shape`.
 
     The places come in blocks: a range of the first dimension of `index`, and its places, which are valid only until the
     next block. NumPy reads and writes by one index of a flat array several times faster than by one index for each
-    dimension, and a small block stays in the cache. For vectors the places are the index itself.
+    dimension, and a small block stays in the cache. For vectors, and for a number, the places are the index itself.
     """
-    if index.ndim == 1:
-        yield slice(None), index
-    if index.ndim == 1 or not index.size:
+    if index.ndim < 2:
+        yield ..., index if index.ndim else index.reshape(1)
+    if index.ndim < 2 or not index.size:
         return
     step = math.prod(shape[dim + 1:])
     if index.size <= _FEW:
@@ -90,11 +89,7 @@ def scatter(x: Any, src: Any, index: Any, dim: int) -> Any:
 
 def scatter_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Write elements of `src` to the places that `gather` would read."""
-    if out.ndim and index.ndim and index.size:
-        _write(out, index, dim, part_of(src, index.shape))
-    elif index.size:
-        out.reshape(-1)[index.reshape(-1)] = src.reshape(-1)[:index.size]
-    return out
+    return _write(out, index, dim, part_of(src, index.shape))
 
 
 def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
@@ -104,11 +99,7 @@ def scatter_value(x: Any, index: Any, dim: int, value: Any) -> Any:
 
 def scatter_value_into(out: Any, index: Any, dim: int, value: Any) -> Any:
     """Write a number to the places that `gather` would read."""
-    if out.ndim and index.ndim and index.size:
-        _write(out, index, dim, value)
-    elif index.size:
-        out.reshape(-1)[index.reshape(-1)] = value
-    return out
+    return _write(out, index, dim, value)
 
 
 def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
@@ -118,34 +109,37 @@ def scatter_add(x: Any, src: Any, index: Any, dim: int) -> Any:
 
 def scatter_add_into(out: Any, src: Any, index: Any, dim: int) -> Any:
     """Add elements of `src` at the places that `gather` would read."""
-    if out.ndim and index.ndim and index.size:
-        accumulate(np.add, out, index, dim, part_of(src, index.shape))
-    elif index.size:
-        np.add.at(out.reshape(-1), index.reshape(-1), src.reshape(-1)[:index.size])
-    return out
+    return accumulate(np.add, out, index, dim, part_of(src, index.shape))
 
 
 def part_of(src: Any, shape: Shape) -> Any:
     """The part of `src` that belongs to an index of `shape`. `src` may be larger."""
-    return src if src.shape == shape else src[tuple([slice(n) for n in shape])]
+    if src.shape == shape:
+        return src
+    return src[tuple([slice(n) for n in shape])] if len(shape) > 1 else src.reshape(-1)[:math.prod(shape)]
 
 
-def _write(out: Any, index: Any, dim: int, values: Any) -> None:
+def _write(out: Any, index: Any, dim: int, values: Any) -> Any:
     """Write values, or one number, to the places of `index` along `dim`."""
     flat, many = out.reshape(-1), np.ndim(values) > 0
     for rows, block in places(index, out.shape, dim):
         flat[block] = values[rows] if many else values
-    if not np.may_share_memory(flat, out):
-        out[...] = flat.reshape(out.shape)
+    return _back(out, flat)
 
 
-def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> None:
+def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> Any:
     """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another."""
     flat, many = out.reshape(-1), np.ndim(values) > 0
     for rows, block in places(index, out.shape, dim):
         ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)
+    return _back(out, flat)
+
+
+def _back(out: Any, flat: Any) -> Any:
+    """`out`, after the elements of `flat` are copied back to `out` if `flat` is a copy of `out`."""
     if not np.may_share_memory(flat, out):
         out[...] = flat.reshape(out.shape)
+    return out
 
 
 def take(x: Any, index: Any) -> Any:
@@ -243,6 +237,4 @@ def put_over(out: Any, source: Any, index: Any, accumulate: bool) -> Any:
         np.add.at(flat, index.reshape(-1), source.reshape(-1))
     else:
         flat[index.reshape(-1)] = source.reshape(-1)
-    if not np.may_share_memory(flat, out):
-        out[...] = flat.reshape(out.shape)
-    return out
+    return _back(out, flat)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
-from . import masks
 
 Shape = tuple[int, ...]
 _BLOCK = 1 << 15
@@ -70,7 +70,7 @@ def index(x: Any, indices: Sequence[Any]) -> Any:
         if last.dtype.kind != "b" and all([i is None for i in indices[:-1]]):
             return x.take(last, len(indices) - 1)
         if last.dtype.kind == "b" and last.shape == x.shape:
-            return masks.taken(x, last)
+            return choosing.taken(x, last)
         return x[_key(indices)]
     except (IndexError, ValueError) as error:
         raise refused(x.shape, indices) or error from None
@@ -172,7 +172,7 @@ def put_into(out: Any, values: Any, indices: Sequence[Any], accumulate: bool) ->
         raise error
     try:
         if only_mask and not accumulate and indices[-1].shape == out.shape and values.dtype == out.dtype:
-            masks.write(out, indices[-1], values)
+            choosing.write(out, indices[-1], values)
         elif accumulate and only_mask:
             out[_key(indices)] += values
         elif accumulate and values.size <= _FEW:
@@ -287,7 +287,7 @@ def without(g: Any, indices: Sequence[Any]) -> Any:
     """`g` with zeros at the places of the indices."""
     out = np.array(g, order="C")
     if indices[-1].dtype.kind == "b" and indices[-1].shape == out.shape:
-        masks.write(out, indices[-1], 0)
+        choosing.write(out, indices[-1], 0)
     else:
         out[_key(indices)] = 0
     return out

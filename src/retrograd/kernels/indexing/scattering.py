@@ -1,4 +1,4 @@
-"""Values combined at the places of an index: products, means and extremes.
+"""Values combined at the places of an index, or in consecutive segments: sums, products, means and extremes.
 
 An index has as many dimensions as the array, and gives places along one of them; see `gathering`. Its elements have
 been checked.
@@ -27,11 +27,9 @@ def scatter_reduce_into(out: Any, src: Any, index: Any, dim: int, reduce: str, i
     """`scatter_reduce` written to the first array."""
     if not index.size:
         return out
-    target, places, values = (out, index, part_of(src, index.shape)) if out.ndim and index.ndim else (
-        out.reshape(-1), index.reshape(-1), src.reshape(-1)[:index.size])
     if not include_self:
-        scatter_value_into(target, places, dim, _neutral(reduce, out.dtype))
-    accumulate(_COMBINED[reduce], target, places, dim, values)
+        scatter_value_into(out, index, dim, _neutral(reduce, out.dtype))
+    accumulate(_COMBINED[reduce], out, index, dim, part_of(src, index.shape))
     if reduce == "mean":
         number = counts(index, out.shape, dim, include_self, np.dtype(np.int64) if out.dtype.kind in "iu" else
                         out.real.dtype)
@@ -66,8 +64,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
 def counts(index: Any, shape: Shape, dim: int, include_self: bool, dtype: np.dtype[Any]) -> Any:
     """How many values are combined at each place of an array of `shape`, or 1 if there are none."""
     number = np.full(shape, int(include_self), np.int64)
-    line, places = (number, index) if shape and index.ndim else (number.reshape(-1), index.reshape(-1))
-    accumulate(np.add, line, places, dim, np.int64(1))
+    accumulate(np.add, number, index, dim, np.int64(1))
     return np.maximum(number, 1).astype(dtype)
 
 
@@ -87,3 +84,39 @@ def in_groups(index: Any, shape: Shape, dim: int) -> tuple[Any, Any, Any, Any]:
     sizes = np.diff(np.append(starts, order.size))
     before = np.arange(order.size) - np.repeat(starts, sizes)
     return order, inverse, before, np.repeat(sizes, sizes) - 1 - before
+
+
+# Reductions of consecutive segments of rows. An index gives the segment of each element of the data; an index past the
+# last segment means no segment.
+
+
+_NAMES = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
+
+
+def segments_of(bounds: Any, length: int, dim: int, shape: tuple[int, ...]) -> Any:
+    """The index for data of this shape, given the sorted bounds between segments along the last dimension."""
+    place = np.arange(length)
+    rows = bounds.reshape(-1, bounds.shape[-1])
+    count = bounds.shape[-1] - 1
+    index = np.empty((len(rows), length), np.int64)
+    for row, own in zip(index, rows):
+        row[:] = np.searchsorted(own[1:], place, side="right")
+        row[place < own[0]] = count
+    lead = (*bounds.shape[:-1], length) + (1,) * (len(shape) - dim - 1)
+    return np.broadcast_to(index.reshape(lead), shape)
+
+
+def segment_reduce(x: Any, index: Any, lengths: Any, dim: int, reduce: str, initial: float | None) -> Any:
+    """The elements of each segment combined with each other, and with `initial` if it is given.
+
+    `lengths` has as many dimensions as `x`, and holds the number of elements of each segment.
+    """
+    count = lengths.shape[dim]
+    shape = (*x.shape[:dim], count + 1, *x.shape[dim + 1:])
+    out = np.full(shape, _neutral(_NAMES[reduce], x.dtype) if initial is None else initial, x.dtype)
+    scatter_reduce_into(out, x, np.ascontiguousarray(index), dim, _NAMES[reduce], True)
+    out = np.ascontiguousarray(out[(slice(None),) * dim + (slice(0, count),)])
+    if reduce == "mean":                                     # the mean of an empty segment is `initial`, or nan
+        divisor = lengths if initial is None else np.maximum(lengths, 1)
+        np.divide(out, divisor.astype(x.dtype), out=out)
+    return out

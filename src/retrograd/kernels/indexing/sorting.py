@@ -1,4 +1,4 @@
-"""Sorting, the k-th smallest element, the most frequent element, and elements by index along a dimension.
+"""Sorting, the k-th smallest, the most frequent and the unique elements, and elements by index along a dimension.
 
 A nan counts as the largest value, and equal elements keep their order.
 """
@@ -14,7 +14,7 @@ from ...dtypes import F32, I64, refuse
 from ..layout import empty_as
 from ..reductions import nonempty
 from .argsort import FEW, at_rank, first_few, order
-from .gathering import gather
+from .gathering import gather, gather_backward
 
 
 def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
@@ -30,32 +30,9 @@ def picked(indices: Any, x: Any, dim: int, keepdim: bool) -> Any:
 
 def placed(indices: Any, x: Any, shape: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of `shape`, with `x` added at `indices` along `dim`: the transpose of `picked`."""
-    result = np.zeros(shape, x.dtype)
-    if not shape:
-        result[...] = x.reshape(())
-        return result
-    if not keepdim:
+    if shape and not keepdim:
         indices, x = np.expand_dims(indices, dim), np.expand_dims(x, dim)
-    if x.size:
-        _add_at(result, indices, np.ascontiguousarray(x), dim)
-    return result
-
-
-# How many elements are added at once, so that the intermediates stay in the cache.
-_BLOCK = 1 << 16
-
-
-def _add_at(result: Any, indices: Any, x: Any, dim: int) -> None:
-    """Add `x` to contiguous memory at `indices` along `dim`, a block of the leading axes at a time."""
-    before, n, after = math.prod(result.shape[:dim]), result.shape[dim], math.prod(result.shape[dim + 1:])
-    flat, x = result.reshape(before, n * after), x.reshape(before, -1)
-    indices = indices.reshape(before, -1, after)
-    together = max(_BLOCK // max(x.shape[1], 1), 1)
-    lines = np.arange(min(together, before)).reshape(-1, 1, 1) * (n * after) + np.arange(after)
-    for start in range(0, before, together):
-        part = slice(start, start + together)
-        places = lines[:before - start] + (indices[part] * after if after > 1 else indices[part])
-        np.add.at(flat[part].reshape(-1), places.reshape(-1), x[part].reshape(-1))
+    return gather_backward(x, indices, shape, dim)
 
 
 def sort(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
@@ -112,14 +89,11 @@ def median_dim(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[Any, 
     refuse(x.dtype, "median_out", "bc")
     nonempty("median()", x.shape, (dim,))
     n = x.shape[dim] if x.ndim else 1
-    if x.dtype.kind != "f" or not x.ndim:
-        return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    if not np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):   # the maximum would be nan
-        return _at_rank(x, (n - 1) // 2, dim, keepdim)
-    nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
-    if ignore_nan:
-        return _at_rank(x, np.maximum(n - nans - 1, 0) // 2, dim, keepdim)
-    return _at_rank(x, np.where(nans > 0, n - nans, (n - 1) // 2), dim, keepdim)
+    rank: Any = (n - 1) // 2
+    if x.dtype.kind == "f" and x.ndim and np.isnan(np.maximum.reduce(x, axis=None, initial=-math.inf)):
+        nans = np.count_nonzero(np.isnan(x), axis=dim, keepdims=True)
+        rank = np.maximum(n - nans - 1, 0) // 2 if ignore_nan else np.where(nans > 0, n - nans, rank)
+    return _at_rank(x, rank, dim, keepdim)
 
 
 def median(x: Any, ignore_nan: bool) -> Any:
@@ -184,3 +158,77 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     counts = np.bincount(x.astype(I64, copy=False), weights, minlength)
     return counts.astype(F32) if weights.dtype == F32 else counts
+
+
+# Unique elements
+
+Array = np.ndarray[Any, Any]
+Found = tuple[Array, Array, Array]
+
+
+def unique(x: Any, inverse: bool) -> Found:
+    """The sorted unique elements, the index of each element of `x` among them, and their counts.
+
+    Without `inverse` the second array is empty, because it needs a sort by indices.
+    """
+    refuse(x.dtype, "unique")
+    flat = x.reshape(-1)
+    if not inverse:
+        values = np.sort(flat)
+        return _without_repeats(values, values[1:] != values[:-1], None, ())
+    indices = order(flat, 0)
+    values = flat[indices]
+    return _without_repeats(values, values[1:] != values[:-1], indices, x.shape)
+
+
+def unique_dim(x: Any, dim: int) -> Found:
+    """`unique` for the slices along `dim`, sorted lexicographically."""
+    refuse(x.dtype, "unique_dim")
+    lined = _lined(x, dim)
+    rows = lined.reshape(len(lined), math.prod(lined.shape[1:]))
+    indices = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    ordered = rows[indices]
+    values, inverse, counts = _without_repeats(lined[indices], np.any(ordered[1:] != ordered[:-1], axis=1), indices,
+                                               (len(rows),))
+    return np.moveaxis(values, 0, dim), inverse, counts
+
+
+def unique_consecutive(x: Any, dim: int | None, inverse: bool) -> Found:
+    """The elements, or the slices along `dim`, without those that equal the element before them.
+
+    Without `inverse` the second array is empty here too.
+    """
+    refuse(x.dtype, "unique" if dim is None else "unique_dim")
+    lined = x.reshape(-1) if dim is None else _lined(x, dim)
+    changes = lined[1:] != lined[:-1]
+    if lined.ndim > 1:
+        changes = np.any(changes, axis=tuple(range(1, lined.ndim)))
+    found, where, counts = _without_repeats(lined, changes, slice(None) if inverse else None,
+                                            x.shape if dim is None else (len(lined),))
+    return found if dim is None else np.moveaxis(found, 0, dim), where, counts
+
+
+def _lined(x: Array, dim: int) -> Array:
+    """`x` with `dim` as its first axis. Raises RuntimeError if the slices are empty."""
+    if 0 in x.shape and x.shape[dim]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    return np.moveaxis(x, dim, 0)
+
+
+def _without_repeats(ordered: Array, changes: Array, indices: Array | slice | None, shape: tuple[int, ...]) -> Found:
+    """The first element of each run, the inverse indices, and the counts. `changes` marks where a new run starts."""
+    new = np.concatenate([np.ones(len(ordered[:1]), bool), changes])
+    starts = np.flatnonzero(new)
+    counts = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=counts[:-1])
+    counts[-1:] = len(new) - starts[-1:]
+    inverse = np.empty(0 if indices is None else len(ordered), np.int64)
+    if indices is not None:
+        inverse[indices] = np.cumsum(new) - 1
+        inverse = inverse.reshape(shape)
+    return ordered.take(starts, 0), inverse, counts
+
+
+def isin(x: Any, tests: Any, invert: Any) -> Any:
+    """Whether each element is among the elements of `tests`, or with `invert`, whether it is not."""
+    return np.asarray(np.isin(x, tests, invert=invert))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..layout import copied, empty_strided
-from ..shape import Shape, as_strided, diagonal
+from ..layout import Shape, copied, empty_strided
+from ..shape import as_strided, diagonal
 from .indexing import select, slice_
 
 

@@ -56,7 +56,7 @@ def first_true(flags: Any) -> Any:
     return np.where(flags.any(-1), flags.argmax(-1) + 1, 0).astype(np.int32)
 
 
-def _size(x: Any) -> Any:
+def size(x: Any) -> Any:
     """The size of numbers as LAPACK compares it."""
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
@@ -66,7 +66,7 @@ def _eliminate_one(lu: Any, pivots: Any, start: int, stop: int) -> None:
     columns = lu[start:, start:stop].T.copy()
     order: dict[int, int] = {}
     for i in range(stop - start):
-        best = int(_size(columns[i, i:]).argmax()) + i
+        best = int(size(columns[i, i:]).argmax()) + i
         if best != i:
             elements = columns[:, i].copy()
             columns[:, i] = columns[:, best]
@@ -88,7 +88,7 @@ def _eliminate(lu: Any, pivots: Any, start: int, stop: int) -> None:
     """Eliminate some columns, each before the next, and swap whole rows."""
     every = np.arange(len(lu))
     for i in range(start, stop):
-        pivots[:, i] = best = _size(lu[:, i:, i]).argmax(-1) + i
+        pivots[:, i] = best = size(lu[:, i:, i]).argmax(-1) + i
         rows = lu[:, i].copy()
         lu[:, i] = lu[every, best]
         lu[every, best] = rows
@@ -174,4 +174,3 @@ def _solved(x: Any, b: Any, pivots: Any, adjoint_too: bool) -> Any:
         return np.take_along_axis(y, np.argsort(order, -2), -2)
     y = solve_triangular(x, np.take_along_axis(b, order, -2), False, True, True)
     return solve_triangular(x, y, True, True, False)
-

@@ -1,13 +1,18 @@
-"""Products of vectors and matrices. The caller has checked that their dtypes are equal."""
+"""Products of vectors and matrices, and of three factors; blocks on a diagonal.
+
+The caller has checked that the dtypes are equal.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import F16, F32, I64, promote_types
 from ..elementwise.arithmetic import factor
+from ..layout import Shape
 
 # From this many elements on, the order of two matrices matters.
 _LARGE = 1 << 16
@@ -17,18 +22,11 @@ def mm(x: Any, y: Any, out: Any = ...) -> Any:
     """The product of two matrices, or of a matrix and a vector. For small ones `dot` takes a third of matmul's time."""
     if 0 in x.strides or 0 in y.strides:                 # NumPy does not hand repeated elements to the BLAS
         return np.ascontiguousarray(x).dot(np.ascontiguousarray(y))
-    if y.ndim == 2 and _better_transposed(x, y):
+    if y.ndim == 2 and y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous:
+        # For a few rows and a large transposed matrix, such as a layer's weight, the BLAS takes up to twice as long for
+        # x @ y as for y.T @ x.T.
         return np.ascontiguousarray(y.T.dot(x.T).T)
     return x.dot(y)
-
-
-def _better_transposed(x: Any, y: Any) -> bool:
-    """Whether y.T @ x.T is faster than x @ y.
-
-    For a few rows and a large transposed matrix, such as a layer's weight, the BLAS takes up to twice as long for x @
-    y.
-    """
-    return bool(y.size > _LARGE and 4 * x.shape[0] <= y.shape[1] and y.flags.f_contiguous)
 
 
 def bmm(x: Any, y: Any, out: Any = ...) -> Any:
@@ -104,3 +102,35 @@ def trace(x: Any) -> Any:
 def first_row(x: Any) -> Any:
     """The single row of a new matrix."""
     return x[0]
+
+
+def trilinear(x: Any, weight: Any, y: Any) -> Any:
+    """The sums over i and j of weight[o, i, j] x[n, i] y[n, j]: (N, O), for x (N, I), weight (O, I, J) and y (N, J)."""
+    out, first, second = weight.shape
+    rows = x.dot(weight.transpose(1, 0, 2).reshape(first, out * second)).reshape(len(x), out, second)
+    return np.matmul(rows, y[:, :, None])[:, :, 0]
+
+
+# Blocks on a diagonal
+
+
+def blocks(shapes: Sequence[Shape]) -> list[tuple[int, int, int, int]]:
+    """The place of each block for arrays of these shapes: its first row, end row, first column and end column.
+
+    The end row and the end column lie just after the block. A vector counts as a row.
+    """
+    found, row, column = [], 0, 0
+    for shape in shapes:
+        height, width = (1,) * (2 - len(shape)) + shape
+        found.append((row, row + height, column, column + width))
+        row, column = row + height, column + width
+    return found
+
+
+def block_diag(xs: Sequence[Any]) -> Any:
+    """A matrix with the matrices `xs` one after another on its diagonal, and zeros elsewhere."""
+    places = blocks([x.shape for x in xs])
+    out = np.zeros((places[-1][1], places[-1][3]), xs[0].dtype)
+    for x, (top, bottom, left, right) in zip(xs, places):
+        out[top:bottom, left:right] = x
+    return out

@@ -1,4 +1,4 @@
-"""Norms, the distance of two arrays, and slices scaled down to a norm."""
+"""Norms, slices scaled down to a norm, cross products, and distances: of two arrays, or between all pairs of rows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import dtype as torch_dtype
-from ..elementwise.elementary import widened
+from ..elementwise.elementary import delivered, widened
 from ..rows import sums, sums_of_squares
 
-_maximum = np.maximum.reduce
+# How many differences of elements are held at a time, so that they stay in the cache.
+_BLOCK = 1 << 17
+# How many rows have their distances from all later rows computed together.
+_TOGETHER = 64
 
 
 def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
@@ -25,8 +28,7 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
         return np.sqrt(result, out=result).astype(final, copy=False)
     size = np.abs(wide, out=...)
     if p in (math.inf, -math.inf):
-        reduce: Any = _maximum if p > 0 else np.minimum.reduce
-        result = reduce(size, axis=axes, keepdims=keepdim, out=...)
+        result = (np.maximum if p > 0 else np.minimum).reduce(size, axis=axes, keepdims=keepdim, out=...)
     elif p == 0:
         result = np.asarray(np.count_nonzero(size, axis=axes, keepdims=keepdim))
     elif p == 1:
@@ -54,3 +56,77 @@ def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     size = norm(wide, p, tuple([axis for axis in range(x.ndim) if axis != dim]), True, None)
     factor = np.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0).astype(size.dtype)
     return np.multiply(wide, factor, out=...).astype(x.dtype, copy=False)
+
+
+def cross(x: Any, y: Any, dim: int) -> Any:
+    """The cross products of the vectors of length 3 along `dim`."""
+    shape = x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape)
+    result = np.empty(shape, x.dtype)
+    (a, b, c), (d, e, f), out = (array.swapaxes(0, dim) for array in (x, y, result))
+    for left, right, other_left, other_right, element in ((b, f, c, e, out[0, ...]), (c, d, a, f, out[1, ...]),
+                                                         (a, e, b, d, out[2, ...])):
+        np.multiply(left, right, out=element)
+        element -= other_left * other_right
+    return result
+
+
+def norms(difference: Any, p: float) -> Any:
+    """The p-norms along the third-last dimension, where whole matrices are added. Overwrites the differences."""
+    size = np.abs(difference, out=difference)
+    if p == 0:
+        return np.count_nonzero(size, axis=-3).astype(size.dtype)
+    if p == 1:
+        return np.add.reduce(size, axis=-3)
+    if p == 2:
+        return np.sqrt(np.add.reduce(np.multiply(size, size, out=size), axis=-3))
+    if p == math.inf:
+        return np.maximum.reduce(size, axis=-3, initial=0.0)
+    return np.add.reduce(np.power(size, p, out=size), axis=-3) ** (1.0 / p)
+
+
+def cdist(x: Any, y: Any, p: float) -> Any:
+    """The p-norm of the difference of each row of `x` and each row of `y`, for stacks of matrices."""
+    stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
+    result = np.empty((*stack, rows, columns), x.dtype)
+    step = max(1, _BLOCK // max(1, math.prod(stack) * columns * inner))
+    first, second = x.swapaxes(-1, -2)[..., None], np.ascontiguousarray(y.swapaxes(-1, -2))[..., None, :]
+    for i in range(0, rows, step):
+        result[..., i : i + step, :] = norms(first[..., i : i + step, :] - second, p)
+    return result
+
+
+def euclidean_dist(x: Any, y: Any) -> Any:
+    """`cdist` for p = 2 by a product of matrices: fast, but near 0 only as accurate as the rounding of the squares."""
+    squares = np.matmul(x, y.swapaxes(-1, -2), out=...)
+    np.multiply(squares, -2.0, out=squares)
+    squares += np.einsum("...m,...m->...", x, x)[..., None]
+    squares += np.einsum("...m,...m->...", y, y)[..., None, :]
+    np.maximum(squares, 0.0, out=squares)
+    return np.sqrt(squares, out=squares)
+
+
+def pdist(x: Any, p: float) -> Any:
+    """The p-norms of the differences of each row and each later row, row after row."""
+    rows = len(x)
+    if rows < 2:
+        return np.zeros(0, x.dtype)
+    parts = []
+    for i in range(0, rows, _TOGETHER):
+        matrix = cdist(x[i : i + _TOGETHER], x[i:], p)
+        parts += [line[k + 1 :] for k, line in enumerate(matrix)]
+    return delivered(np.concatenate(parts), ...)
+
+
+def symmetric(x: Any, rows: int) -> Any:
+    """The symmetric matrix with these elements above the diagonal, row after row, and a diagonal of zeros."""
+    result = np.zeros((rows, rows), x.dtype)
+    above = np.triu_indices(rows, 1)
+    result[above] = x
+    result.T[above] = x
+    return result
+
+
+def paired(x: Any) -> Any:
+    """The elements above the diagonal of a matrix, row after row, each added to its mirror element."""
+    return (x + x.T)[np.triu_indices(len(x), 1)]

@@ -207,4 +207,3 @@ def cholesky_inverse(factor: Any, upper: bool) -> Any:
 def machine_epsilon(dtype: Any) -> float:
     """The distance from 1 to the next number of this dtype."""
     return float(np.finfo(dtype).eps)
-

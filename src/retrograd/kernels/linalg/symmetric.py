@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..native import lapack
+from .lu import size
 from .triangular import by_columns
 
 # The bound with the least growth of elements.
 _BOUND = (1 + math.sqrt(17)) / 8
-
-
-def _size(x: Any) -> Any:
-    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 def ldl_factor_ex(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
@@ -64,19 +61,19 @@ def _factor(a: Any, pivots: Any, conjugate: bool) -> int:
 
 def _choice(a: Any, k: int, conjugate: bool) -> tuple[int, int]:
     """The number of rows of the next block (0 if the column is 0), and the row to swap in."""
-    own = float(abs(a[k, k].real) if conjugate else _size(a[k, k]))
-    column = _size(a[k + 1:, k])
+    own = float(abs(a[k, k].real) if conjugate else size(a[k, k]))
+    column = size(a[k + 1:, k])
     at = k + 1 + int(column.argmax()) if len(column) else k
     most = float(column.max()) if len(column) else 0.0
     if not max(own, most) > 0:
         return 0, k
     if own >= _BOUND * most:
         return 1, k
-    others = np.concatenate([_size(a[at, k:at]), _size(a[at + 1:, at])])
+    others = np.concatenate([size(a[at, k:at]), size(a[at + 1:, at])])
     row_most = float(others.max())
     if own >= _BOUND * most * (most / row_most):
         return 1, k
-    diagonal = float(abs(a[at, at].real) if conjugate else _size(a[at, at]))
+    diagonal = float(abs(a[at, at].real) if conjugate else size(a[at, at]))
     return (1, at) if diagonal >= _BOUND * row_most else (2, at)
 
 

@@ -14,8 +14,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["multiply_add", "multiply_add_arrays"]
-
 Doubles = NDArray[np.float64]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
 
@@ -34,27 +32,18 @@ def multiply_add(x: NDArray[FloatT], scale: float, shift: float) -> NDArray[Floa
     """``x * scale + shift`` in place, for a 1-d float32 or float64 array. The numbers are rounded to its dtype."""
     scalar = x.dtype.type
     factor, offset = scalar(scale), scalar(shift)
-    if offset == 0 or _is_exact(factor) or not (abs(factor) < _LARGEST_FACTOR and math.isfinite(offset)):
+    if (offset == 0 or abs(math.frexp(factor)[0]) == 0.5    # the factor is a power of two, so products are exact
+            or not (abs(factor) < _LARGEST_FACTOR and math.isfinite(offset))):
         # One rounding is then as good as two. Adding zero matters too: it turns -0 into 0.
         if factor != 1:
             x *= factor
         x += offset
         return x
-    fused = _float32_fused if x.dtype == np.float32 else _float64_fused
+    fused = _float32_fused if x.dtype == np.float32 else multiply_add_arrays
     for start in range(0, x.size, _CHUNK):
         part = x[start : start + _CHUNK]
         part[...] = fused(part.astype(np.float64), float(factor), float(offset))
     return x
-
-
-def multiply_add_arrays(x: Doubles, scale: float, shifts: Doubles) -> Doubles:
-    """``x * scale + shifts`` for float64 arrays of one shape."""
-    return _float64_fused(x, scale, shifts)
-
-
-def _is_exact(factor: np.float32 | np.float64) -> bool:
-    """Whether products with a number are exact, because the number is a power of two."""
-    return abs(math.frexp(factor)[0]) == 0.5
 
 
 def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:
@@ -68,7 +57,8 @@ def _float32_fused(x: Doubles, factor: float, offset: float) -> Doubles:
     return total
 
 
-def _float64_fused(x: Doubles, factor: float, offset: Doubles | float) -> Doubles:
+def multiply_add_arrays(x: Doubles, factor: float, offset: Doubles | float) -> Doubles:
+    """``x * factor + offset`` for float64 arrays. The offset is a number, or an array of the same shape."""
     product, product_tail = _exact_product(x, factor)
     high, high_tail = _exact_sum(product_tail, offset)
     total, total_tail = _exact_sum(product, high)

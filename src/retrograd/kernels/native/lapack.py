@@ -116,14 +116,7 @@ def lu_factor(a: Any) -> tuple[Any, Any, Any] | None:
 
 def lu_solve(lu: Any, pivots: Any, b: Any, trans: bytes) -> Any:
     """The x of a @ x = b, given the LU of a. `trans` b"T" solves with the transpose of a, b"C" with its adjoint."""
-    routine = _routine("getrs", lu, "knnpnppn")
-    if routine is None or not b.size:
-        return None
-    stack, n = common_stack(lu, b), b.shape[-2]
-    factors, swaps, x = _by_columns(lu), pivots.astype(openblas.size_dtype(), "C"), _copied(b, stack)
-    _each(routine, _COLUMNS, trans, n, b.shape[-1], _broadcast(factors, stack), n, _broadcast(swaps, stack, 1),
-          _places(x), n)
-    return _mT(x)
+    return _solved("getrs", trans, lu, pivots, b)
 
 
 def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
@@ -140,13 +133,19 @@ def ldl_factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any] | None:
 
 def ldl_solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
     """The x of a @ x = b, given the LDL of a."""
-    routine = _routine("hetrs" if hermitian and b.dtype.kind == "c" else "sytrs", factors, "knnpnppn")
+    return _solved("hetrs" if hermitian and b.dtype.kind == "c" else "sytrs", b"L", factors, pivots, b)
+
+
+def _solved(name: str, flag: bytes, factors: Any, pivots: Any, b: Any) -> Any:
+    """The x of a @ x = b by a routine that takes a flag and the factors of a, with their pivots if there are any."""
+    routine = _routine(name, factors, "knnpnpn" if pivots is None else "knnpnppn")
     if routine is None or not b.size:
         return None
     stack, n = common_stack(factors, b), b.shape[-2]
-    both, swaps, x = _by_columns(factors), pivots.astype(openblas.size_dtype(), "C"), _copied(b, stack)
-    _each(routine, _COLUMNS, b"L", n, b.shape[-1], _broadcast(both, stack), n, _broadcast(swaps, stack, 1),
-          _places(x), n)
+    matrix, x = _by_columns(factors), _copied(b, stack)
+    swaps = None if pivots is None else pivots.astype(openblas.size_dtype(), "C")
+    _each(routine, _COLUMNS, flag, n, b.shape[-1], _broadcast(matrix, stack), n,
+          *(() if swaps is None else (_broadcast(swaps, stack, 1),)), _places(x), n)
     return _mT(x)
 
 
@@ -173,13 +172,7 @@ def solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: boo
 
 def cholesky_solve(b: Any, factor: Any, upper: bool) -> Any:
     """The x of a @ x = b, given the Cholesky factor of a."""
-    routine = _routine("potrs", factor, "knnpnpn")
-    if routine is None or not b.size:
-        return None
-    stack, n = common_stack(factor, b), b.shape[-2]
-    matrix, x = _by_columns(factor), _copied(b, stack)
-    _each(routine, _COLUMNS, b"U" if upper else b"L", n, b.shape[-1], _broadcast(matrix, stack), n, _places(x), n)
-    return _mT(x)
+    return _solved("potrs", b"U" if upper else b"L", factor, None, b)
 
 
 def cholesky_inverse(factor: Any, upper: bool) -> Any:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["cos", "exp", "log", "log1p", "sin", "tan"]
 
 Doubles = NDArray[np.float64]
 
@@ -30,21 +29,15 @@ _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 class _Function:
     """One function: NumPy's if it gives the bits of ``math`` on a sample from [low, high), or else that of ``math``."""
 
-    __slots__ = ("_high", "_low", "_scalar", "_vector", "_vector_is_faithful")
-
     def __init__(self, vector: np.ufunc, scalar: Callable[[float], float], low: float, high: float) -> None:
         self._vector: Callable[[Any], Any] = vector
-        self._scalar = scalar
-        self._low = low
-        self._high = high
-        self._vector_is_faithful: bool | None = None
+        self._scalar, self._low, self._high = scalar, low, high
+
 
     def __call__(self, x: Doubles) -> Doubles:
-        if self._vector_is_faithful is None:
-            self._vector_is_faithful = self._compare()
         if x.size <= _FEW:
             return self._by_math(x.ravel()).reshape(x.shape)
-        if self._vector_is_faithful:
+        if self._numpy_is_faithful:
             return self._by_numpy(x)
         flat = x.ravel()
         result = np.empty_like(flat)
@@ -52,7 +45,9 @@ class _Function:
             result[start : start + _CHUNK] = self._by_math(flat[start : start + _CHUNK])
         return result.reshape(x.shape)
 
-    def _compare(self) -> bool:
+    @cached_property
+    def _numpy_is_faithful(self) -> bool:
+        """Whether NumPy's version gives the bits of ``math`` on the sample."""
         # Multiples of the golden ratio cover an interval evenly, with all bits of the significand in use.
         points: Doubles = np.arange(1, _SAMPLES, dtype=np.float64) * _GOLDEN_RATIO % 1
         points = self._low + (self._high - self._low) * points

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import F32, F64, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
-from ..elementwise.elementary import in_single, sigmoid, widened
+from ..elementwise.elementary import sigmoid, widened
 from ..random.drawing import unit64
 from ..random.twister import Twister
 from ..special.normal import twice_ndtr
 
 _ALL_BUT_FLOATS = "biuc"
+
+
+def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A kernel of one array that refuses dtypes of these kinds, by PyTorch's name, and computes half as single."""
+
+    def decorated(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(kernel)
+        def call(x: Any) -> Any:
+            refuse(x.dtype, name, refused)
+            return kernel(widened(x)).astype(x.dtype, copy=False)
+
+        return call
+
+    return decorated
 
 
 def leaky_relu(x: Any, negative_slope: float) -> Any:
@@ -29,41 +45,27 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
-    return _elu(x, alpha, scale, input_scale)
-
-
-@in_single
-def _elu(x: Any, alpha: float, scale: float, input_scale: float, *, out: Any = ...) -> Any:
-    below = limited(x, -math.inf, 0)
+    wide = widened(x)
+    below = limited(wide, -math.inf, 0)
     if input_scale != 1:
         np.multiply(below, input_scale, out=below)
     np.expm1(below, out=below)
     np.multiply(below, alpha * scale, out=below)
-    return where_into(below, x > 0, np.multiply(x, scale))
+    return where_into(below, wide > 0, np.multiply(wide, scale)).astype(x.dtype, copy=False)
 
 
+@_of_floats("silu_cpu", "biu")
 def silu(x: Any) -> Any:
     """x / (1 + exp(-x))."""
-    refuse(x.dtype, "silu_cpu", "biu")
-    return _silu(x)
-
-
-@in_single
-def _silu(x: Any, *, out: Any = ...) -> Any:
     t = np.negative(x, out=...)
     np.exp(t, out=t)
     np.add(t, 1, out=t)
     return np.divide(x, t, out=t)
 
 
+@_of_floats("mish_cpu")
 def mish(x: Any) -> Any:
     """x * tanh(log(1 + exp(x)))."""
-    refuse(x.dtype, "mish_cpu", _ALL_BUT_FLOATS)
-    return _mish(x)
-
-
-@in_single
-def _mish(x: Any, *, out: Any = ...) -> Any:
     t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond 40 the factor is 1
     np.multiply(t, t + 2, out=t)                            # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
     np.divide(t, t + 2, out=t)
@@ -73,28 +75,19 @@ def _mish(x: Any, *, out: Any = ...) -> Any:
 def softplus(x: Any, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
-    return _softplus(x, beta, threshold)
-
-
-@in_single
-def _softplus(x: Any, beta: float, threshold: float, *, out: Any = ...) -> Any:
-    t = np.multiply(x, beta, out=...)
+    wide = widened(x)
+    t = np.multiply(wide, beta, out=...)
     straight = t > threshold
     np.exp(t, out=t)
     np.log1p(t, out=t)
     np.divide(t, beta, out=t)
-    return where_into(t, straight, x)
+    return where_into(t, straight, wide).astype(x.dtype, copy=False)
 
 
+@_of_floats("log_sigmoid_cpu")
 def log_sigmoid(x: Any) -> Any:
     """-log(1 + exp(-x))."""
-    refuse(x.dtype, "log_sigmoid_cpu", _ALL_BUT_FLOATS)
-    return _log_sigmoid(np.asarray(x, order="C"))            # PyTorch's result is row-major
-
-
-@in_single
-def _log_sigmoid(x: Any, *, out: Any = ...) -> Any:
-    t = np.abs(x, out=...)
+    t = np.abs(np.asarray(x, order="C"), out=...)            # PyTorch's result is row-major
     np.negative(t, out=t)
     np.exp(t, out=t)
     np.log1p(t, out=t)
@@ -113,14 +106,9 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
     return limited(x, min_val, max_val)
 
 
+@_of_floats("GeluKernelImpl")
 def gelu_tanh(x: Any) -> Any:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³)))."""
-    refuse(x.dtype, "GeluKernelImpl", _ALL_BUT_FLOATS)
-    return _gelu_tanh(x)
-
-
-@in_single
-def _gelu_tanh(x: Any, *, out: Any = ...) -> Any:
     t = np.square(x, out=...)
     np.multiply(t, 0.044715, out=t)
     np.add(t, 1, out=t)
@@ -132,14 +120,9 @@ def _gelu_tanh(x: Any, *, out: Any = ...) -> Any:
     return np.multiply(t, 0.5, out=t)
 
 
+@_of_floats("GeluKernelImpl")
 def gelu(x: Any) -> Any:
     """x / 2 * (1 + erf(x / sqrt(2)))."""
-    refuse(x.dtype, "GeluKernelImpl", _ALL_BUT_FLOATS)
-    return _gelu(x)
-
-
-@in_single
-def _gelu(x: Any, *, out: Any = ...) -> Any:
     t = twice_ndtr(x)
     np.multiply(t, x, out=t)
     return np.multiply(t, 0.5, out=t)
@@ -162,21 +145,19 @@ def softshrink(x: Any, lambd: float) -> Any:
     return signed(np.subtract(x, t, out=t), x)                      # zeros keep their sign
 
 
+@_of_floats("hardsigmoid_cpu")
 def hardsigmoid(x: Any) -> Any:
     """x / 6 + 1 / 2, clamped to [0, 1]."""
-    refuse(x.dtype, "hardsigmoid_cpu", _ALL_BUT_FLOATS)
-    wide = widened(x)
-    t = np.add(wide, 3, out=...)
-    return np.divide(limited(t, 0, 6, out=t), 6, out=t).astype(x.dtype, copy=False)
+    t = np.add(x, 3, out=...)
+    return np.divide(limited(t, 0, 6, out=t), 6, out=t)
 
 
+@_of_floats("hardswish_cpu")
 def hardswish(x: Any) -> Any:
     """x * hardsigmoid(x)."""
-    refuse(x.dtype, "hardswish_cpu", _ALL_BUT_FLOATS)
-    wide = widened(x)
-    t = np.add(wide, 3, out=...)
-    np.multiply(limited(t, 0, 6, out=t), wide, out=t)
-    return np.divide(t, 6, out=t).astype(x.dtype, copy=False)
+    t = np.add(x, 3, out=...)
+    np.multiply(limited(t, 0, 6, out=t), x, out=t)
+    return np.divide(t, 6, out=t)
 
 
 def hardswish_slope(x: Any) -> Any:

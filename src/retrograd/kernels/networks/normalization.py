@@ -22,7 +22,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
     kept = x.dtype if weight is None else weight.dtype
     if not x.size:
         return x.copy(), np.zeros(stats, kept), np.full(stats, eps ** -0.5 if eps > 0 else math.inf, kept)
-    scale, shift = (None if a is None else widened(a).reshape(length) for a in (weight, bias))
+    scale, shift = _shaped((length,), weight, bias)
     out, mean, rstd = standardized_rows(widened(x).reshape(-1, length), scale, shift, eps)
     out, mean, rstd = out.reshape(x.shape), mean.reshape(stats), rstd.reshape(stats)
     if out.dtype is x.dtype and mean.dtype is kept:
@@ -30,13 +30,18 @@ def layer_norm(x: Any, weight: Any, bias: Any, rank: int, eps: float) -> tuple[A
     return out.astype(x.dtype, copy=False), mean.astype(kept, copy=False), rstd.astype(kept, copy=False)
 
 
-def _affine(out: Any, weight: Any, bias: Any, shape: Sequence[int]) -> Any:
-    """`out` times weight plus bias, written to `out`. `shape` makes weight and bias broadcast."""
+def _affine(out: Any, weight: Any, bias: Any) -> Any:
+    """`out` times weight plus bias, written to `out`."""
     if weight is not None:
-        out *= widened(weight).reshape(shape)
+        out *= weight
     if bias is not None:
-        out += widened(bias).reshape(shape)
+        out += bias
     return out
+
+
+def _shaped(shape: Sequence[int], *arrays: Any) -> list[Any]:
+    """The arrays in this shape, with half precision as single. An array may be None."""
+    return [None if a is None else widened(a).reshape(shape) for a in arrays]
 
 
 def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple[Any, Any, Any]:
@@ -45,23 +50,28 @@ def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> tuple
     count, kept = x.shape[0], x.dtype if weight is None else weight.dtype
     if not x.size:
         return x.copy(), np.zeros((count, groups), kept), np.zeros((count, groups), kept)
-    parts, per_channel = widened(x).reshape(count, groups, x.shape[1] // groups, -1), (1, groups, -1, 1)
-    weight, bias = (None if a is None else widened(a).reshape(per_channel) for a in (weight, bias))
+    parts = widened(x).reshape(count, groups, x.shape[1] // groups, -1)
+    weight, bias = _shaped((1, groups, -1, 1), weight, bias)
     length = length_of_runs(parts, (2, 3), weight, bias)
     found = moments_of_runs(parts, (2, 3), length) if length else None
     if found is None:
         out, mean, rstd = standardized_rows(parts.reshape(count * groups, -1), None, None, eps)
-        out = _affine(out.reshape(parts.shape), weight, bias, per_channel)
+        out = _affine(out.reshape(parts.shape), weight, bias)
     else:
         mean, rstd = found[0], 1.0 / np.sqrt(found[1] + eps)
-        out = _by_runs(parts, weight, bias, mean, rstd, length)
+        out = _standardized(parts, weight, bias, mean, rstd, length)
     return (out.reshape(x.shape).astype(x.dtype, copy=False), mean.reshape(count, groups).astype(kept, copy=False),
             rstd.reshape(count, groups).astype(kept, copy=False))
 
 
-def _by_runs(x: Any, weight: Any, bias: Any, mean: Any, rstd: Any, length: int) -> Any:
-    """(x - mean) * rstd * weight + bias in two passes: a product and a sum, with numbers for each run."""
+def _standardized(x: Any, weight: Any, bias: Any, mean: Any, rstd: Any, length: int) -> Any:
+    """(x - mean) * rstd * weight + bias.
+
+    If there are runs of a `length`, in two passes: a product and a sum, with numbers for each run.
+    """
     scale = rstd if weight is None else rstd * weight
+    if not length:
+        return _affine(np.subtract(x, mean, out=...), scale, bias)
     shift = -mean * scale if bias is None else bias - mean * scale
     return scaled_runs(x, length, as_runs(scale, x, length), as_runs(shift, x, length))
 
@@ -72,16 +82,12 @@ def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
     kept = final if weight is None else weight.dtype
     x = widened(x)
-    weight, bias = (None if a is None else widened(a).reshape(shape) for a in (weight, bias))
+    weight, bias = _shaped(shape, weight, bias)
     length = length_of_runs(x, axes[1:])
     found = moments_of_runs(x, axes, length) if length else None
     mean, variance = moments(x, axes) if found is None else found
     rstd = np.reciprocal(np.sqrt(variance + variance.dtype.type(eps)))
-    if found is None:
-        out = np.subtract(x, mean, out=...)
-        out = _affine(out, rstd if weight is None else rstd * weight, bias, shape)
-    else:
-        out = _by_runs(x, weight, bias, mean, rstd, length)
+    out = _standardized(x, weight, bias, mean, rstd, 0 if found is None else length)
     return (out.astype(final, copy=False), *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
             variance.reshape(-1).astype(x.dtype, copy=False))
 
@@ -90,14 +96,12 @@ def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var
     """`batch_norm` with a given mean and variance."""
     refuse(x.dtype, "batch_norm", "biuc")
     shape, wider = [1, -1] + [1] * (x.ndim - 2), widened(x)
-    mean, variance = (widened(a).reshape(shape) for a in (running_mean, running_var))
-    weight, bias = (None if a is None else widened(a).reshape(shape) for a in (weight, bias))
+    mean, variance, weight, bias = _shaped(shape, running_mean, running_var, weight, bias)
     rstd = np.reciprocal(np.sqrt(variance + wider.dtype.type(eps)))
     length = length_of_runs(wider, tuple(range(2, x.ndim)))
-    if length and (np.square(mean * rstd) <= FAR).all():
-        return _by_runs(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False)
-    out = np.subtract(wider, mean, out=...)
-    return _affine(out, rstd if weight is None else rstd * weight, bias, shape).astype(x.dtype, copy=False)
+    if length and not (np.square(mean * rstd) <= FAR).all():
+        length = 0
+    return _standardized(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False)
 
 
 def centred_sum(g: Any, x: Any, mean: Any) -> Any:

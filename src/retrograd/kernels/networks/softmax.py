@@ -1,7 +1,8 @@
-"""Softmax, log-softmax, and their adjoints: along the last axis in blocks of rows, along other axes in slabs.
+"""Softmax, log-softmax and their adjoints, log-sum-exp, and attention.
 
-A block first computes the exponentials of x itself. Only if their sums show overflow or lost digits, the largest
-element of each row is subtracted first, which takes as long as the rest of the work.
+Softmax works along the last axis in blocks of rows, and along other axes in slabs. A block first computes the
+exponentials of x itself. Only if their sums show overflow or lost digits, the largest element of each row is subtracted
+first, which takes as long as the rest of the work.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from ...dtypes import F16, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
 from ..native.threads import in_parts
+from ..rows import LARGE, extremes, sums as sums_over
 
-_add, _maximum = np.add.reduce, np.maximum.reduce
+_add, _maximum, _minimum = np.add.reduce, np.maximum.reduce, np.minimum.reduce
 # Elements. Smaller blocks would stay in a nearer cache, but threads meet at the interpreter's lock between calls, and
 # lose more time there: with a quarter of this, each of two threads took half as long again.
 _BLOCK = 1 << 19
@@ -34,44 +36,33 @@ def _wide(name: str, x: Any, dim: int) -> Any:
     return widened(x)
 
 
-def _by_rows(block: Callable[..., None], out: Any, *arrays: Any) -> Any:
-    """Call `block` with blocks of rows of `out` and of `arrays`, which all have one shape."""
-    length = out.shape[-1]
-    rows = max(1, _BLOCK // length)
-    flat = [a.reshape(-1, length) for a in (out, *arrays)]
+def _in_pieces(work_on: Callable[..., None], dim: int, out: Any, *arrays: Any) -> Any:
+    """Call `work_on` with pieces of `out` and of `arrays`, which all have one shape, and with a function of sums.
 
-    def work(start: int, stop: int) -> None:
-        ones = np.ones(length, out.dtype)
-        for at in range(start, stop, rows):
-            end = min(at + rows, stop)
-            block(*[a[at:end] for a in flat], ones)
-
-    in_parts(work, flat[0].shape[0], out.size)
-    return out
-
-
-def _last(x: Any, dim: int) -> bool:
-    """Whether blocks of rows are faster: along the last axis of a large array."""
-    return bool(x.size >= _SMALL and dim == x.ndim - 1)
-
-
-def _by_slabs(slab: Callable[..., None], dim: int, out: Any, *arrays: Any) -> Any:
-    """Call `slab` with slabs (before, along, after) of `out` and of `arrays`, which all have one shape."""
-    length, inner = out.shape[dim], math.prod(out.shape[dim + 1:])
+    A piece has `dim` as its axis 1: it is a block of rows if `dim` is the last axis, else a slab (before, along,
+    after). The function gives the sums of a piece along axis 1, which keeps size 1.
+    """
+    length, after = out.shape[dim], out.shape[dim + 1:]
+    inner, ones = math.prod(after), None if after else np.ones(length, out.dtype)
     step = max(1, _BLOCK // (length * inner))
-    whole = [a.reshape(-1, length, inner) for a in (out, *arrays)]
+    shape = (-1, length, inner) if after else (-1, length)
+    whole = [a.reshape(shape) for a in (out, *arrays)]
+
+    def total(x: Any) -> Any:
+        return _add(x, axis=1, keepdims=True) if ones is None else by_row(x, ones)[:, None]
 
     def work(start: int, stop: int) -> None:
         for at in range(start, stop, step):
-            slab(*[a[at:min(at + step, stop)] for a in whole])
+            piece = slice(at, min(at + step, stop))
+            work_on(*[a[piece] for a in whole], total)
 
-    in_parts(work, whole[0].shape[0], out.size)
+    in_parts(work, len(whole[0]), out.size)
     return out
 
 
-def _middle(x: Any, dim: int) -> bool:
-    """Whether slabs are faster: along another axis of a large array."""
-    return bool(x.size >= _SMALL and dim < x.ndim - 1)
+def _within(sums: Any, low: float, high: float) -> Any:
+    """Whether all sums are in [low, high]. A nan is not."""
+    return _minimum(sums, axis=None) >= low and _maximum(sums, axis=None) <= high
 
 
 def _shifted(x: Any, dim: int, out: Any) -> Any:
@@ -79,28 +70,18 @@ def _shifted(x: Any, dim: int, out: Any) -> Any:
     return np.subtract(x, _maximum(x, axis=dim, keepdims=True), out=out) if x.size else x.copy()
 
 
-def _softmax_block(out: Any, x: Any, ones: Any) -> None:
-    sums = by_row(np.exp(x, out=out), ones)
-    if not (sums.min() >= 1.0 and sums.max() <= _TALLER):
-        np.exp(_shifted(x, -1, out), out=out)
-        sums = by_row(out, ones)
-    np.multiply(out, np.reciprocal(sums)[:, None], out=out)
-
-
-def _softmax_slab(out: Any, x: Any) -> None:
-    sums = _add(np.exp(x, out=out), axis=1, keepdims=True)
-    if not (sums.min() >= 1.0 and sums.max() <= _TALLER):
-        sums = _add(np.exp(_shifted(x, 1, out), out=out), axis=1, keepdims=True)
+def _softmax_of_piece(out: Any, x: Any, total: Callable[[Any], Any]) -> None:
+    sums = total(np.exp(x, out=out))
+    if not _within(sums, 1.0, _TALLER):
+        sums = total(np.exp(_shifted(x, 1, out), out=out))
     np.multiply(out, np.reciprocal(sums), out=out)
 
 
 def softmax(x: Any, dim: int) -> Any:
     """exp(x), scaled to a sum of 1 along `dim`."""
     wide = _wide("softmax", x, dim)
-    if _last(x, dim):
-        e = _by_rows(_softmax_block, np.empty(x.shape, wide.dtype), wide)
-    elif _middle(x, dim):
-        e = _by_slabs(_softmax_slab, dim, np.empty(x.shape, wide.dtype), wide)
+    if x.size >= _SMALL:
+        e = _in_pieces(_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
     else:
         e = _shifted(wide, dim, ...)
         np.exp(e, out=e)
@@ -108,52 +89,34 @@ def softmax(x: Any, dim: int) -> Any:
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-def _log_softmax_block(out: Any, x: Any, ones: Any) -> None:
-    sums = by_row(np.exp(x, out=out), ones)
-    if not (sums.min() >= _LOW and sums.max() <= _HIGH):
-        x = _shifted(x, -1, out)
-        sums = by_row(np.exp(x), ones)
-    np.subtract(x, np.log(sums)[:, None], out=out)
-
-
-def _log_softmax_slab(out: Any, x: Any) -> None:
-    sums = _add(np.exp(x, out=out), axis=1, keepdims=True)
-    if not (sums.min() >= _LOW and sums.max() <= _HIGH):
+def _log_softmax_of_piece(out: Any, x: Any, total: Callable[[Any], Any]) -> None:
+    sums = total(np.exp(x, out=out))
+    if not _within(sums, _LOW, _HIGH):
         x = _shifted(x, 1, out)
-        sums = _add(np.exp(x), axis=1, keepdims=True)
+        sums = total(np.exp(x))
     np.subtract(x, np.log(sums), out=out)
 
 
 def log_softmax(x: Any, dim: int) -> Any:
     """The logarithm of softmax, without the rounding of a logarithm taken afterwards."""
     wide = _wide("log_softmax", x, dim)
-    if _last(x, dim):
-        e = _by_rows(_log_softmax_block, np.empty(x.shape, wide.dtype), wide)
-    elif _middle(x, dim):
-        e = _by_slabs(_log_softmax_slab, dim, np.empty(x.shape, wide.dtype), wide)
+    if x.size >= _SMALL:
+        e = _in_pieces(_log_softmax_of_piece, dim, np.empty(x.shape, wide.dtype), wide)
     else:
         e = _shifted(wide, dim, ...)
         np.subtract(e, np.log(_add(np.exp(e), axis=dim, keepdims=True)), out=e)
     return e if e.dtype is x.dtype else e.astype(x.dtype)
 
 
-def _softmax_backward_block(out: Any, g: Any, y: Any, ones: Any) -> None:
-    np.subtract(g, np.vecdot(g, y)[:, None], out=out)
-    np.multiply(out, y, out=out)
-
-
-def _softmax_backward_slab(out: Any, g: Any, y: Any) -> None:
-    sums = _add(np.multiply(g, y, out=out), axis=1, keepdims=True)
+def _softmax_backward_of_piece(out: Any, g: Any, y: Any, total: Callable[[Any], Any]) -> None:
+    sums = np.vecdot(g, y)[:, None] if g.ndim == 2 else total(np.multiply(g, y, out=out))
     np.multiply(np.subtract(g, sums, out=out), y, out=out)
 
 
 def softmax_backward(g: Any, y: Any, dim: int) -> Any:
     """(g - sum(g * y)) * y, for the result y of softmax."""
-    if y.dtype != F16 and g.dtype == y.dtype:
-        if _last(y, dim):
-            return _by_rows(_softmax_backward_block, np.empty(y.shape, y.dtype), g, y)
-        if _middle(y, dim):
-            return _by_slabs(_softmax_backward_slab, dim, np.empty(y.shape, y.dtype), g, y)
+    if y.size >= _SMALL and y.dtype != F16 and g.dtype == y.dtype:
+        return _in_pieces(_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
     if not y.ndim:
         return np.multiply(g - g * y, y, out=...)
     product = g * y
@@ -161,23 +124,14 @@ def softmax_backward(g: Any, y: Any, dim: int) -> Any:
     return np.multiply(product, y, out=product)
 
 
-def _log_softmax_backward_block(out: Any, g: Any, y: Any, ones: Any) -> None:
-    np.multiply(np.exp(y, out=out), np.negative(by_row(g, ones))[:, None], out=out)
-    np.add(out, g, out=out)
-
-
-def _log_softmax_backward_slab(out: Any, g: Any, y: Any) -> None:
-    sums = _add(g, axis=1, keepdims=True)
-    np.subtract(g, np.multiply(np.exp(y, out=out), sums, out=out), out=out)
+def _log_softmax_backward_of_piece(out: Any, g: Any, y: Any, total: Callable[[Any], Any]) -> None:
+    np.subtract(g, np.multiply(np.exp(y, out=out), total(g), out=out), out=out)
 
 
 def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
     """g - exp(y) * sum(g), for the result y of log_softmax."""
-    if y.dtype != F16 and g.dtype == y.dtype:
-        if _last(y, dim):
-            return _by_rows(_log_softmax_backward_block, np.empty(y.shape, y.dtype), g, y)
-        if _middle(y, dim):
-            return _by_slabs(_log_softmax_backward_slab, dim, np.empty(y.shape, y.dtype), g, y)
+    if y.size >= _SMALL and y.dtype != F16 and g.dtype == y.dtype:
+        return _in_pieces(_log_softmax_backward_of_piece, dim, np.empty(y.shape, y.dtype), g, y)
     chances = np.exp(y, out=...)
     np.multiply(chances, _add(g, axis=dim, keepdims=True) if y.ndim else g, out=chances)
     return np.subtract(g, chances, out=chances)
@@ -189,3 +143,58 @@ def safe_softmax(x: Any, dim: int) -> Any:
     if np.isnan(out).any():                                # softmax is nan if all elements are -inf
         np.copyto(out, 0, where=_maximum(x, axis=dim, keepdims=True) == -np.inf)
     return out
+
+
+def _largest(x: Any, axes: Any) -> Any:
+    """The largest element if it is finite, else 0. Subtracting it keeps the exponentials from overflow."""
+    real = x.real if x.dtype.kind == "c" else x
+    if real.size < LARGE:
+        largest = _maximum(real, axis=axes, keepdims=True, initial=-math.inf)
+    else:
+        largest = extremes(real, axes, True, True)
+    return np.where(np.isfinite(largest), largest, np.zeros((), real.dtype))
+
+
+def logsumexp(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """log(sum(exp(x))) over `axes`, without overflow and without loss of small numbers."""
+    wide = widened(x)
+    largest = _largest(wide, axes)
+    exponentials = np.subtract(wide, largest, out=...)
+    np.exp(exponentials, out=exponentials)
+    result = np.add(np.log(sums_over(exponentials, axes, True)), largest, out=...)
+    return (result if keepdim else np.squeeze(result, axes)).astype(x.dtype, copy=False)
+
+
+# Scaled dot-product attention of four dims: (batch, heads, length, size)
+
+
+def _stack(x: Any, heads: int) -> Any:
+    """x as a stack of matrices, with each head repeated for the `heads` that it serves; half precision as single."""
+    if x.shape[1] != heads:
+        x = np.repeat(x, heads // x.shape[1], 1)
+    x = x.reshape(-1, *x.shape[2:])
+    return widened(x)
+
+
+def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> tuple[Any, Any]:
+    """softmax(q @ k^T * scale + mask) @ v, and the softmax as a stack of matrices.
+
+    The mask is broadcast and added. A row that the mask excludes completely is 0. In a causal row, later columns do not
+    count.
+    """
+    heads = q.shape[1]
+    left, right = _stack(q, heads), _stack(k, heads)
+    scores = np.matmul(left * left.dtype.type(scale), right.swapaxes(1, 2))
+    if mask is not None:
+        shaped = scores.reshape(*q.shape[:3], k.shape[2])
+        np.add(shaped, mask, out=shaped, casting="same_kind")
+    if causal:
+        np.copyto(scores, -math.inf, where=np.triu(np.ones(scores.shape[1:], bool), 1))
+    weights = safe_softmax(scores, 2)
+    out = np.matmul(weights, _stack(v, heads)).reshape(*q.shape[:3], v.shape[3])
+    return out.astype(q.dtype, copy=False), weights
+
+
+def attention_weights(q: Any, k: Any, weights: Any, scale: float) -> Any:
+    """The softmax that `attention` has computed already, as a function of q and k."""
+    return weights

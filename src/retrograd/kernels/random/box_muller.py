@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from ..native import libm
 
-__all__ = ["BLOCK", "box_muller"]
-
 Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
@@ -36,10 +34,8 @@ def _coefficients(*values: float) -> tuple[float, ...]:
     return tuple(float(_single(value)) for value in values)
 
 
-_LOG = _coefficients(
-    7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
-)  # fmt: skip
+_LOG = _coefficients(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                     -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
 _SIN = _coefficients(-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS = _coefficients(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
 
@@ -85,6 +81,14 @@ def _fused(x: Singles, y: Doubles, z: Singles | float) -> Singles:
     return result
 
 
+def _polynomial(coefficients: tuple[float, ...], x: Doubles) -> Singles:
+    """The value of a polynomial at x, by Horner's rule. The coefficient of the highest power comes first."""
+    y = (x * coefficients[0] + coefficients[1]).astype(_single)
+    for coefficient in coefficients[2:]:
+        y = _fused(y, x, coefficient)
+    return y
+
+
 def _log(x: Singles) -> Singles:
     """The logarithm of normal (not subnormal) numbers in (0, 1]."""
     bits = x.view(np.int32)
@@ -92,10 +96,7 @@ def _log(x: Singles) -> Singles:
     # x = 2**exponent * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2)
     t = (bits - (exponent_bits << 23)).view(_single) - _single(1)
     exponent = exponent_bits.astype(_single)
-    wide_t = t.astype(np.float64)
-    y = (wide_t * _LOG[0] + _LOG[1]).astype(_single)
-    for coefficient in _LOG[2:]:
-        y = _fused(y, wide_t, coefficient)
+    y = _polynomial(_LOG, t.astype(np.float64))
     y *= t
     square = t * t
     y = _fused(y, square.astype(np.float64), exponent * _LOG2_LOW)
@@ -126,9 +127,7 @@ def _sine_and_cosine(x: Singles) -> tuple[Singles, Singles]:
 def _octant_sine(x: Singles) -> Singles:
     """Sine between -pi/4 and pi/4."""
     square = x * x
-    wide_square = square.astype(np.float64)
-    y = (wide_square * _SIN[0] + _SIN[1]).astype(_single)
-    y = _fused(y, wide_square, _SIN[2])
+    y = _polynomial(_SIN, square.astype(np.float64))
     y *= square
     return _fused(y, x.astype(np.float64), x)
 
@@ -137,8 +136,7 @@ def _octant_cosine(x: Singles) -> Singles:
     """Cosine between -pi/4 and pi/4."""
     square = x * x
     wide_square = square.astype(np.float64)
-    y = (wide_square * _COS[0] + _COS[1]).astype(_single)
-    y = _fused(y, wide_square, _COS[2])
+    y = _polynomial(_COS, wide_square)
     y *= square
     y = _fused(y, wide_square, _single(-0.5) * square)
     y += _single(1)

@@ -35,23 +35,9 @@ from .box_muller import BLOCK, box_muller
 from .drawing import rounded, unit32, unit64
 from .twister import Twister
 
-__all__ = [
-    "bernoulli",
-    "cauchy",
-    "dropout_mask",
-    "exponential",
-    "geometric",
-    "log_normal",
-    "normal",
-    "normal_around",
-    "uniform",
-]
-
 Array = NDArray[Any]
 Doubles = NDArray[np.float64]
 Shape = tuple[int, ...]
-
-_PI = math.pi
 
 
 def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
@@ -75,15 +61,8 @@ def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0
     return values.reshape(shape)
 
 
-def normal(
-    generator: Twister,
-    shape: Shape,
-    dtype: DTypeLike,
-    mean: float = 0.0,
-    std: float = 1.0,
-    *,
-    contiguous: bool = True,
-) -> Array:
+def normal(generator: Twister, shape: Shape, dtype: DTypeLike, mean: float = 0.0, std: float = 1.0, *,
+           contiguous: bool = True) -> Array:
     """Normal samples: ``randn`` and ``normal_``. Each part of a complex sample has half the variance of `std`.
 
     Use ``contiguous=False`` for a draw into memory that is not in C order: PyTorch then draws other numbers.
@@ -139,10 +118,7 @@ def exponential(generator: Twister, shape: Shape, dtype: DTypeLike, rate: float 
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
     if dtype.kind != "f":
-        raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. "
-            f"dtype must be a floating point but you specified {dtypes.dtype.of[dtype].legacy}"
-        )
+        raise _not_continuous("Exponential", dtypes.dtype.of[dtype].legacy)
     samples = libm.log1p(-unit64(generator, math.prod(shape)))
     samples *= -1 / rate
     return rounded(samples, dtype).reshape(shape)
@@ -154,12 +130,15 @@ def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     if dtype.kind != "f":
-        raise RuntimeError(
-            "Cauchy distribution is a continuous probability distribution. "
-            f"dtype must be a floating point but you specified {dtypes.C_NAMES[dtype.name]}"
-        )
-    angles = _PI * (unit64(generator, math.prod(shape)) - 0.5)
+        raise _not_continuous("Cauchy", dtypes.C_NAMES[dtype.name])
+    angles = math.pi * (unit64(generator, math.prod(shape)) - 0.5)
     return rounded(multiply_add(libm.tan(angles), sigma, median), dtype).reshape(shape)
+
+
+def _not_continuous(name: str, given: str) -> RuntimeError:
+    """The error for a dtype that is not floating."""
+    return RuntimeError(f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
+                        f"but you specified {given}")
 
 
 def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
@@ -229,7 +208,7 @@ def _few_normals(generator: Twister, count: int) -> Doubles:
         words = generator.random32(2 * (missing + missing % 2)).tolist()
         for at in range(0, len(words), 4):
             first, second = ((words[i] << 32 | words[i + 1]) % 2**53 * 2.0**-53 for i in (at, at + 2))
-            radius, angle = math.sqrt(-2 * math.log1p(-second)), 2 * _PI * first
+            radius, angle = math.sqrt(-2 * math.log1p(-second)), 2 * math.pi * first
             samples += (radius * math.cos(angle), radius * math.sin(angle))
         generator.next_double_normal = samples.pop() if missing % 2 else None
     return np.array(samples)
@@ -245,7 +224,7 @@ def _pairs_of_normals(generator: Twister, count: int) -> Doubles:
         kept = generator.next_double_normal
         missing = count if kept is None else count - 1
         unit = unit64(generator, missing + missing % 2)
-        radius, angle = np.sqrt(-2 * libm.log1p(-unit[1::2])), 2 * _PI * unit[::2]
+        radius, angle = np.sqrt(-2 * libm.log1p(-unit[1::2])), 2 * math.pi * unit[::2]
         samples = np.empty(1 + unit.size)
         samples[0] = 0 if kept is None else kept
         np.multiply(radius, libm.cos(angle), out=samples[1::2])
@@ -280,7 +259,5 @@ def _check_bounds(dtype: np.dtype[Any], low: float, high: float) -> None:
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     if high - low > largest:
-        raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{dtypes.dtype.of[dtype].legacy}>::max(), "
-            f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit"
-        )
+        raise RuntimeError(f"uniform_ expects to-from <= std::numeric_limits<{dtypes.dtype.of[dtype].legacy}>::max(), "
+                           f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit")

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from .twister import Twister
 
-__all__ = ["rounded", "unit32", "unit64"]
-
 Array = NDArray[Any]
 
 _LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
@@ -19,22 +17,21 @@ _LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
 
 def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
     """`count` float32 numbers from [0, 1), with one word each."""
-    words = generator.random32(count)
-    words &= _LOW_24_BITS
-    # Converted in place, because new memory costs as much as the draw; from signed numbers, because that is faster.
-    unit = words.view(np.float32)
-    unit[...] = words.view(np.int32)
-    unit *= _TO_UNIT_24
-    return unit
+    return _unit(generator.random32(count), _LOW_24_BITS, _TO_UNIT_24, np.int32)
 
 
 def unit64(generator: Twister, count: int) -> NDArray[np.float64]:
     """`count` float64 numbers from [0, 1), with two words each."""
-    numbers = generator.random64(count)
-    numbers &= _LOW_53_BITS
-    unit = numbers.view(np.float64)
-    unit[...] = numbers.view(np.int64)
-    unit *= _TO_UNIT_53
+    return _unit(generator.random64(count), _LOW_53_BITS, _TO_UNIT_53, np.int64)
+
+
+def _unit(words: Array, mask: Any, scale: Any, signed: type) -> Array:
+    """The bits of the words under the mask, times the scale, written over the words. `signed` is the type of ints."""
+    words &= mask
+    # Converted in place, because new memory costs as much as the draw; from signed numbers, because that is faster.
+    unit: Array = words.view(type(scale))
+    unit[...] = words.view(signed)
+    unit *= scale
     return unit
 
 

@@ -23,8 +23,6 @@ from .distributions import exponential
 from .drawing import rounded, unit64
 from .twister import Twister
 
-__all__ = ["multinomial", "randint", "randperm"]
-
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
 Shape = tuple[int, ...]
@@ -37,9 +35,8 @@ _SHORT = 500
 _MOST_CATEGORIES = 2**24
 
 
-def randint(
-    generator: Twister, shape: Shape, dtype: DTypeLike, low: int | None = None, high: int | None = None
-) -> Array:
+def randint(generator: Twister, shape: Shape, dtype: DTypeLike, low: int | None = None, high: int | None = None
+            ) -> Array:
     """Integers from [low, high), of any real dtype: ``randint``, ``random_(low, high)`` and ``random_(high)``.
 
     Without `high`: up to the largest integer of `dtype`, as ``random_(low, None)``. Without both: from 0 to that
@@ -73,11 +70,8 @@ def randperm(generator: Twister, n: int, dtype: DTypeLike = np.int64) -> Array:
     _check_permutation(n, dtype)
     if n < 2:
         return np.arange(n, dtype=dtype)
-    if n >= (2**32 - 1) // 20:
-        words = generator.random64(n - 1)
-    else:
-        words = generator.random32(n - 1).astype(np.uint64)
-    offsets = (words % np.arange(n, 1, -1, dtype=np.uint64)).astype(np.int64)
+    words = _words(generator, n - 1, two=n >= (2**32 - 1) // 20)
+    offsets = (words.astype(np.uint64, copy=False) % np.arange(n, 1, -1, dtype=np.uint64)).astype(np.int64)
     return rounded(_shuffled_in_list(offsets) if n <= _SHORT else _shuffled(offsets), dtype)
 
 
@@ -137,19 +131,15 @@ def _fitted(dtype: np.dtype[Any], first: int, high: int | None) -> tuple[int, in
         first = step + _spacing(first + 1, dtype)
     if high is None:
         if first >= last:
-            raise RuntimeError(
-                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, "
-                f"but got from={first} > to_inc={last}"
-            )
+            raise RuntimeError("random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to "
+                               f"dtype, but got from={first} > to_inc={last}")
         return first, last
     step = _cast_to_integer(high - 1, dtype)
     if step >= high:
         high = step - _spacing(high - 1, dtype)
     if first >= high:
-        raise RuntimeError(
-            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
-            f"but got from={first} >= to={high}"
-        )
+        raise RuntimeError("random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got "
+                           f"from={first} >= to={high}")
     return first, high - 1
 
 
@@ -177,9 +167,8 @@ def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
         if dtype.kind == "f" and abs(bound) > _largest_integer(dtype):
             digits = np.finfo(dtype).nmant + 1
-            warn(
-                f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.")
+            warn(f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+                 f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.")
 
 
 def _check_permutation(n: int, dtype: np.dtype[Any]) -> None:
@@ -271,9 +260,6 @@ def _chosen_without_replacement(generator: Twister, rows: Array, count: int) -> 
     """The categories with the largest weights after division by exponential samples."""
     with np.errstate(all="ignore"):
         keys = rows / exponential(generator, rows.shape, rows.dtype)
-    order: Indices
-    if count == 1:
-        order = np.argmax(keys, axis=1, keepdims=True)
-    else:
-        order = np.argsort(-keys, axis=1, kind="stable")
+    order: Indices = (np.argmax(keys, axis=1, keepdims=True) if count == 1 else
+                      np.argsort(-keys, axis=1, kind="stable"))
     return order[:, :count]

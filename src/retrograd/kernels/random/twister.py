@@ -17,8 +17,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEFAULT_SEED", "STATE_BYTES", "Twister"]
-
 DEFAULT_SEED = 67280421310721
 
 _BLOCK = 624
@@ -28,23 +26,10 @@ _WORD = np.uint64(32)
 
 # CPUGeneratorImplState, as the C compiler lays it out. PyTorch no longer uses normal_x and normal_rho, but keeps their
 # places. The words of the twister are stored as 64 bits each.
-_STATE = np.dtype(
-    [
-        ("seed", "<u8"),
-        ("left", "<i4"),
-        ("seeded", "<i4"),
-        ("next", "<u8"),
-        ("words", "<u8", _BLOCK),
-        ("normal_x", "<f8"),
-        ("normal", "<f8"),
-        ("normal_rho", "<f8"),
-        ("has_normal", "<i4"),
-        ("padding", "V4"),
-        ("float_normal", "<f4"),
-        ("has_float_normal", "u1"),
-        ("padding_to_the_end", "V3"),
-    ]
-)
+_STATE = np.dtype([
+    ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("words", "<u8", _BLOCK),
+    ("normal_x", "<f8"), ("normal", "<f8"), ("normal_rho", "<f8"), ("has_normal", "<i4"), ("padding", "V4"),
+    ("float_normal", "<f4"), ("has_float_normal", "u1"), ("padding_to_the_end", "V3")])
 STATE_BYTES = _STATE.itemsize
 
 
@@ -55,10 +40,8 @@ class Twister:
     ``next_double_normal`` and ``next_float_normal`` are the samples left over from an odd number of normal draws.
     """
 
-    __slots__ = (
-        *("_bits", "_block", "_fresh", "_next", "_seed", "_seeder"),
-        *("lock", "next_double_normal", "next_float_normal"),
-    )
+    __slots__ = ("_bits", "_block", "_fresh", "_next", "_seed", "_seeder", "lock", "next_double_normal",
+                 "next_float_normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
@@ -93,12 +76,11 @@ class Twister:
     def random32(self, count: int) -> NDArray[np.uint32]:
         """The next ``count`` words, in a new array."""
         with self.lock:
-            start = self._next
-            stop = start + count
-            if stop <= _BLOCK:
-                self._next = stop
-                return self._block[start:stop].copy()
-            return self._random32_across_blocks(count)
+            start, stop = self._next, self._next + count
+            if stop > _BLOCK:
+                return self._random32_across_blocks(count)
+            self._next = stop
+            return self._block[start:stop].copy()
 
     def random64(self, count: int) -> NDArray[np.uint64]:
         """The next ``count`` pairs of words, each as one number. The first word of a pair is the high one."""
@@ -130,10 +112,8 @@ class Twister:
         """Go to a position that ``get_state`` returned, here or in PyTorch."""
         raw = state if isinstance(state, bytes) else np.ascontiguousarray(state, np.uint8).tobytes()
         if len(raw) != STATE_BYTES:
-            raise RuntimeError(
-                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} "
-                f"but found the input RNG state size to be {len(raw)}"
-            )
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {STATE_BYTES} but found the input RNG state "
+                               f"size to be {len(raw)}")
         record: Any = np.frombuffer(raw, _STATE)[0]
         left, position = int(record["left"]), int(record["next"])
         fresh = left == 1 and position == 0

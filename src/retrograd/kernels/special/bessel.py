@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import tables as tables
-from .expansions import chebyshev, in_double, where_so
+from .expansions import by_parts, chebyshev, in_double
 
 _NEAR = 8.0                 # Hankel's form is used from here on
 # The squares of the first two zeros of J0 and of J1, each as a sum of two numbers.
@@ -27,10 +27,8 @@ _ZEROS = (((5.783185962946784, 4.123247343506204e-16), (30.471262343662087, -2.3
 
 def _scaled_i(size: Any, near: tuple[float, ...], far: tuple[float, ...]) -> Any:
     """exp(-x) I(x) for x >= 0, of order 0, or of order 1 and divided by x near 0."""
-    result = np.full_like(size, np.nan)
-    where_so(size <= _NEAR, lambda x: chebyshev(near, x, 0.0, _NEAR), result, size)
-    where_so(size > _NEAR, lambda x: chebyshev(far, 1 / x, 0.0, 1 / _NEAR) / np.sqrt(x), result, size)
-    return result
+    return by_parts(size, (size <= _NEAR, lambda x: chebyshev(near, x, 0.0, _NEAR)),
+                    (size > _NEAR, lambda x: chebyshev(far, 1 / x, 0.0, 1 / _NEAR) / np.sqrt(x)))
 
 
 def _i0e(x: Any) -> Any:
@@ -43,28 +41,11 @@ def _i1e(x: Any) -> Any:
     return np.where(size <= _NEAR, x * value, np.copysign(value, x))
 
 
-@in_double
-def i0(x: Any) -> Any:
-    """The modified Bessel function of the first kind, of order 0."""
-    return np.exp(np.abs(x)) * _i0e(x)
-
-
-@in_double
-def i0e(x: Any) -> Any:
-    """The modified Bessel function of the first kind, of order 0, times exp(-abs(x))."""
-    return _i0e(x)
-
-
-@in_double
-def i1(x: Any) -> Any:
-    """The modified Bessel function of the first kind, of order 1."""
-    return np.exp(np.abs(x)) * _i1e(x)
-
-
-@in_double
-def i1e(x: Any) -> Any:
-    """The modified Bessel function of the first kind, of order 1, times exp(-abs(x))."""
-    return _i1e(x)
+_FIRST_KIND = "The modified Bessel function of the first kind, of order"
+i0 = in_double(lambda x: np.exp(np.abs(x)) * _i0e(x), f"{_FIRST_KIND} 0.")
+i0e = in_double(_i0e, f"{_FIRST_KIND} 0, times exp(-abs(x)).")
+i1 = in_double(lambda x: np.exp(np.abs(x)) * _i1e(x), f"{_FIRST_KIND} 1.")
+i1e = in_double(_i1e, f"{_FIRST_KIND} 1, times exp(-abs(x)).")
 
 
 def _k0_near(x: Any) -> Any:
@@ -78,34 +59,16 @@ def _k1_near(x: Any) -> Any:
 def _k(x: Any, order: int, scaled: bool) -> Any:
     """The second kind, for positive numbers. It is infinite at 0."""
     near, far = (_k0_near, tables.K0_FAR) if not order else (_k1_near, tables.K1_FAR)
-    result = np.where(x == 0, np.inf, np.nan)
-    where_so((x > 0) & (x <= 2), lambda x: near(x) * (np.exp(x) if scaled else 1.0), result, x)
-    where_so(x > 2, lambda x: chebyshev(far, 1 / x, 0.0, 0.5) / np.sqrt(x) * (1.0 if scaled else np.exp(-x)), result, x)
-    return result
+    return by_parts(
+        x, (x == 0, lambda x: np.inf), ((x > 0) & (x <= 2), lambda x: near(x) * (np.exp(x) if scaled else 1.0)),
+        (x > 2, lambda x: chebyshev(far, 1 / x, 0.0, 0.5) / np.sqrt(x) * (1.0 if scaled else np.exp(-x))))
 
 
-@in_double
-def k0(x: Any) -> Any:
-    """The modified Bessel function of the second kind, of order 0."""
-    return _k(x, 0, False)
-
-
-@in_double
-def k1(x: Any) -> Any:
-    """The modified Bessel function of the second kind, of order 1."""
-    return _k(x, 1, False)
-
-
-@in_double
-def k0e(x: Any) -> Any:
-    """The modified Bessel function of the second kind, of order 0, times exp(x)."""
-    return _k(x, 0, True)
-
-
-@in_double
-def k1e(x: Any) -> Any:
-    """The modified Bessel function of the second kind, of order 1, times exp(x)."""
-    return _k(x, 1, True)
+_SECOND_KIND = "The modified Bessel function of the second kind, of order"
+k0 = in_double(lambda x: _k(x, 0, False), f"{_SECOND_KIND} 0.")
+k1 = in_double(lambda x: _k(x, 1, False), f"{_SECOND_KIND} 1.")
+k0e = in_double(lambda x: _k(x, 0, True), f"{_SECOND_KIND} 0, times exp(x).")
+k1e = in_double(lambda x: _k(x, 1, True), f"{_SECOND_KIND} 1, times exp(x).")
 
 
 # Bessel functions that oscillate
@@ -138,41 +101,20 @@ def _far(x: Any, order: int, second: bool) -> Any:
 
 def _j(x: Any, order: int) -> Any:
     size = np.abs(x)
-    result = np.full_like(x, np.nan)
-    where_so(size <= _NEAR, lambda x: _j_near(x, order), result, size)
-    where_so(size > _NEAR, lambda x: _far(x, order, False), result, size)
+    result = by_parts(size, (size <= _NEAR, lambda x: _j_near(x, order)),
+                      (size > _NEAR, lambda x: _far(x, order, False)))
     return np.where(np.signbit(x), -result, result) if order else result
 
 
 def _y(x: Any, order: int) -> Any:
-    result = np.where(x == 0, -np.inf, np.nan)
-    where_so((x > 0) & (x <= _NEAR), lambda x: _y_near(x, order), result, x)
-    where_so(x > _NEAR, lambda x: _far(x, order, True), result, x)
-    return result
+    return by_parts(x, (x == 0, lambda x: -np.inf), ((x > 0) & (x <= _NEAR), lambda x: _y_near(x, order)),
+                    (x > _NEAR, lambda x: _far(x, order, True)))
 
 
-@in_double
-def j0(x: Any) -> Any:
-    """The Bessel function of the first kind, of order 0."""
-    return _j(x, 0)
-
-
-@in_double
-def j1(x: Any) -> Any:
-    """The Bessel function of the first kind, of order 1."""
-    return _j(x, 1)
-
-
-@in_double
-def y0(x: Any) -> Any:
-    """The Bessel function of the second kind, of order 0; nan for negative numbers."""
-    return _y(x, 0)
-
-
-@in_double
-def y1(x: Any) -> Any:
-    """The Bessel function of the second kind, of order 1; nan for negative numbers."""
-    return _y(x, 1)
+j0 = in_double(lambda x: _j(x, 0), "The Bessel function of the first kind, of order 0.")
+j1 = in_double(lambda x: _j(x, 1), "The Bessel function of the first kind, of order 1.")
+y0 = in_double(lambda x: _y(x, 0), "The Bessel function of the second kind, of order 0; nan for negative numbers.")
+y1 = in_double(lambda x: _y(x, 1), "The Bessel function of the second kind, of order 1; nan for negative numbers.")
 
 
 @in_double
@@ -205,9 +147,6 @@ def _airy_oscillating(x: Any) -> Any:
 @in_double
 def airy_ai(x: Any) -> Any:
     """Airy's function, which oscillates below 0 and decays above 0. It is nan at the infinities."""
-    result = np.full_like(x, np.nan)
     finite = np.isfinite(x)
-    where_so(np.abs(x) <= _MIDDLE, lambda x: chebyshev(tables.AI_MIDDLE, x, -_MIDDLE, _MIDDLE), result, x)
-    where_so(finite & (x > _MIDDLE), _airy_decaying, result, x)
-    where_so(finite & (x < -_MIDDLE), _airy_oscillating, result, x)
-    return result
+    return by_parts(x, (np.abs(x) <= _MIDDLE, lambda x: chebyshev(tables.AI_MIDDLE, x, -_MIDDLE, _MIDDLE)),
+                    (finite & (x > _MIDDLE), _airy_decaying), (finite & (x < -_MIDDLE), _airy_oscillating))

@@ -51,26 +51,28 @@ def chebyshev(coefficients: tuple[float, ...], x: Any, low: float, high: float) 
     return total
 
 
-def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_double(function: Callable[..., Any], text: str = "") -> Callable[..., Any]:
     """A kernel of one array that computes in float64, in flat pieces that fit the cache. It takes `out` as ufuncs do.
 
-    The function gets a piece and the unchanged options.
+    The function gets a piece and the unchanged options. `text` is the docstring if the function has none.
     """
 
     @wraps(function)
     def call(x: Any, *options: Any, out: Any = ...) -> Any:
         return _by_pieces(function, (x,), options, out)
 
+    call.__doc__ = text or function.__doc__
     return call
 
 
-def in_double_of_two(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_double_of_two(function: Callable[..., Any], text: str = "") -> Callable[..., Any]:
     """A kernel like those of `in_double`, for two arrays, which are broadcast."""
 
     @wraps(function)
     def call(x: Any, y: Any, *, out: Any = ...) -> Any:
         return _by_pieces(function, (x, y), (), out)
 
+    call.__doc__ = text or function.__doc__
     return call
 
 
@@ -88,6 +90,18 @@ def _by_pieces(function: Callable[..., Any], operands: Sequence[Any], options: t
             piece = slice(start, start + _CHUNK)
             values[piece] = function(*[x[piece].astype(F64) for x in flat], *options)
     result[...] = values.reshape(shape)
+    return result
+
+
+def by_parts(x: Any, *parts: tuple[Any, Callable[[Any], Any]]) -> Any:
+    """For each element, the value of the function whose condition holds, or nan. A part is a condition and a function.
+
+    All arrays have one dimension. A function is only called for elements that need the function.
+    """
+    result = np.empty_like(x)
+    result.fill(np.nan)
+    for condition, function in parts:
+        where_so(condition, function, result, x)
     return result
 
 

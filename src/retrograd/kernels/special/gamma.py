@@ -9,14 +9,13 @@ higher derivatives are multiples of zeta.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import dtype as torch_dtype
 from . import tables as tables
-from .expansions import chebyshev, in_double, in_double_of_two, where_so
+from .expansions import by_parts, chebyshev, in_double, in_double_of_two, where_so
 
 # The Bernoulli numbers of even index, from B_2 on.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
@@ -51,10 +50,7 @@ def _log_gamma_near(x: Any) -> Any:
 
 def log_gamma_of_positive(x: Any) -> Any:
     """log(gamma(x)) for positive float64."""
-    result = np.full_like(x, np.nan)
-    where_so(x >= _FAR, _log_gamma_far, result, x)
-    where_so(x < _FAR, _log_gamma_near, result, x)
-    return result
+    return by_parts(x, (x >= _FAR, _log_gamma_far), (x < _FAR, _log_gamma_near))
 
 
 def _log_gamma_reflected(x: Any) -> Any:
@@ -66,16 +62,10 @@ def _log_gamma_reflected(x: Any) -> Any:
 
 
 def _log_gamma(x: Any) -> Any:
-    result = np.full_like(x, np.nan)
-    where_so(x > 0, log_gamma_of_positive, result, x)
-    where_so(x <= 0, _log_gamma_reflected, result, x)
-    return result
+    return by_parts(x, (x > 0, log_gamma_of_positive), (x <= 0, _log_gamma_reflected))
 
 
-@in_double
-def lgamma(x: Any) -> Any:
-    """log(abs(gamma(x)))."""
-    return _log_gamma(x)
+lgamma = in_double(_log_gamma, "log(abs(gamma(x))).")
 
 
 @in_double
@@ -101,16 +91,8 @@ def _digamma_near(x: Any) -> Any:
     return _digamma_far(x + 3) - (1 / x + 1 / (x + 1) + 1 / (x + 2))
 
 
-def _in_two_parts(x: Any, far: Callable[[Any], Any], near: Callable[[Any], Any]) -> Any:
-    """`far` for x from _FAR on, and `near` below and for nan."""
-    result = np.empty_like(x)
-    where_so(x >= _FAR, far, result, x)
-    where_so(~(x >= _FAR), near, result, x)
-    return result
-
-
 def _digamma_of_positive(x: Any) -> Any:
-    return _in_two_parts(x, _digamma_far, _digamma_near)
+    return by_parts(x, (x >= _FAR, _digamma_far), (x < _FAR, _digamma_near))
 
 
 def _digamma_reflected(x: Any) -> Any:
@@ -123,11 +105,8 @@ def _digamma_reflected(x: Any) -> Any:
 @in_double
 def digamma(x: Any) -> Any:
     """The derivative of log(gamma(x)): nan at the negative integers, and infinite at 0 with the opposite sign."""
-    result = np.empty_like(x)
-    where_so(~(x <= 0), _digamma_of_positive, result, x)
-    where_so(x < 0, _digamma_reflected, result, x)
-    where_so(x == 0, lambda x: np.copysign(np.inf, -x), result, x)
-    return result
+    return by_parts(x, (x > 0, _digamma_of_positive), (x < 0, _digamma_reflected),
+                    (x == 0, lambda x: np.copysign(np.inf, -x)))
 
 
 def _zeta(s: Any, q: Any) -> Any:
@@ -166,8 +145,7 @@ def _zeta_everywhere(s: Any, q: Any) -> Any:
     return result
 
 
-zeta = in_double_of_two(_zeta_everywhere)
-zeta.__doc__ = "Hurwitz's zeta: the sum of (y + k) ** -x over all k from 0 on."
+zeta = in_double_of_two(_zeta_everywhere, "Hurwitz's zeta: the sum of (y + k) ** -x over all k from 0 on.")
 
 
 def _trigamma_far(x: Any) -> Any:
@@ -182,7 +160,7 @@ def _trigamma_near(x: Any) -> Any:
 
 
 def _trigamma_of_positive(x: Any) -> Any:
-    return _in_two_parts(x, _trigamma_far, _trigamma_near)
+    return by_parts(x, (x >= _FAR, _trigamma_far), (x < _FAR, _trigamma_near))
 
 
 def _trigamma_reflected(x: Any) -> Any:
@@ -190,17 +168,10 @@ def _trigamma_reflected(x: Any) -> Any:
     return (math.pi / sine) ** 2 - _trigamma_of_positive(1 - x)
 
 
-def _trigamma(x: Any) -> Any:
-    result = np.empty_like(x)
-    where_so(~(x <= 0), _trigamma_of_positive, result, x)
-    where_so(x <= 0, _trigamma_reflected, result, x)
-    return result
-
-
 @in_double
 def _polygamma(x: Any, n: int) -> Any:
     if n == 1:
-        return _trigamma(x)
+        return by_parts(x, (x > 0, _trigamma_of_positive), (x <= 0, _trigamma_reflected))
     factorial = math.factorial(n) if n < 171 else math.inf
     return (-1) ** (n + 1) * factorial * _zeta_everywhere(np.full_like(x, n + 1.0), x)
 

@@ -1,4 +1,4 @@
-"""The regularised incomplete gamma functions.
+"""The regularised incomplete gamma functions, and the derivative of a gamma-distributed sample by its shape.
 
 Below the diagonal the method is a power series, above it Legendre's continued fraction, and for small arguments a
 series for the upper function itself (Gautschi, "A Computational Procedure for Incomplete Gamma Functions", 1979). For
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .expansions import chebyshev, in_double_of_two, where_so
-from .gamma import log_gamma_of_positive, stirling_rest
+from .gamma import digamma, log_gamma_of_positive, stirling_rest
 from .tables import LOG1PMX
 
 _STEPS = 500  # more than any series or fraction here needs; each ends when all its elements have converged
@@ -88,8 +88,9 @@ def _upper_series(a: Any, x: Any) -> Any:
 
 
 @cache
-def _nodes() -> Any:
-    return np.polynomial.legendre.leggauss(_NODES)
+def _gauss_legendre(count: int) -> tuple[Any, Any]:
+    """The nodes and weights of the quadrature from -1 to 1. They are computed on first use, which takes a while."""
+    return np.polynomial.legendre.leggauss(count)
 
 
 def _tail(a: Any, x: Any, upper: Any) -> Any:
@@ -98,7 +99,7 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
     spread = np.sqrt((a - 1) / (x * x))
     reach = 80 / (slope + np.sqrt(slope * slope + 80 * spread * spread))
     reach = np.where(upper, reach * (1 + reach / x), np.minimum(reach, x))
-    points, weights = _nodes()
+    points, weights = _gauss_legendre(_NODES)
     direction = np.where(upper, 1.0, -1.0)
     total = np.zeros_like(x)
     for point, weight in zip(points, weights, strict=True):
@@ -108,14 +109,10 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
     return a * _weight(a, x) / x * total * reach / 2
 
 
-def _near_diagonal(a: Any, x: Any) -> Any:
-    return (a > 20) & (np.abs(x - a) < 0.3 * a)
-
-
 def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     """Both functions of finite positive arguments. The smaller value has all its digits."""
     lower, upper = np.full_like(x, np.nan), np.full_like(x, np.nan)
-    near = _near_diagonal(a, x)
+    near = (a > 20) & (np.abs(x - a) < 0.3 * a)             # near the diagonal
     above = x >= a
     tails = np.empty_like(x)
     where_so(near, lambda a, x: _tail(a, x, x >= a), tails, a, x)
@@ -143,13 +140,55 @@ def _regularised(a: Any, x: Any, which: int) -> Any:
     return np.where(allowed & (a == 0), np.where(x > 0, at_end, np.nan), result)
 
 
-@in_double_of_two
-def igamma(a: Any, x: Any) -> Any:
-    """The lower regularised incomplete gamma function: the probability that a gamma variable is below x."""
-    return _regularised(a, x, 0)
+igamma = in_double_of_two(lambda a, x: _regularised(a, x, 0), "The lower regularised incomplete gamma function: the "
+                          "probability that a gamma variable is below x.")
+igammac = in_double_of_two(lambda a, x: _regularised(a, x, 1), "The upper regularised incomplete gamma function: 1 "
+                           "minus the lower function.")
 
 
-@in_double_of_two
-def igammac(a: Any, x: Any) -> Any:
-    """The upper regularised incomplete gamma function: 1 minus the lower function."""
-    return _regularised(a, x, 1)
+# The derivative of a gamma-distributed sample by the shape of its distribution
+#
+# A sample x of shape a stays at its quantile: P(a, x) does not change, so dx / da = -(dP / da) / (dP / dx) (Figurnov
+# and others, 2018). If x is small, P is a power series, and so is the quotient. Otherwise dP / da is an integral of the
+# density over one side of x, by Gauss-Legendre quadrature.
+
+_SERIES_BELOW = 60.0
+_BLOCK, _NODES_OF_SLOPE = 4096, 100     # samples at a time, to save memory; and points of the quadrature
+
+
+def gamma_sample_by_shape(shapes: Any, samples: Any) -> Any:
+    """The derivative of each sample by its shape, in the samples' dtype. It is computed in double precision."""
+    a, x = (np.asarray(v, np.float64).ravel() for v in (shapes, samples))
+    result = np.empty_like(x)
+    near = x < _SERIES_BELOW
+    result[near] = _by_series(a[near], x[near])
+    far = np.flatnonzero(~near)
+    for start in range(0, far.size, _BLOCK):
+        places = far[start : start + _BLOCK]
+        result[places] = _by_quadrature(a[places], x[places])
+    return result.reshape(samples.shape).astype(samples.dtype)
+
+
+def _by_series(a: Any, x: Any) -> Any:
+    """x times the sum of x**n / (a (a + 1) … (a + n)) * (digamma(a + n + 1) - log(x))."""
+    slope, n = digamma(a) + 1 / a - np.log(x), 0
+    term = 1 / a
+    total = term * slope
+    while (np.abs(term * slope) > 1e-17 * np.abs(total)).any() and n < 4 * _SERIES_BELOW:
+        n += 1
+        term = term * (x / (a + n))
+        slope = slope + 1 / (a + n)
+        total = total + term * slope
+    return x * total
+
+
+def _by_quadrature(a: Any, x: Any) -> Any:
+    """The integral over the side of x with less of the density, in the logarithm of the variable over x."""
+    side = np.where(x > a, 1.0, -1.0)
+    off = np.abs(x - a)
+    width = (np.sqrt(off * off + 90 * x) - off) / x         # there the density has fallen by exp(-45) or more
+    nodes, weights = _gauss_legendre(_NODES_OF_SLOPE)
+    step = side[:, None] * width[:, None] * (0.5 * (nodes + 1))
+    density = np.exp(a[:, None] * step - x[:, None] * np.expm1(step))
+    moved = density * ((np.log(x) - digamma(a))[:, None] + step)
+    return side * x * (moved @ weights) * (0.5 * width)

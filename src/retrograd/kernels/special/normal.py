@@ -1,22 +1,112 @@
-"""The normal distribution: its logarithm and its inverse. Also the entropy.
+"""The error function and its complement, and the normal distribution: its logarithm and its inverse. Also the entropy.
 
-The inverse is a Chebyshev expansion in the square of the distance from 1 / 2. In the tails, it is the asymptotic form
-plus an expansion of the rest (Abramowitz and Stegun, 26.2.22).
+erf comes from a table of its Taylor series around the multiples of 1/128. The derivatives at a point are a Gaussian
+times Hermite polynomials, and the values come from the C library. Near a point of the table the series is short: seven
+terms for double precision. If erfc is small, it comes from its scaled form, an expansion after Shepherd and Laframboise
+("Chebyshev Approximation of (1 + 2x) exp(x^2) erfc x", 1981).
+
+The inverse of the normal distribution is a Chebyshev expansion in the square of the distance from 1 / 2. In the tails,
+it is the asymptotic form plus an expansion of the rest (Abramowitz and Stegun, 26.2.22).
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import F32
 from ..elementwise.choosing import limited, where_into
-from ..elementwise.elementary import delivered, times_log
+from ..elementwise.elementary import delivered, in_single, times_log
+from ..layout import empty_as
 from . import tables as tables
-from .error_function import erf, scaled_erfc, scaled_erfc_of_positive
-from .expansions import chebyshev, in_double, where_so
+from .expansions import by_parts, chebyshev, in_double
+
+_GRID = 128
+_END = 6                    # from 5.93 on, erf(x) is 1 in double precision
+_TERMS = {8: 7, 4: 4}       # by bytes per element
+_CHUNK = 16384
+
+
+@cache
+def _series(dtype: Any) -> Any:
+    """Row k holds the coefficients of the k-th power of the distance from each point, for points from -_END on."""
+    points = np.arange(-_END * _GRID, _END * _GRID + 1) / _GRID
+    rows = [np.array([math.erf(x) for x in points])]
+    rows[0][_END * _GRID] = -0.0                            # a sum with -0.0 keeps the sign of the other number
+    slope = 2 / math.sqrt(math.pi) * np.exp(-points * points)
+    hermite, before = np.ones_like(points), np.zeros_like(points)
+    for k in range(1, _TERMS[dtype.itemsize]):
+        rows.append((-1) ** (k - 1) * slope * hermite / math.factorial(k))
+        hermite, before = 2 * points * hermite - 2 * (k - 1) * before, hermite
+    return np.array(rows, dtype)
+
+
+@in_single
+def erf(x: Any, *, out: Any = ...) -> Any:
+    """2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
+    result = empty_as(x, x.dtype) if out is ... else out
+    flat = x.reshape(-1)
+    if flat.size <= _CHUNK:
+        values = _erf(flat)
+    else:
+        values = np.empty(flat.shape, x.dtype)
+        for start in range(0, flat.size, _CHUNK):
+            values[start:start + _CHUNK] = _erf(flat[start:start + _CHUNK])
+    result[...] = values.reshape(x.shape)
+    return result
+
+
+def _erf(x: Any) -> Any:
+    """erf of a one-dimensional piece that fits the cache."""
+    distance = limited(x, -_END, _END)
+    point = np.multiply(distance, _GRID, out=...)
+    np.rint(point, out=point)
+    np.add(point, _END * _GRID, out=point)
+    index = point.astype(np.intp)
+    np.maximum(index, 0, out=index)                         # a nan has no index, but its distance is nan too
+    np.subtract(point, _END * _GRID, out=point)             # not -0.0, so that the distance from 0 has the sign of x
+    np.multiply(point, 1 / _GRID, out=point)
+    np.subtract(distance, point, out=distance)
+    series = _series(x.dtype)
+    total = series[-1].take(index)
+    for row in series[-2::-1]:
+        np.multiply(total, distance, out=total)
+        np.add(total, row.take(index), out=total)
+    return total
+
+
+def scaled_erfc(x: Any) -> Any:
+    """exp(x * x) * erfc(x), for float64."""
+    value = scaled_erfc_of_positive(np.abs(x))
+    below = (x < 0).nonzero()[0]
+    value[below] = 2 * np.exp(np.square(x[below])) - value[below]
+    return value
+
+
+def scaled_erfc_of_positive(x: Any) -> Any:
+    """exp(x * x) * erfc(x) for x >= 0: a Chebyshev expansion in (x - 4) / (x + 4), which is 1 at infinity."""
+    return chebyshev(tables.ERFCX, 1 - 8 / (x + 4), -1.0, 1.0) / (1 + 2 * x)
+
+
+def _erfc_far(x: Any) -> Any:
+    """erfc(x) for x >= 1 / 2. The square has two parts; the first is exact, because exp magnifies an error."""
+    near = np.rint(x * 64) / 64
+    return np.exp(-near * near) * np.exp((near - x) * (near + x)) * scaled_erfc_of_positive(x)
+
+
+@in_double
+def erfc(x: Any) -> Any:
+    """1 - erf(x), with all its bits even if it is small."""
+    return by_parts(x, (x < 0.5, lambda x: 1 - _erf(x)), (x >= 0.5, lambda x: _erfc_far(np.minimum(x, 28))))
+
+
+erfcx = in_double(scaled_erfc, "exp(x * x) * erfc(x).")
+
+
+# The normal distribution
 
 _TAIL = 1 / 8
 _AT_TAIL = math.sqrt(-2 * math.log(_TAIL))
@@ -32,10 +122,7 @@ _ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-05, 
 @in_double
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the probability that a normal variable is at most x."""
-    result = np.empty_like(x)
-    where_so(x < -1, _log_of_lower, result, x * math.sqrt(0.5))
-    where_so(~(x < -1), _log_of_upper, result, x * math.sqrt(0.5))
-    return result
+    return by_parts(x * math.sqrt(0.5), (x < -1, _log_of_lower), (x >= -1, _log_of_upper))
 
 
 def _log_of_lower(t: Any) -> Any:
@@ -56,32 +143,27 @@ def _quantile_by_distance(q: Any) -> Any:
 def _quantile_of_tail(p: Any) -> Any:
     """The quantile of p below 1 / 8, which is negative."""
     r = np.sqrt(-2 * np.log(p))
-    u = 1 / r
-    rest = np.empty_like(u)
-    where_so(r < _LEAST, lambda u: chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL), rest, u)
-    where_so(~(r < _LEAST), lambda u: chebyshev(tables.NDTRI_FAR, u, 1 / _MOST, 1 / _LEAST), rest, u)
+    rest = by_parts(1 / r, (r < _LEAST, lambda u: chebyshev(tables.NDTRI_NEAR, u, 1 / _LEAST, 1 / _AT_TAIL)),
+                    (r >= _LEAST, lambda u: chebyshev(tables.NDTRI_FAR, u, 1 / _MOST, 1 / _LEAST)))
     return np.where(p == 0, -np.inf, np.log(r) / r - r + rest / r)
 
 
 @in_double
 def ndtri(p: Any) -> Any:
     """The quantile of p: the x that a normal variable does not exceed with probability p. It is nan outside [0, 1]."""
-    result = np.full_like(p, np.nan)
-    where_so((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5), result, p)
-    where_so((p >= 0) & (p < _TAIL), _quantile_of_tail, result, p)
-    where_so((p > 1 - _TAIL) & (p <= 1), lambda p: -_quantile_of_tail(1 - p), result, p)
-    return result
+    return by_parts(p, ((p >= _TAIL) & (p <= 1 - _TAIL), lambda p: _quantile_by_distance(p - 0.5)),
+                    ((p >= 0) & (p < _TAIL), _quantile_of_tail),
+                    ((p > 1 - _TAIL) & (p <= 1), lambda p: -_quantile_of_tail(1 - p)))
 
 
 @in_double
 def erfinv(x: Any) -> Any:
     """The inverse of the error function: a scaled quantile of the normal distribution. It is nan outside [-1, 1]."""
     size, half = np.abs(x), math.sqrt(0.5)
-    result = np.full_like(x, np.nan)
-    where_so(size <= 1 - 2 * _TAIL, lambda x: half * _quantile_by_distance(x / 2), result, x)
-    tail = (size > 1 - 2 * _TAIL) & (size <= 1)
-    where_so(tail, lambda x, size: np.copysign(half * _quantile_of_tail((1 - size) / 2), x), result, x, size)
-    return result
+    return by_parts(
+        x, (size <= 1 - 2 * _TAIL, lambda x: half * _quantile_by_distance(x / 2)),
+        ((size > 1 - 2 * _TAIL) & (size <= 1),
+         lambda x: np.copysign(half * _quantile_of_tail((1 - np.abs(x)) / 2), x)))
 
 
 def twice_ndtr(x: Any) -> Any:

@@ -82,21 +82,14 @@ _w = _chebyshev(lambda x: 2 * x + 1,
                 lambda angle, n: np.sin((n + 0.5) * angle) / np.sin(angle / 2), 8)
 
 
-def _documented(function: Callable[..., Any], text: str) -> Callable[..., Any]:
-    """A kernel of x and the degree n, with this docstring."""
-    kernel = in_double_of_two(function)
-    kernel.__doc__ = text
-    return kernel
-
-
-chebyshev_t = _documented(_t, "Chebyshev's polynomial of the first kind, of degree n, at x.")
-chebyshev_u = _documented(_u, "Chebyshev's polynomial of the second kind, of degree n, at x.")
-chebyshev_v = _documented(_v, "Chebyshev's polynomial of the third kind, of degree n, at x.")
-chebyshev_w = _documented(_w, "Chebyshev's polynomial of the fourth kind, of degree n, at x.")
-shifted_chebyshev_t = _documented(lambda x, n: _t(2 * x - 1, n), "The polynomial of the first kind at 2 x - 1.")
-shifted_chebyshev_u = _documented(lambda x, n: _u(2 * x - 1, n), "The polynomial of the second kind at 2 x - 1.")
-shifted_chebyshev_v = _documented(lambda x, n: _v(2 * x - 1, n), "The polynomial of the third kind at 2 x - 1.")
-shifted_chebyshev_w = _documented(lambda x, n: _w(2 * x - 1, n), "The polynomial of the fourth kind at 2 x - 1.")
+chebyshev_t = in_double_of_two(_t, "Chebyshev's polynomial of the first kind, of degree n, at x.")
+chebyshev_u = in_double_of_two(_u, "Chebyshev's polynomial of the second kind, of degree n, at x.")
+chebyshev_v = in_double_of_two(_v, "Chebyshev's polynomial of the third kind, of degree n, at x.")
+chebyshev_w = in_double_of_two(_w, "Chebyshev's polynomial of the fourth kind, of degree n, at x.")
+shifted_chebyshev_t = in_double_of_two(lambda x, n: _t(2 * x - 1, n), "The polynomial of the first kind at 2 x - 1.")
+shifted_chebyshev_u = in_double_of_two(lambda x, n: _u(2 * x - 1, n), "The polynomial of the second kind at 2 x - 1.")
+shifted_chebyshev_v = in_double_of_two(lambda x, n: _v(2 * x - 1, n), "The polynomial of the third kind at 2 x - 1.")
+shifted_chebyshev_w = in_double_of_two(lambda x, n: _w(2 * x - 1, n), "The polynomial of the fourth kind at 2 x - 1.")
 
 
 @in_double_of_two
@@ -111,29 +104,21 @@ def legendre_p(x: Any, n: Any) -> Any:
     return _recurrence(x, n, x, lambda k, x, q, p: ((2 * k + 1) * x * q - k * p) / (k + 1))
 
 
-@in_double_of_two
-def _hermite_h(x: Any, n: Any) -> Any:
-    return _recurrence(x, n, 2 * x, lambda k, x, q, p: 2 * x * q - 2 * k * p)
+def _hermite(first: Callable[[Any], Any], following: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """One of the two kinds, with nan for degrees whose values overflow the dtype."""
+    kernel = in_double_of_two(lambda x, n: _recurrence(x, n, first(x), following))
+
+    def call(x: Any, n: Any, *, out: Any = ...) -> Any:
+        high = n > _LARGEST_HERMITE[x.dtype.itemsize]
+        result = kernel(x, np.where(high, 0.0, n).astype(n.dtype), out=out)
+        np.copyto(result, np.nan, where=high)
+        return result
+
+    call.__doc__ = text
+    return call
 
 
-@in_double_of_two
-def _hermite_he(x: Any, n: Any) -> Any:
-    return _recurrence(x, n, x, lambda k, x, q, p: x * q - k * p)
-
-
-def _limited(kernel: Callable[..., Any], x: Any, n: Any, out: Any) -> Any:
-    """The kernel, with nan for degrees whose values overflow the dtype."""
-    high = n > _LARGEST_HERMITE[x.dtype.itemsize]
-    result = kernel(x, np.where(high, 0.0, n).astype(n.dtype), out=out)
-    np.copyto(result, np.nan, where=high)
-    return result
-
-
-def hermite_h(x: Any, n: Any, *, out: Any = ...) -> Any:
-    """The physicists' Hermite polynomial of degree n at x."""
-    return _limited(_hermite_h, x, n, out)
-
-
-def hermite_he(x: Any, n: Any, *, out: Any = ...) -> Any:
-    """The probabilists' Hermite polynomial of degree n at x."""
-    return _limited(_hermite_he, x, n, out)
+hermite_h = _hermite(lambda x: 2 * x, lambda k, x, q, p: 2 * x * q - 2 * k * p,
+                     "The physicists' Hermite polynomial of degree n at x.")
+hermite_he = _hermite(lambda x: x, lambda k, x, q, p: x * q - k * p,
+                      "The probabilists' Hermite polynomial of degree n at x.")

@@ -14,7 +14,7 @@ from ...kernels.random.distributions import exponential
 from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
 from ...ops.networks import activations as ops
-from ...tensors.arguments.dims import array_of, axis_of, not_a_tensor
+from ...tensors.arguments.dims import array_of, axis_of
 from ...tensors.arguments.generator import twister_of
 from ...tensors.arguments.options import check_tensor, number, refuse_complex_gradient
 from ...tensors.functions.elementwise import activations
@@ -50,11 +50,10 @@ _celu, _celu_ = _pair(ops.celu)
 _silu, _silu_ = _pair(ops.silu)
 _mish, _mish_ = _pair(ops.mish)
 _hardtanh, _hardtanh_ = _pair(ops.hardtanh)
-_softplus, _gelu, _gelu_tanh = recorded(ops.softplus), recorded(ops.gelu), recorded(ops.gelu_tanh)
-_log_sigmoid = recorded(ops.log_sigmoid)
-_glu, _softshrink = recorded(ops.glu), recorded(ops.softshrink)
-_hardsigmoid, _hardsigmoid_ = recorded(ops.hardsigmoid), written_over(ops.hardsigmoid)
-_hardswish, _hardswish_ = recorded(ops.hardswish), written_over(ops.hardswish)
+_hardsigmoid, _hardsigmoid_ = _pair(ops.hardsigmoid)
+_hardswish, _hardswish_ = _pair(ops.hardswish)
+_softplus, _gelu, _gelu_tanh, _log_sigmoid, _glu, _softshrink = map(recorded, (
+    ops.softplus, ops.gelu, ops.gelu_tanh, ops.log_sigmoid, ops.glu, ops.softshrink))
 
 
 @public()
@@ -92,8 +91,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 @public()
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(x, 0), 6) for each element x. Takes ints too."""
-    if not isinstance(input, TensorBase):
-        raise not_a_tensor("relu6_" if inplace else "relu6", input, "input", 1)
+    check_tensor("relu6_" if inplace else "relu6", input)
     return (_hardtanh_ if inplace else _hardtanh)(input, 0.0, 6.0)
 
 
@@ -159,8 +157,7 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 @public()
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """`elu` with constants that keep mean and variance the same from layer to layer (Klambauer and others, 2017)."""
-    if not isinstance(input, TensorBase):
-        raise not_a_tensor("selu_" if inplace else "selu", input, "input", 1)
+    check_tensor("selu_" if inplace else "selu", input)
     return (_elu_ if inplace else _elu)(input, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
@@ -267,7 +264,6 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 @public("softshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND))
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x, brought nearer to 0 by lambd; 0 where it is in [-lambd, lambd]. Raises RuntimeError for a negative lambd."""
-    check_tensor("softshrink", input)
     return _softshrink(input, number("softshrink", "lambd", 2, lambd))
 
 

@@ -10,7 +10,7 @@ from ...ops import shape as shape_ops
 from ...ops.linalg import matrix as matrix_ops
 from ...tensors.arguments.options import check_tensors
 from ...tensors.functions.linalg import accumulating, matrix
-from ...tensors.functions.linalg.bilinear import bilinear
+from ...tensors.functions.linalg.products import bilinear
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.joined import after_view
 from ...tensors.recording.out_rules import EXACT, FREE, rule

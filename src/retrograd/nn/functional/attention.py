@@ -9,7 +9,8 @@ from ...dtypes import C_NAMES, float16, float32
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.networks import attention as ops, softmax as softmax_ops
-from ...tensors.arguments.options import check_optional, check_tensor, filling
+from ...tensors.arguments.dims import axis_of
+from ...tensors.arguments.options import filling
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
@@ -24,9 +25,6 @@ _attention, _safe_softmax = recorded(ops.attention), recorded(softmax_ops.safe_s
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: float) -> None:
-    check_optional("scaled_dot_product_attention", 4, attn_mask=mask)
-    for i, (argument, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
-        check_tensor("scaled_dot_product_attention", x, argument, i)
     q, k, v = query._array, key._array, value._array
     if not q.dtype == k.dtype == v.dtype:
         names = [C_NAMES[array.dtype.name] for array in (q, k, v)]
@@ -60,6 +58,8 @@ def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> boo
     q, k, v = arrays
     if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
         return False
+    if mask is not None and not requires(mask):
+        axis_of("scaled_dot_product_attention", -2, mask._array.ndim)
     if mask is not None and (requires(mask) or not _broadcasts(mask._array.shape, (*q.shape[:3], k.shape[2]))):
         return False
     heads = q.shape[1] % k.shape[1] == 0 if gqa else q.shape[1] == k.shape[1]
@@ -131,9 +131,8 @@ def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, cau
     mask, root = _added(mask, query), math.sqrt(abs(scale))
     if gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
-    exact = query.dtype is float16
     result_type = query.dtype
-    if exact:
+    if result_type is float16:
         query, key, value = query.to(float32), key.to(float32), value.to(float32)
     scores = matrix.matmul(query * (root if scale >= 0 else -root), (key * root).transpose(-2, -1))
     if mask is not None:
@@ -141,5 +140,4 @@ def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, cau
     weights = _safe_softmax(scores, scores.dim() - 1)
     if dropout_p:
         weights = dropout(weights, dropout_p)
-    result = matrix.matmul(weights, value)
-    return result.to(result_type) if exact else result
+    return matrix.matmul(weights, value).to(result_type)

@@ -10,14 +10,14 @@ import numpy as np
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
-from ...tensors.arguments.dims import array_of
-from ...tensors.arguments.options import check_tensor, check_tensors, number
+from ...tensors.arguments.dims import array_of, as_int
+from ...tensors.arguments.options import check_optional, check_tensor, check_tensors, number
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
-from ...tensors.state.base import TensorBase, plain
+from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 from .affine import linear
-from .reduction import checked_reduction
+from .reduction import checked_reduction, of_both
 
 __all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot"]
 
@@ -46,19 +46,19 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     Raises IndexError for a class out of bounds, ValueError or RuntimeError if shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors("cross_entropy_loss", input=input, target=target)
+    x, y = of_both("cross_entropy_loss", input, target)
     if weight is not None:
         check_tensor("cross_entropy_loss", weight, "weight", 3)
-    x, y = input._array, target._array
     label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index")
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
         if y.dtype.kind != "f":
             raise RuntimeError("Expected floating point type for target with class probabilities, got "
-                               f"{_legacy(target)}. Classes have the shape of the input without its second dimension.")
+                               f"{target.dtype.legacy}. Classes have the shape of the input without its second "
+                               "dimension.")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, dim, weight, reduction, label_smoothing)
@@ -66,10 +66,6 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     if label_smoothing > 0.0:
         return _smoothed(scores, target, dim, weight, ignore_index, reduction, label_smoothing)
     return _negative_log_likelihood(scores, target, weight, ignore_index, reduction)
-
-
-def _legacy(tensor: Any) -> str:
-    return str(tensor.dtype.legacy)
 
 
 def _along(weight: Any, dim: int, ndim: int) -> Any:
@@ -107,10 +103,8 @@ def _smoothed(scores: Any, target: Any, dim: int, weight: Any, ignore_index: int
         spread = spread.sum()
     elif reduction == "mean":
         counted = ~ignored
-        if weight is None:
-            total = counted.sum()
-        else:
-            total = plain(beyond(_counted_weight, weight._array, counted._array, target._array))
+        total = counted.sum() if weight is None else plain(
+            beyond(_counted_weight, weight._array, counted._array, target._array))
         spread = spread.sum() / total
     return _mul_number(hard, 1 - smoothing) + _mul_number(spread, smoothing / classes)
 
@@ -134,10 +128,9 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     Raises IndexError for a class out of bounds, ValueError or RuntimeError if shapes or dtypes do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors("nll_loss_nd", input=input, target=target)
-    if weight is not None:
-        check_tensor("nll_loss_nd", weight, "weight", 3)
+    of_both("nll_loss_nd", input, target)
+    check_optional("nll_loss_nd", 3, weight=weight)
+    ignore_index = as_int("nll_loss_nd", ignore_index, "ignore_index")
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 
@@ -177,8 +170,8 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
     if x.ndim > 2 and y.shape != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(y.shape)}")
     if y.dtype not in _CLASS_TYPES:
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_legacy(target)}. Convert classes with "
-                           ".long().")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}. Convert classes "
+                           "with .long().")
     if x.ndim > 2 and y.dtype != np.int64:
         raise RuntimeError("expected scalar type Long but found Byte. Convert classes with .long().")
     if weight is not None:
@@ -187,7 +180,7 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but "
                                f"got weight tensor of shape: {list(weight.shape)}")
         if weight._array.dtype is not x.dtype:
-            raise RuntimeError(f"expected scalar type {_legacy(input)} but found {_legacy(weight)}")
+            raise RuntimeError(f"expected scalar type {input.dtype.legacy} but found {weight.dtype.legacy}")
 
 
 @public()

@@ -1,4 +1,4 @@
-"""Convolutions, and the columns that a kernel sees."""
+"""The columns that a kernel of a convolution sees."""
 
 from __future__ import annotations
 
@@ -10,21 +10,11 @@ from ...ops.images import convolution as ops
 from ...tensors.arguments.dims import axis_of
 from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints
-from ...tensors.functions.images.convolution import (
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_tbc,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-)
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold",
-           "unfold"]
+__all__ = ["fold", "unfold"]
 
 _unfold, _fold = recorded(ops.unfold), recorded(ops.fold)
 _POSITIVE = "{0} should be greater than zero, but got {1}_height: {2} {1}_width: {3}"
@@ -32,7 +22,7 @@ _POSITIVE = "{0} should be greater than zero, but got {1}_height: {2} {1}_width:
 
 def _pair(name: str, function: str, value: Any) -> tuple[int, int]:
     sizes = ints(function, name, value)
-    if len(sizes) == 1:
+    if not isinstance(value, (tuple, list)):
         return sizes[0], sizes[0]
     if len(sizes) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(sizes)}")

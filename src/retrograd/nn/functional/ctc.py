@@ -43,13 +43,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
     As in PyTorch, the gradient is right if `log_probs` come from `log_softmax`. Raises RuntimeError if shapes, dtypes,
     lengths or labels do not fit.
     """
-    return of_word(log_probs, targets, input_lengths, target_lengths, blank, checked_reduction(reduction),
-                   zero_infinity)
-
-
-def of_word(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
-            target_lengths: Tensor | Sequence[int], blank: int, reduction: str, zero_infinity: bool) -> Tensor:
-    """`ctc_loss`, given a checked name of a reduction."""
+    checked_reduction(reduction)
     kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
     if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
         given = ", ".join(kind_of(x) for x in (log_probs, targets, input_lengths, target_lengths))

@@ -10,7 +10,7 @@ from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.linalg import norms
 from ...tensors.arguments.dims import axes_of
-from ...tensors.arguments.options import check_tensor, number
+from ...tensors.arguments.options import check_tensors, number
 from ...tensors.functions.linalg.distances import pdist
 from ...tensors.functions.linalg.norms import vector_norm
 from ...tensors.recording.calls import recorded
@@ -49,8 +49,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
     Raises RuntimeError if the common dtype is not floating.
     """
-    for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
-        check_tensor("cosine_similarity", value, name, position)
+    check_tensors("cosine_similarity", x1=x1, x2=x2)
     if not eps >= 0:
         raise RuntimeError(f"eps must be non-negative, got: {eps}")
     dtype = result_dtype((x._array.dtype, x._array.ndim > 0) for x in (x1, x2))
@@ -80,8 +79,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     >>> torch.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3., 4.]]))
     tensor([5.0000])
     """
-    for position, (name, value) in enumerate((("x1", x1), ("x2", x2)), 1):
-        check_tensor("pairwise_distance", value, name, position)
+    check_tensors("pairwise_distance", x1=x1, x2=x2)
     p, eps = number("pairwise_distance", "p", 3, p), number("pairwise_distance", "eps", 4, eps)
     off = _add_number(x1 - x2, eps)
     if off._array.size == 0 and p in (math.inf, -math.inf):

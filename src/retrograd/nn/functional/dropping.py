@@ -9,15 +9,7 @@ from ...tensors.functions.networks import dropout as functions
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
 
-__all__ = [
-    "alpha_dropout",
-    "check_probability",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "feature_alpha_dropout",
-]
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
 def check_probability(p: float) -> None:

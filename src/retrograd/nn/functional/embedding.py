@@ -10,10 +10,10 @@ from ...autograd.grad_mode import no_grad
 from ...errors import warn
 from ...kernels.networks.embedding import MAX, MEAN, SUM
 from ...tensors.arguments.dims import array_of, as_int
-from ...tensors.arguments.options import check_flag, check_tensor, check_tensors
+from ...tensors.arguments.options import check_flag, check_optional, check_tensors
 from ...tensors.functions.networks import embedding as functions
 from ...tensors.recording.public import public
-from ...tensors.state.base import TensorBase, plain
+from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
 
 __all__ = ["embedding", "embedding_bag"]
@@ -79,12 +79,9 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
 
     Raises ValueError for shapes and options that do not fit, RuntimeError for numbers and dtypes that do not fit.
     """
-    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
-        check_tensors("embedding_bag", input=input, weight=weight)
-    if offsets is not None:
-        check_tensor("embedding_bag", offsets, "offsets", 3)
-    if per_sample_weights is not None:
-        check_tensor("embedding_bag", per_sample_weights, "per_sample_weights", 9)
+    check_tensors("embedding_bag", input=input, weight=weight)
+    check_optional("embedding_bag", 3, offsets=offsets)
+    check_optional("embedding_bag", 9, per_sample_weights=per_sample_weights)
     if weight._array.dtype == np.int64 and input._array.dtype.kind == "f":
         warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
              "deprecated, and should now be `embedding_bag(input, weight, ...)`.")

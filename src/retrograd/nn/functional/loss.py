@@ -23,18 +23,11 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import facts_of, public
 from ...tensors.state.base import TensorBase, requires
 from ...tensors.tensor import Tensor
-from .reduction import REDUCTIONS, checked_reduction, reduced
+from .reduction import REDUCTIONS, checked_reduction, of_both, reduced
 
 __all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "gaussian_nll_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "mse_loss",
-    "poisson_nll_loss",
-    "smooth_l1_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss", "kl_div",
+    "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss",
 ]
 
 _mse_loss, _smooth_l1, _huber = recorded(ops.mse_loss), recorded(ops.smooth_l1_loss), recorded(ops.huber_loss)
@@ -43,17 +36,15 @@ _bce, _bce_with_logits = recorded(ops.binary_cross_entropy), recorded(ops.binary
 
 def _same_shapes(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target in one shape. Warns if one of them has to be broadcast."""
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors(name, input=input, target=target)
-    shape = input._array.shape
-    if target._array.shape == shape:
+    x, y = of_both(name, input, target)
+    if y.shape == x.shape:
         return input, target
     warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
          "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
          UserWarning)
-    common = common_shape(shape, target._array.shape)
-    return (input if shape == common else input.expand(*common),
-            target if target._array.shape == common else target.expand(*common))
+    common = common_shape(x.shape, y.shape)
+    return (input if x.shape == common else input.expand(*common),
+            target if y.shape == common else target.expand(*common))
 
 
 def refuse_gradient(name: str, argument: str, value: Tensor) -> None:
@@ -70,16 +61,15 @@ def _reduction_of(reduction: str, size_average: Any, reduce: Any, weight: Any) -
     return checked_reduction(reduction, size_average, reduce)
 
 
-def _check_weight(name: str, weight: Any, loss: Any) -> None:
-    """Raises ValueError unless there is one weight for each element."""
+def _check_weight(name: str, weight: Any, input: Any) -> None:
+    """Raises ValueError unless there is one weight for each element of the input as given."""
     check_tensor(name, weight, "weight", 3)
-    if weight.shape != loss.shape:
+    if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
-def _weighted(name: str, loss: Any, weight: Any, reduction: str) -> Any:
+def _weighted(loss: Any, weight: Any, reduction: str) -> Any:
     """The losses of all elements, reduced with weights."""
-    _check_weight(name, weight, loss)
     if reduction == "mean":
         return (loss * weight).sum() / weight.sum()
     return reduced(loss * weight, reduction)
@@ -100,9 +90,10 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     Raises ValueError for an unknown reduction and if the shape of `weight` differs.
     """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
-    input, target = _same_shapes("mse_loss", input, target)
+    given, (input, target) = input, _same_shapes("mse_loss", input, target)
     if weight is not None:
-        return _weighted("mse_loss", (input - target) ** 2, weight, reduction)
+        _check_weight("mse_loss", weight, given)
+        return _weighted((input - target) ** 2, weight, reduction)
     return _mse_loss(input, target, reduction)
 
 
@@ -116,9 +107,11 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     tensor(1.)
     """
     reduction = _reduction_of(reduction, size_average, reduce, weight)
-    input, target = _same_shapes("l1_loss", input, target)
-    loss = (input - target).abs()
-    return reduced(loss, reduction) if weight is None else _weighted("l1_loss", loss, weight, reduction)
+    given, (input, target) = input, _same_shapes("l1_loss", input, target)
+    if weight is not None:
+        _check_weight("l1_loss", weight, given)
+        return _weighted((input - target).abs(), weight, reduction)
+    return reduced((input - target).abs(), reduction)
 
 
 @public(event="aten::smooth_l1_loss")
@@ -149,13 +142,13 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     differs.
     """
     reduction = _reduction_of(reduction, None, None, weight)
-    input, target = _same_shapes("huber_loss", input, target)
+    given, (input, target) = input, _same_shapes("huber_loss", input, target)
     delta = number("huber_loss", "delta", 4, delta)
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
     converted = target.to(input.dtype)
     if weight is not None:                      # a mean of these is not divided by the weights
-        _check_weight("huber_loss", weight, input)
+        _check_weight("huber_loss", weight, given)
         return reduced(_huber(input, converted, "none", delta) * weight, reduction)
     return _huber(input, converted, reduction, delta)
 
@@ -174,23 +167,17 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     Raises ValueError if the shapes differ, RuntimeError for an input outside of [0, 1] and for other dtypes.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors("binary_cross_entropy", input=input, target=target)
-    if weight is not None:
-        check_tensor("binary_cross_entropy", weight, "weight", 3)
+    of_both("binary_cross_entropy", input, target)
+    check_optional("binary_cross_entropy", 3, weight=weight)
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
     if target.dtype is not input.dtype:
-        raise RuntimeError(f"Found dtype {_legacy(target)} but expected {_legacy(input)}. Convert the target with "
-                           ".to(input.dtype).")
+        raise RuntimeError(f"Found dtype {target.dtype.legacy} but expected {input.dtype.legacy}. Convert the target "
+                           "with .to(input.dtype).")
     if weight is not None:
         broadcast_shapes(target.shape, weight.shape)
     return _bce(input, target, weight, reduction)
-
-
-def _legacy(tensor: Any) -> str:
-    return str(tensor.dtype.legacy)
 
 
 @public(event="aten::binary_cross_entropy_with_logits")
@@ -209,8 +196,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     Raises ValueError if the shapes differ, RuntimeError for dtypes that do not fit.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    if not isinstance(input, TensorBase) or not isinstance(target, TensorBase):
-        check_tensors("binary_cross_entropy_with_logits", input=input, target=target)
+    of_both("binary_cross_entropy_with_logits", input, target)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return cross_entropy_of_logits(input, target, weight, pos_weight, reduction)
@@ -234,8 +220,8 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
     if target._array.dtype.kind in "iu" and dtype.kind == "f":
-        raise RuntimeError(f"result type {_legacy(input)} can't be cast to the desired output type {_legacy(target)}. "
-                           "Convert the target with .to(input.dtype).")
+        raise RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output type "
+                           f"{target.dtype.legacy}. Convert the target with .to(input.dtype).")
     weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
     return _bce_with_logits(input, target, *weights, reduction)
 
@@ -263,9 +249,9 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
 
 def divergence(input: Tensor, target: Tensor, log_target: bool) -> Tensor:
     """What each element adds to the Kullback-Leibler divergence."""
-    check_tensors("kl_div", input=input, target=target)
+    x, y = of_both("kl_div", input, target)
     for kinds, what in (("c", "Complex"), ("biu", "Integral")):
-        if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
+        if x.dtype.kind in kinds or y.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {what} inputs not supported.")
     if log_target:
         return target.exp() * (target - input)
@@ -281,11 +267,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     The rates are exp(`input`), or `input` itself without `log_input`; `eps` then keeps their logarithm away from that
     of 0. `full` adds the term of the target alone, by Stirling's formula.
     """
-    return poisson(input, target, log_input, full, eps, checked_reduction(reduction, size_average, reduce))
-
-
-def poisson(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
-    """`poisson_nll_loss`, given a checked name of a reduction."""
+    reduction = checked_reduction(reduction, size_average, reduce)
     check_tensors("poisson_nll_loss", input=input, target=target)
     expected = target * (input if log_input else (input + eps).log())
     loss = (input.exp() if log_input else input) - expected

@@ -13,7 +13,7 @@ import numpy as np
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
-from ...ops.networks import margins as ops
+from ...ops.networks import losses as ops
 from ...tensors.arguments.options import check_tensors, number, refuse_complex_gradient
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.recording.calls import recorded
@@ -23,17 +23,11 @@ from ...tensors.tensor import Tensor
 from .activation import logsigmoid
 from .distance import pairwise_distance
 from .loss import refuse_gradient
-from .reduction import REDUCTIONS, checked_reduction, reduced
+from .reduction import REDUCTIONS, checked_reduction, of_both, reduced
 
 __all__ = [
-    "cosine_embedding_loss",
-    "hinge_embedding_loss",
-    "margin_ranking_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "soft_margin_loss",
-    "triplet_margin_loss",
+    "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
+    "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
 ]
 
@@ -49,13 +43,9 @@ _SMALL = 1e-12                              # keeps the length of a vector away 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """`input` if the target is 1, max(0, margin - input) if it is -1, for each element; reduced."""
-    return hinge(input, target, margin, checked_reduction(reduction, size_average, reduce))
-
-
-def hinge(input: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
-    """`hinge_embedding_loss`, given a checked name of a reduction."""
-    check_tensors("hinge_embedding_loss", input=input, target=target)
-    zero = input._array.dtype.type(0).item()
+    reduction = checked_reduction(reduction, size_average, reduce)
+    x, _ = of_both("hinge_embedding_loss", input, target)
+    zero = x.dtype.type(0).item()
     short = (input.new_full((), margin) - input).clamp_min(0)
     return reduced(where(target != 1, short, zero) + where(target != -1, input, zero), reduction)
 
@@ -69,11 +59,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     The two inputs are (N, D) and the target is (N), or the inputs are (D) and the target has no dimension. Raises
     RuntimeError for other shapes.
     """
-    return cosine_embedding(input1, input2, target, margin, checked_reduction(reduction, size_average, reduce))
-
-
-def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: str) -> Tensor:
-    """`cosine_embedding_loss`, given a checked name of a reduction."""
+    reduction = checked_reduction(reduction, size_average, reduce)
     check_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     dim = target._array.ndim
     if dim > 1:
@@ -176,8 +162,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     The target is broadcast to the shape of the input. Raises RuntimeError for ints, and if the target requires grad.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensors("soft_margin_loss", input=input, target=target)
-    x, y = input._array, target._array
+    x, y = of_both("soft_margin_loss", input, target)
     refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
     shape = common_shape(x.shape, y.shape)
@@ -207,9 +192,8 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    check_tensors("multi_margin_loss", input=input, target=target)
+    x, y = of_both("multi_margin_loss", input, target)
     margin = number("multi_margin_loss", "margin", 4, margin)
-    x, y = input._array, target._array
     samples, classes = _rows_and_classes(x)
     if y.ndim > 1 or y.size != samples:
         raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
@@ -255,8 +239,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     shapes or dtypes do not fit, and for a class out of bounds.
     """
     reduction = checked_reduction(reduction, size_average, reduce)
-    check_tensors("multilabel_margin_loss", input=input, target=target)
-    x, y = input._array, target._array
+    x, y = of_both("multilabel_margin_loss", input, target)
     _, classes = _rows_and_classes(x)
     if y.shape != x.shape:
         raise RuntimeError(f"inconsistent target size: {list(y.shape)} for input of size: {list(x.shape)}")

@@ -16,14 +16,8 @@ from . import ctc, loss, margins
 from .reduction import reduced
 
 __all__ = [
-    "binary_cross_entropy_with_logits",
-    "cosine_embedding_loss",
-    "ctc_loss",
-    "hinge_embedding_loss",
-    "kl_div",
-    "margin_ranking_loss",
-    "poisson_nll_loss",
-    "triplet_margin_loss",
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss", "hinge_embedding_loss", "kl_div",
+    "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
 ]
 
 
@@ -37,20 +31,20 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
              target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: int = 0,
              zero_infinity: bool = False) -> Tensor:
     """The negative log-likelihood of sequences of labels whose places in time are not known, reduced."""
-    return ctc.of_word(log_probs, targets, input_lengths, target_lengths, blank, _word(reduction), zero_infinity)
+    return ctc.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _word(reduction), zero_infinity)
 
 
 @public()
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """`input` if the target is 1, max(0, margin - input) if it is -1; reduced."""
-    return margins.hinge(input, target, margin, _word(reduction))
+    return margins.hinge_embedding_loss(input, target, margin, reduction=_word(reduction))
 
 
 @public()
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
                           reduction: int = 0) -> Tensor:
     """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced."""
-    return margins.cosine_embedding(input1, input2, target, margin, _word(reduction))
+    return margins.cosine_embedding_loss(input1, input2, target, margin, reduction=_word(reduction))
 
 
 @public()
@@ -70,7 +64,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
 @public()
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
     """The negative log-likelihood of counts under Poisson distributions, reduced."""
-    return loss.poisson(input, target, log_input, full, eps, _word(reduction))
+    return loss.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_word(reduction))
 
 
 @public()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints
-from ...tensors.functions.images import adaptive_pooling as adaptive, pooling
-from ...tensors.functions.images.adaptive_pooling import adaptive_avg_pool1d
-from ...tensors.functions.images.pooling import avg_pool1d
+from ...tensors.functions.images import pooling
+from ...tensors.functions.images.pooling import adaptive_avg_pool1d, avg_pool1d
 from ...tensors.recording.out_rules import EXACT, FREE, rule
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor
@@ -102,7 +102,7 @@ def _adaptive_avg_pool(dims: int) -> Callable[..., Any]:
     None stands for the size of the input. Raises RuntimeError for other numbers of dimensions.
     """)
     def function(input: Tensor, output_size: Any) -> Tensor:
-        return adaptive.adaptive_means(name, input, _sizes(name, input, output_size, dims), dims)
+        return pooling.adaptive_means(name, input, _sizes(name, input, output_size, dims), dims)
 
     return function
 
@@ -119,8 +119,8 @@ def _adaptive_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any
     @public(name=f"{name}_with_indices", doc=f"{said}, and where each is.")
     def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
         if dims == 1:
-            return adaptive.adaptive_max_pool1d(input, output_size)
-        return adaptive.adaptive_maxima(name, input, _sizes(name, input, output_size, dims), dims)
+            return pooling.adaptive_max_pool1d(input, output_size)
+        return pooling.adaptive_maxima(name, input, _sizes(name, input, output_size, dims), dims)
 
     @public(name=name, doc=f"{said}; with `return_indices`, and where each is.")
     def function(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
@@ -146,9 +146,12 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     """)
     def function(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
                  ceil_mode: bool = False) -> Tensor:
-        count = 1
-        for size in (kernel_size,) * dims if isinstance(kernel_size, int) else kernel_size:
-            count *= size
+        sizes = (kernel_size,) * dims if isinstance(kernel_size, int) else tuple(kernel_size)
+        if dims > 1 and len(sizes) != dims:
+            found = "too many" if len(sizes) > dims else "not enough"
+            raise ValueError(f"{found} values to unpack (expected {dims}"
+                             f"{f', got {len(sizes)}' if len(sizes) < dims else ''})")
+        count = math.prod(sizes)
         means = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         return (means.sign() * means.abs().relu()).mul(count).pow(1.0 / norm_type)
 

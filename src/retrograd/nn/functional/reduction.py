@@ -1,15 +1,26 @@
-"""How a loss is reduced, by PyTorch's present names and its old ones."""
+"""What losses share: the tensors that they take, and how they are reduced, by PyTorch's present names and its old ones.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...errors import warn
+from ...tensors.arguments.options import check_tensors
 from ...tensors.tensor import Tensor
 
-__all__ = ["REDUCTIONS", "checked_reduction", "reduced"]
+__all__ = ["REDUCTIONS", "checked_reduction", "of_both", "reduced"]
 
 REDUCTIONS = frozenset(("mean", "sum", "none"))
+
+
+def of_both(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """The arrays of input and target. Raises TypeError if one of them is no tensor."""
+    try:
+        return input._array, target._array
+    except AttributeError:
+        check_tensors(name, input=input, target=target)
+        raise
 
 
 def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
@@ -18,7 +29,8 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     Raises ValueError for an unknown name.
     """
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
+        reduction = "none" if not kept else "mean" if average else "sum"
         warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
              UserWarning)
     if not isinstance(reduction, str) or reduction not in REDUCTIONS:

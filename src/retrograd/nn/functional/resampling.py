@@ -129,7 +129,7 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
     _check_sizes(x.shape, new, dims)
     _check_type(x, mode, dims, antialias)
     kind = mode if exact else mode[-6:] if mode[-6:] == "linear" else mode.removeprefix("bi")
-    axes = tuple([(i + 2, n, new[i], kind, factors and factors[i], bool(align_corners), antialias)
+    axes = tuple([(i + 2, n, new[i], kind, factors and factors[i], bool(align_corners), bool(antialias))
                   for i, n in enumerate(x.shape[2:])])
     op = {"nearest": ops.NEAREST, "nearest-exact": ops.NEAREST_EXACT}[mode][dims] if exact else (
         ops.SMOOTH[f"{mode} aa" if antialias else mode])

@@ -1,10 +1,8 @@
 """torch.nn.modules: every module class of `torch.nn`. Each family has a file with PyTorch's name."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from ...names import missing, offered
+from ...names import offered
 from .activation import *
 from .batchnorm import *
 from .channelshuffle import *
@@ -28,4 +26,3 @@ from .upsampling import *
 
 if not TYPE_CHECKING:                                    # a type checker reads the imports above
     __all__ = offered(globals())
-    __getattr__ = missing(__name__, __all__)

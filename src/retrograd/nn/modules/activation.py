@@ -14,10 +14,9 @@ from ...tensors.tensor import Tensor
 from ..functional import activation as functional
 from ..init import constant_
 from .attention import MultiheadAttention
-from .linear import uninitialized
+from .layer import Layer, uninitialized
 from .module import Module
 from .module.members import Member
-from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
@@ -26,23 +25,24 @@ __all__ = [
 ]
 
 
-class _Simple(Module):
+class _Simple(Layer):
     """An activation without options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of the module's name, of the input."""
+        return self._function(input)
 
-class _InPlace(Module):
-    """An activation that may overwrite its input."""
+
+class _InPlace(Layer):
+    """An activation that may overwrite its input. Its text ends with the option `inplace`, if that is true."""
 
     inplace: bool
 
     def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
-
-    def _and_inplace(self, options: str) -> str:
-        return f"{options}, inplace=True" if self.inplace else options
+        return ", ".join(filter(None, (super().extra_repr(), "inplace=True" if self.inplace else "")))
 
 
 class _Either(_InPlace):
@@ -52,8 +52,12 @@ class _Either(_InPlace):
         super().__init__()
         self.inplace = inplace
 
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of the module's name, of the input."""
+        return self._function(input, self.inplace)
 
-class ReLU(_Either):
+
+class ReLU(_Either, function=functional.relu):
     """max(x, 0) for each element x.
 
     >>> import retrograd as torch
@@ -61,33 +65,17 @@ class ReLU(_Either):
     tensor([0., 2.])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.relu` of the input."""
-        return functional.relu(input, self.inplace)
 
-
-class SiLU(_Either):
+class SiLU(_Either, function=functional.silu):
     """x * sigmoid(x) for each element x."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.silu` of the input."""
-        return functional.silu(input, self.inplace)
 
-
-class Mish(_Either):
+class Mish(_Either, function=functional.mish):
     """x * tanh(softplus(x)) for each element x."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.mish` of the input."""
-        return functional.mish(input, self.inplace)
 
-
-class SELU(_Either):
+class SELU(_Either, function=functional.selu):
     """ELU with constants that keep mean and variance the same from layer to layer."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.selu` of the input."""
-        return functional.selu(input, self.inplace)
 
 
 class Hardtanh(_InPlace):
@@ -95,6 +83,8 @@ class Hardtanh(_InPlace):
 
     Raises AssertionError unless `max_val` is greater than `min_val`.
     """
+
+    _options_text = "min_val={self.min_val}, max_val={self.max_val}"
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
                  min_value: float | None = None, max_value: float | None = None) -> None:
@@ -117,18 +107,14 @@ class Hardtanh(_InPlace):
         """`functional.hardtanh` of the input."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        return self._and_inplace(f"min_val={self.min_val}, max_val={self.max_val}")
-
 
 class ReLU6(Hardtanh):
     """min(max(x, 0), 6) for each element x."""
 
+    _options_text = ""
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
 
 class LeakyReLU(_InPlace):
@@ -139,6 +125,8 @@ class LeakyReLU(_InPlace):
     tensor([-0.1000,  2.0000])
     """
 
+    _options_text = "negative_slope={self.negative_slope}"
+
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
@@ -147,38 +135,32 @@ class LeakyReLU(_InPlace):
         """`functional.leaky_relu` of the input."""
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        return self._and_inplace(f"negative_slope={self.negative_slope}")
 
-
-class ELU(_InPlace):
+class ELU(_InPlace, function=functional.elu):
     """x for each positive element x, and alpha * (exp(x) - 1) for each other element."""
+
+    _options_text = "alpha={self.alpha}"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """`functional.elu` of the input."""
-        return functional.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        return self._and_inplace(f"alpha={self.alpha}")
+        """The function of the module's name, of the input."""
+        return self._function(input, self.alpha, self.inplace)
 
 
-class CELU(ELU):
+class CELU(ELU, function=functional.celu):
     """x for each positive element x, and alpha * (exp(x / alpha) - 1) for each other element."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.celu` of the input."""
-        return functional.celu(input, self.alpha, self.inplace)
 
-
-class GELU(Module):
+class GELU(Layer):
     """x times the probability that a standard normal number is less than x, for each element x.
 
     `approximate="tanh"` computes a faster approximation.
     """
+
+    _options_text = "approximate={self.approximate!r}"
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -188,12 +170,11 @@ class GELU(Module):
         """`functional.gelu` of the input."""
         return functional.gelu(input, approximate=self.approximate)
 
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
 
-
-class Softplus(Module):
+class Softplus(Layer):
     """log(1 + exp(beta * x)) / beta for each element x, and x itself if beta * x is greater than `threshold`."""
+
+    _options_text = "beta={self.beta}, threshold={self.threshold}"
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -203,90 +184,95 @@ class Softplus(Module):
         """`functional.softplus` of the input."""
         return functional.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class Tanh(_Simple):
+class Tanh(_Simple, function=tanh):
     """The hyperbolic tangent of each element."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`torch.tanh` of the input."""
-        return tanh(input)
 
-
-class Sigmoid(_Simple):
+class Sigmoid(_Simple, function=sigmoid):
     """1 / (1 + exp(-x)) for each element x."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`torch.sigmoid` of the input."""
-        return sigmoid(input)
 
-
-class LogSigmoid(_Simple):
+class LogSigmoid(_Simple, function=functional.logsigmoid):
     """log(sigmoid(x)) for each element x."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.logsigmoid` of the input."""
-        return functional.logsigmoid(input)
 
-
-class Softsign(_Simple):
+class Softsign(_Simple, function=functional.softsign):
     """x / (1 + |x|) for each element x."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.softsign` of the input."""
-        return functional.softsign(input)
 
-
-class Tanhshrink(_Simple):
+class Tanhshrink(_Simple, function=functional.tanhshrink):
     """x - tanh(x) for each element x."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.tanhshrink` of the input."""
-        return functional.tanhshrink(input)
 
+class _AlongDim(Layer):
+    """A function along a dimension."""
 
-class GLU(Module):
-    """The first half of the input along `dim`, times the sigmoid of the second half."""
+    _options_text = "dim={self.dim}"
 
-    def __init__(self, dim: int = -1) -> None:
+    def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """`functional.glu` of the input."""
-        return functional.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+        """The function of the module's name, of the input."""
+        return self._function(input, self.dim)
 
 
-class _Shrinkage(Module):
+class GLU(_AlongDim, function=functional.glu):
+    """The first half of the input along `dim`, times the sigmoid of the second half."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__(dim)
+
+
+class Softmax(_AlongDim, function=functional.softmax):
+    """exp(x) divided by its sum along `dim`.
+
+    >>> import retrograd as torch
+    >>> torch.nn.Softmax(dim=0)(torch.tensor([0., 0.]))
+    tensor([0.5000, 0.5000])
+    """
+
+
+class Softmin(_AlongDim, function=functional.softmin):
+    """The softmax of -x along `dim`."""
+
+
+class LogSoftmax(_AlongDim, function=functional.log_softmax):
+    """The logarithm of the softmax along `dim`, computed without overflow."""
+
+
+class Softmax2d(Module):
+    """The softmax over the channels of images (N, C, H, W) or (C, H, W). Raises ValueError for other shapes."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`functional.softmax` of the input along the third dimension from the end."""
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return functional.softmax(input, -3)
+
+
+class _Shrinkage(Layer):
     """An activation that is 0 between -lambd and lambd."""
+
+    _options_text = "{self.lambd}"
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
 
-    def extra_repr(self) -> str:
-        return str(self.lambd)
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of the module's name, of the input."""
+        return self._function(input, self.lambd)
 
 
-class Hardshrink(_Shrinkage):
+class Hardshrink(_Shrinkage, function=functional.hardshrink):
     """x for each element x, and 0 for each element between -lambd and lambd."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.hardshrink` of the input."""
-        return functional.hardshrink(input, self.lambd)
 
-
-class Softshrink(_Shrinkage):
+class Softshrink(_Shrinkage, function=functional.softshrink):
     """x moved by `lambd` towards 0 for each element x, and 0 for each element between -lambd and lambd."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.softshrink` of the input."""
-        return functional.softshrink(input, self.lambd)
 
 
 class _Hard(_Either):
@@ -296,24 +282,18 @@ class _Hard(_Either):
         return ""
 
 
-class Hardsigmoid(_Hard):
+class Hardsigmoid(_Hard, function=functional.hardsigmoid):
     """x / 6 + 1 / 2 for each element x, limited to the interval from 0 to 1."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.hardsigmoid` of the input."""
-        return functional.hardsigmoid(input, self.inplace)
 
-
-class Hardswish(_Hard):
+class Hardswish(_Hard, function=functional.hardswish):
     """x * hardsigmoid(x) for each element x."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.hardswish` of the input."""
-        return functional.hardswish(input, self.inplace)
 
 
 class Threshold(_InPlace):
     """x for each element x greater than `threshold`, and `value` for each other element."""
+
+    _options_text = "threshold={self.threshold}, value={self.value}"
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -323,11 +303,8 @@ class Threshold(_InPlace):
         """`functional.threshold` of the input."""
         return functional.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        return self._and_inplace(f"threshold={self.threshold}, value={self.value}")
 
-
-class PReLU(Module):
+class PReLU(Layer):
     """x for each positive element x, and weight * x for each other element.
 
     The weight is a parameter (num_parameters): one number, or one number for each channel (dimension 1).
@@ -340,6 +317,7 @@ class PReLU(Module):
     """
 
     weight = Member("_parameters")
+    _options_text = "num_parameters={self.num_parameters}"
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
@@ -355,15 +333,14 @@ class PReLU(Module):
         """`functional.prelu` of the input."""
         return functional.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
-
 
 class RReLU(_InPlace):
     """x for each positive element x, and slope * x for each other element.
 
     In training each slope is drawn uniformly from [lower, upper]. In evaluation every slope is the mean of both.
     """
+
+    _options_text = "lower={self.lower}, upper={self.upper}"
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
@@ -372,6 +349,3 @@ class RReLU(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         """`functional.rrelu` of the input."""
         return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return self._and_inplace(f"lower={self.lower}, upper={self.upper}")

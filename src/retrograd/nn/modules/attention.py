@@ -8,7 +8,8 @@ from ...tensors.arguments.options import check_tensor
 from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import multihead as functional
-from .linear import NonDynamicallyQuantizableLinear, uninitialized
+from .layer import uninitialized
+from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 from .module.members import Member
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from ...dtypes import default_floating
-from ...tensors.state.base import plain
+from ...dtypes import int64
+from ...tensors.functions.creation.creation import empty
 from ...tensors.tensor import Tensor
 from ..functional import norms as functional
 from .module.members import Member
@@ -30,19 +28,19 @@ class _NormBase(_Affine):
     running_var = Member("_buffers")
     num_batches_tracked = Member("_buffers")
     _ranks: tuple[int, ...] = ()
+    _options_text = ("{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                     "bias={bias}, track_running_stats={self.track_running_stats}")
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self._register((num_features,), affine, bias, device, dtype)
-        kind = default_floating() if dtype is None else dtype.dtype
-        start = {"running_mean": np.zeros(num_features, kind), "running_var": np.ones(num_features, kind),
-                 "num_batches_tracked": np.zeros((), np.int64)}
-        for name, value in start.items():
-            self.register_buffer(name, plain(value) if track_running_stats else None)
-        self.reset_parameters()
+        for name, shape, kind in (("running_mean", (num_features,), dtype), ("running_var", (num_features,), dtype),
+                                  ("num_batches_tracked", (), int64)):
+            buffer: Any = empty(shape, dtype=kind, device=device) if track_running_stats else None
+            self.register_buffer(name, buffer)
+        self._own((num_features,) if affine else None, (num_features,) if affine and bias else None, device, dtype)
 
     def reset_running_stats(self) -> None:
         """Set the tracked mean to 0 and the tracked variance to 1."""
@@ -61,10 +59,6 @@ class _NormBase(_Affine):
         if input.dim() not in self._ranks:
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
-
-    def extra_repr(self) -> str:
-        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
                               strict: bool, missing_keys: list[str], unexpected_keys: list[str],

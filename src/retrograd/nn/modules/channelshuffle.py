@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
-from ..functional import padding as functional
-from .module import Module
+from .layer import Layer
 
 __all__ = ["ChannelShuffle"]
 
 
-class ChannelShuffle(Module):
+class ChannelShuffle(Layer):
     """The channels of (N, C, …) in another order: the first of each of `groups` groups, then the second of each, …
 
     >>> import retrograd as torch
     >>> torch.nn.ChannelShuffle(2)(torch.arange(4).reshape(1, 4, 1)).flatten()
     tensor([0, 2, 1, 3])
     """
+
+    _options_text = "groups={self.groups}"
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -24,6 +26,3 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """`functional.channel_shuffle` of the input."""
         return functional.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"

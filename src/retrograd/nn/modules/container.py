@@ -120,16 +120,10 @@ class Sequential(_Series):
         return self._modules[self._key(index)]
 
     def __add__(self, other: Any) -> Sequential:
-        if not isinstance(other, Sequential):
-            raise ValueError("add operator supports only objects of Sequential class, but "
-                             f"{type(other)} is given.")
-        return Sequential(*self, *other)
+        return Sequential(*self, *_summand(other))
 
     def __iadd__(self, other: Any) -> Sequential:
-        if not isinstance(other, Sequential):
-            raise ValueError("add operator supports only objects of Sequential class, but "
-                             f"{type(other)} is given.")
-        return self.extend([*other])
+        return self.extend(_summand(other))
 
     def __mul__(self, other: int) -> Sequential:
         _check_factor(other)
@@ -140,6 +134,13 @@ class Sequential(_Series):
     def __imul__(self, other: int) -> Sequential:
         _check_factor(other)
         return self.extend([module for _ in range(other - 1) for module in self])
+
+
+def _summand(other: Any) -> list[Module]:
+    """The modules of a Sequential. Raises ValueError for any other value."""
+    if not isinstance(other, Sequential):
+        raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+    return [*other]
 
 
 def _check_factor(factor: Any) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from ...tensors.functions.images import convolution as functional
+from ...tensors.functions.images.padding import pad
 from ...tensors.tensor import Tensor
-from .. import init
-from ..functional import convolution as functional
-from ..functional.padding import pad
-from .linear import uninitialized
-from .module import Module
-from .module.members import Member
+from .layer import Weighted
 from .utils import repeated
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
@@ -20,12 +16,9 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(Module):
-    """What convolutions of all dimensions share: their parameters, and how the parameters start."""
+class _ConvNd(Weighted):
+    """What convolutions of all dimensions share: their options and their text."""
 
-    weight = Member("_parameters")
-    bias = Member("_parameters")
-    dims = 0
     transposed = False
 
     def _set_up(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
@@ -49,17 +42,7 @@ class _ConvNd(Module):
         if padding_mode not in _MODES:
             raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'")
         outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
-        self.weight = uninitialized((outer, inner // groups, *self.kernel_size), device, dtype)
-        self.register_parameter("bias", uninitialized((out_channels,), device, dtype) if bias else None)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw weight and bias anew, uniformly in ± 1 / sqrt(number of weights of an output)."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            inputs = math.prod(self.weight.shape[1:])
-            bound = 1 / math.sqrt(inputs) if inputs > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
+        self._own((outer, inner // groups, *self.kernel_size), (out_channels,) if bias else None, device, dtype)
 
     def extra_repr(self) -> str:
         said = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
@@ -74,11 +57,6 @@ class _ConvNd(Module):
         if self.padding_mode != "zeros":
             said += f", padding_mode={self.padding_mode}"
         return said
-
-
-_FORWARD: dict[int, Callable[..., Any]] = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
-_TRANSPOSED: dict[int, Callable[..., Any]] = {
-    1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3: functional.conv_transpose3d}
 
 
 class _Forward(_ConvNd):
@@ -105,14 +83,13 @@ class _Forward(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        call = _FORWARD[self.dims]
         if self.padding_mode == "zeros":
-            return call(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return self._function(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
         input = pad(input, [size for ends in self._around()[::-1] for size in ends], self.padding_mode)
-        return call(input, weight, bias, self.stride, 0, self.dilation, self.groups)
+        return self._function(input, weight, bias, self.stride, 0, self.dilation, self.groups)
 
 
-class Conv1d(_Forward):
+class Conv1d(_Forward, dims=1, function=functional.conv1d):
     """A convolution of lines (N, C, L) or (C, L).
 
     The options are those of `Conv2d`.
@@ -122,10 +99,8 @@ class Conv1d(_Forward):
     torch.Size([2, 8, 10])
     """
 
-    dims = 1
 
-
-class Conv2d(_Forward):
+class Conv2d(_Forward, dims=2, function=functional.conv2d):
     """A convolution of images (N, C, H, W) or (C, H, W).
 
     Weight (out_channels, in_channels / groups, *kernel_size) and bias (out_channels) start uniformly in ± 1 /
@@ -142,13 +117,9 @@ class Conv2d(_Forward):
     Raises ValueError for options that do not fit together, RuntimeError if the input does not fit.
     """
 
-    dims = 2
 
-
-class Conv3d(_Forward):
+class Conv3d(_Forward, dims=3, function=functional.conv3d):
     """A convolution of volumes (N, C, D, H, W) or (C, D, H, W). The options are those of `Conv2d`."""
-
-    dims = 3
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -168,8 +139,8 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution of the input. `output_size` decides between sizes that are possible."""
         extra = self.output_padding if output_size is None else self._extra(input, [*output_size])
-        return _TRANSPOSED[self.dims](input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
-                                      self.dilation)
+        return self._function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
+                              self.dilation)
 
     def _extra(self, input: Any, output_size: list[int]) -> list[int]:
         """What `output_size` adds to the smallest possible size. Raises ValueError for impossible sizes."""
@@ -188,13 +159,11 @@ class _ConvTransposeNd(_ConvNd):
         return [n - a for n, a in zip(sizes, least)]
 
 
-class ConvTranspose1d(_ConvTransposeNd):
+class ConvTranspose1d(_ConvTransposeNd, dims=1, function=functional.conv_transpose1d):
     """The transpose of `Conv1d`, for lines (N, C, L) or (C, L)."""
 
-    dims = 1
 
-
-class ConvTranspose2d(_ConvTransposeNd):
+class ConvTranspose2d(_ConvTransposeNd, dims=2, function=functional.conv_transpose2d):
     """The transpose of `Conv2d`, for images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
@@ -204,10 +173,6 @@ class ConvTranspose2d(_ConvTransposeNd):
     Raises ValueError for options that do not fit together, RuntimeError if the input does not fit.
     """
 
-    dims = 2
 
-
-class ConvTranspose3d(_ConvTransposeNd):
+class ConvTranspose3d(_ConvTransposeNd, dims=3, function=functional.conv_transpose3d):
     """The transpose of `Conv3d`, for volumes (N, C, D, H, W) or (C, D, H, W)."""
-
-    dims = 3

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from ...tensors.tensor import Tensor
 from ..functional import dropping as functional
-from .module import Module
+from .layer import Layer
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class _DropoutNd(Module):
+class _DropoutNd(Layer):
     """A module that drops with probability `p`. Raises ValueError if `p` is outside of [0, 1]."""
+
+    _options_text = "p={self.p}, inplace={self.inplace}"
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         functional.check_probability(p)
         self.p, self.inplace = p, inplace
 
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of the module's name, of the input."""
+        return self._function(input, self.p, self.training, self.inplace)
 
 
-class Dropout(_DropoutNd):
+class Dropout(_DropoutNd, function=functional.dropout):
     """In training, sets each element to 0 with probability `p` and multiplies the others by 1 / (1 - p).
 
     In evaluation the input is returned.
@@ -33,46 +36,30 @@ class Dropout(_DropoutNd):
     Raises ValueError if `p` is outside of [0, 1].
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.dropout` of the input."""
-        return functional.dropout(input, self.p, self.training, self.inplace)
 
-
-class Dropout1d(_DropoutNd):
+class Dropout1d(_DropoutNd, function=functional.dropout1d):
     """`Dropout` of whole channels of signals (N, C, L) or (C, L)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.dropout1d` of the input."""
-        return functional.dropout1d(input, self.p, self.training, self.inplace)
 
-
-class Dropout2d(_DropoutNd):
+class Dropout2d(_DropoutNd, function=functional.dropout2d):
     """`Dropout` of whole channels of images (N, C, H, W)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.dropout2d` of the input."""
-        return functional.dropout2d(input, self.p, self.training, self.inplace)
 
-
-class Dropout3d(_DropoutNd):
+class Dropout3d(_DropoutNd, function=functional.dropout3d):
     """`Dropout` of whole channels of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
+
+class _NeverInPlace(_DropoutNd):
+    """Dropout whose option `inplace` has no effect, as in PyTorch."""
+
     def forward(self, input: Tensor) -> Tensor:
-        """`functional.dropout3d` of the input."""
-        return functional.dropout3d(input, self.p, self.training, self.inplace)
+        """The function of the module's name, of the input."""
+        return self._function(input, self.p, self.training)
 
 
-class AlphaDropout(_DropoutNd):
+class AlphaDropout(_NeverInPlace, function=functional.alpha_dropout):
     """Sets elements to the lower limit of selu in training, and keeps the mean and the variance."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.alpha_dropout` of the input."""
-        return functional.alpha_dropout(input, self.p, self.training)
 
-
-class FeatureAlphaDropout(_DropoutNd):
+class FeatureAlphaDropout(_NeverInPlace, function=functional.feature_alpha_dropout):
     """`AlphaDropout` of whole channels."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """`functional.feature_alpha_dropout` of the input."""
-        return functional.feature_alpha_dropout(input, self.p, self.training)

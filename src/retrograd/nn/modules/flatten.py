@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensors.tensor import Tensor
-from .module import Module
+from .layer import Layer
 
 __all__ = ["Flatten", "Unflatten"]
 
 
-class Flatten(Module):
+class Flatten(Layer):
     """Joins the dimensions from `start_dim` to `end_dim` into one: all but the first, unless others are given.
 
     >>> import retrograd as torch
     >>> torch.nn.Flatten()(torch.zeros(5, 2, 3)).shape
     torch.Size([5, 6])
     """
+
+    _options_text = "start_dim={self.start_dim}, end_dim={self.end_dim}"
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -26,11 +28,8 @@ class Flatten(Module):
         """The input, flattened."""
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-
-class Unflatten(Module):
+class Unflatten(Layer):
     """Splits the dimension `dim` into several of the given sizes.
 
     >>> import retrograd as torch
@@ -39,6 +38,8 @@ class Unflatten(Module):
 
     Raises TypeError if the sizes are not a tuple of ints.
     """
+
+    _options_text = "dim={self.dim}, unflattened_size={self.unflattened_size}"
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
@@ -54,6 +55,3 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input with the new dimensions."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...tensors.functions.creation.creation import empty
 from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import affine as functional
-from ..parameter import Parameter
+from .layer import Weighted
 from .module import Module
-from .module.members import Member
 
-__all__ = ["Bilinear", "Identity", "Linear", "uninitialized"]
-
-
-def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
-    """A parameter whose values are set later."""
-    return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)
+__all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Identity(Module):
@@ -32,7 +25,7 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+class Linear(Weighted):
     """`x @ weight.T + bias`: from (…, in_features) to (…, out_features).
 
     Weight (out_features, in_features) and bias (out_features) start uniformly in ± 1 / sqrt(in_features). The input has
@@ -50,37 +43,24 @@ class Linear(Module):
 
     in_features: int
     out_features: int
-    weight = Member("_parameters")
-    bias = Member("_parameters")
+    _options_text = "in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = uninitialized((out_features, in_features), device, dtype)
-        self.register_parameter("bias", uninitialized((out_features,), device, dtype) if bias else None)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
+        self._own((out_features, in_features), (out_features,) if bias else None, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """The affine map of the last dimension."""
         return functional.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class NonDynamicallyQuantizableLinear(Linear):
     """`Linear`, under the name that it has in PyTorch's MultiheadAttention."""
 
 
-class Bilinear(Module):
+class Bilinear(Weighted):
     """`x1 @ weight[k] @ x2 + bias[k]` for each output k, of inputs (…, in1_features) and (…, in2_features).
 
     The result is (…, out_features). Weight (out_features, in1_features, in2_features) and bias (out_features) start
@@ -93,8 +73,8 @@ class Bilinear(Module):
     Raises ValueError if `in1_features` is not positive, RuntimeError if an input does not fit.
     """
 
-    weight = Member("_parameters")
-    bias = Member("_parameters")
+    _options_text = ("in1_features={self.in1_features}, in2_features={self.in2_features}, "
+                     "out_features={self.out_features}, bias={bias}")
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:
@@ -102,9 +82,7 @@ class Bilinear(Module):
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = uninitialized((out_features, in1_features, in2_features), device, dtype)
-        self.register_parameter("bias", uninitialized((out_features,), device, dtype) if bias else None)
-        self.reset_parameters()
+        self._own((out_features, in1_features, in2_features), (out_features,) if bias else None, device, dtype)
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew, uniformly in ±1 / sqrt(in1_features)."""
@@ -116,7 +94,3 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The bilinear map of the last dimensions."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-                f"out_features={self.out_features}, bias={self.bias is not None}")

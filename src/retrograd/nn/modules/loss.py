@@ -14,9 +14,10 @@ from ...tensors.tensor import Tensor
 from ..functional import classes, ctc, loss as functional, margins
 from ..functional.reduction import checked_reduction
 from .distance import PairwiseDistance
+from .layer import Layer
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
-from .module import Module
+from .module.members import Member
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-class _Loss(Module):
+class _Loss(Layer):
     """A loss and its reduction."""
 
     reduction: str
@@ -38,8 +39,22 @@ class _Loss(Module):
         self.reduction = checked_reduction(reduction, size_average, reduce) if legacy else reduction
 
 
-class _WeightedLoss(_Loss):
+class _OfTarget(_Loss):
+    """A loss of input and target. The function also takes the attributes that `_options` names."""
+
+    _options: tuple[str, ...] = ()
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The function of the loss, of input and target."""
+        options = {name: getattr(self, name) for name in self._options}
+        return self._function(input, target, reduction=self.reduction, **options)
+
+
+class _WeightedLoss(_OfTarget):
     """A loss with weights. The weights are a buffer, and so part of the state."""
+
+    weight = Member("_buffers")
+    _options: tuple[str, ...] = ("weight",)
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
@@ -47,7 +62,7 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class MSELoss(_Loss):
+class MSELoss(_OfTarget, function=functional.mse_loss):
     """The squared differences of input and target, reduced.
 
     >>> import retrograd as torch
@@ -55,84 +70,63 @@ class MSELoss(_Loss):
     tensor(2.)
     """
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.mse_loss` of input and target."""
-        return functional.mse_loss(input, target, reduction=self.reduction)
 
-
-class L1Loss(_Loss):
+class L1Loss(_OfTarget, function=functional.l1_loss):
     """The absolute differences of input and target, reduced."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.l1_loss` of input and target."""
-        return functional.l1_loss(input, target, reduction=self.reduction)
 
-
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_OfTarget, function=functional.smooth_l1_loss):
     """Absolute differences less beta / 2, and diff² / (2 * beta) if they are less than `beta`; reduced."""
+
+    _options = ("beta",)
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  beta: float = 1.0) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.smooth_l1_loss` of input and target."""
-        return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
-
-class HuberLoss(_Loss):
+class HuberLoss(_OfTarget, function=functional.huber_loss):
     """Half the squared differences, continued by a line if they are greater than `delta`; reduced."""
+
+    _options = ("delta",)
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.huber_loss` of input and target."""
-        return functional.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
-
-class KLDivLoss(_Loss):
+class KLDivLoss(_OfTarget, function=functional.kl_div):
     """The Kullback-Leibler divergence of log-probabilities `input` from a target of probabilities, reduced.
 
     `reduction` is also "batchmean", which divides the sum by the size of the first dimension.
     """
+
+    _options = ("log_target",)
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.kl_div` of input and target."""
-        return functional.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
-
-class BCELoss(_WeightedLoss):
+class BCELoss(_WeightedLoss, function=functional.binary_cross_entropy):
     """The cross-entropy of probabilities with probabilities, for two classes; reduced."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.binary_cross_entropy` of input and target."""
-        return functional.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
-
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_OfTarget, function=functional.binary_cross_entropy_with_logits):
     """The cross-entropy of sigmoid(input) with probabilities, for two classes; reduced.
 
     It is computed in one step, without overflow. `weight` and `pos_weight` are buffers.
     """
+
+    _options = ("weight", "pos_weight")
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean", pos_weight: Any = None) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.binary_cross_entropy_with_logits` of input and target."""
-        return functional.binary_cross_entropy_with_logits(
-            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight)
 
 
 class CrossEntropyLoss(_WeightedLoss):
@@ -156,18 +150,15 @@ class CrossEntropyLoss(_WeightedLoss):
                                      reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_WeightedLoss, function=classes.nll_loss):
     """The negative log-probabilities of the target's classes, reduced."""
+
+    _options = ("weight", "ignore_index")
 
     def __init__(self, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.nll_loss` of input and target."""
-        return classes.nll_loss(input, target, self._buffers["weight"], ignore_index=self.ignore_index,
-                                reduction=self.reduction)
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
@@ -200,7 +191,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             options=self.options)
 
     def extra_repr(self) -> str:
-        """The options."""
         return (f"in_features={self.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
                 f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
                 f"label_smoothing={self.label_smoothing}, options={self.options}")
@@ -246,72 +236,57 @@ class PoissonNLLLoss(_Loss):
                                            reduction=self.reduction)
 
 
-class _MarginLoss(_Loss):
-    """A loss with a margin, which is 0 unless another margin is given."""
+class _OfTwoInputs(_Loss):
+    """A loss of two inputs and a target, with a margin."""
 
     def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """The function of the loss, of the inputs and the target."""
+        return self._function(input1, input2, target, self.margin, reduction=self.reduction)
 
-class HingeEmbeddingLoss(_MarginLoss):
+
+class HingeEmbeddingLoss(_OfTarget, function=margins.hinge_embedding_loss):
     """The input if the target is 1, max(0, margin - input) if it is -1; reduced."""
+
+    _options = ("margin",)
 
     def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
                  reduction: str = "mean") -> None:
-        super().__init__(margin, size_average, reduce, reduction)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.hinge_embedding_loss` of input and target."""
-        return margins.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
 
-class CosineEmbeddingLoss(_MarginLoss):
+class CosineEmbeddingLoss(_OfTwoInputs, function=margins.cosine_embedding_loss):
     """1 - cos of the angle if the target is 1, max(0, cos - margin) if it is -1; reduced."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """`functional.cosine_embedding_loss` of the inputs and the target."""
-        return margins.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
-
-class MarginRankingLoss(_MarginLoss):
+class MarginRankingLoss(_OfTwoInputs, function=margins.margin_ranking_loss):
     """max(0, margin - target * (input1 - input2)), reduced."""
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """`functional.margin_ranking_loss` of the inputs and the target."""
-        return margins.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
-
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_OfTarget, function=margins.soft_margin_loss):
     """log(1 + exp(-target * input)) with targets of 1 and -1, reduced."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.soft_margin_loss` of input and target."""
-        return margins.soft_margin_loss(input, target, reduction=self.reduction)
 
-
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_OfTarget, function=margins.multilabel_margin_loss):
     """The sum of max(0, 1 - input[t] + input[j]) / C over target classes t and other classes j, reduced."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.multilabel_margin_loss` of input and target."""
-        return margins.multilabel_margin_loss(input, target, reduction=self.reduction)
 
-
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_WeightedLoss, function=margins.multilabel_soft_margin_loss):
     """The mean cross-entropy of sigmoid(input) with labels along the last dimension, reduced."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.multilabel_soft_margin_loss` of input and target."""
-        return margins.multilabel_soft_margin_loss(input, target, self._buffers["weight"], reduction=self.reduction)
 
-
-class MultiMarginLoss(_WeightedLoss):
+class MultiMarginLoss(_WeightedLoss, function=margins.multi_margin_loss):
     """The mean over the wrong classes j of max(0, margin - input[target] + input[j]) ** p, reduced over the batch.
 
     Raises ValueError if `p` is neither 1 nor 2, and for a weight that is not a vector.
     """
+
+    _options = ("p", "margin", "weight")
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
                  reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -322,11 +297,6 @@ class MultiMarginLoss(_WeightedLoss):
             raise ValueError("MultiMarginLoss: expected weight to be None or 1D tensor, got "
                              f"{weight.dim()}D instead")
         self.p, self.margin = p, margin
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """`functional.multi_margin_loss` of input and target."""
-        return margins.multi_margin_loss(input, target, self.p, self.margin, self._buffers["weight"],
-                                         reduction=self.reduction)
 
 
 class TripletMarginLoss(_Loss):

@@ -8,28 +8,19 @@ from typing import Any
 from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import norms as functional
-from .linear import uninitialized
-from .module import Module
-from .module.members import Member
+from .layer import Layer, Weighted, uninitialized
 
 __all__ = ["LayerNorm", "GroupNorm", "RMSNorm", "LocalResponseNorm"]
 
 
-class _Affine(Module):
+class _Affine(Weighted):
     """A module that may have a weight, which starts with ones, and a bias, which starts with zeros."""
-
-    weight = Member("_parameters")
-    bias = Member("_parameters")
-
-    def _register(self, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
-        self.register_parameter("weight", uninitialized(shape, device, dtype) if weight else None)
-        self.register_parameter("bias", uninitialized(shape, device, dtype) if weight and bias else None)
 
     def reset_parameters(self) -> None:
         """Set the weight to ones and the bias to zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
-            if "bias" in self._parameters and self.bias is not None:
+            if self._parameters.get("bias") is not None:
                 init.zeros_(self.bias)
 
 
@@ -50,20 +41,18 @@ class LayerNorm(_Affine):
     Raises RuntimeError if the shapes do not fit.
     """
 
+    _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={bias}"
+
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
-        self._register(self.normalized_shape, elementwise_affine, bias, device, dtype)
-        self.reset_parameters()
+        shape = self.normalized_shape if elementwise_affine else None
+        self._own(shape, shape if bias else None, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.layer_norm` of the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-                f"bias={self.bias is not None}")
 
 
 class GroupNorm(_Affine):
@@ -73,22 +62,19 @@ class GroupNorm(_Affine):
     not divide `num_channels`.
     """
 
+    _options_text = "{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={bias}"
+
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
                  dtype: Any = None, *, bias: bool = True) -> None:
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self._register((num_channels,), affine, bias, device, dtype)
-        self.reset_parameters()
+        self._own((num_channels,) if affine else None, (num_channels,) if affine and bias else None, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """`functional.group_norm` of the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-                f"bias={self.bias is not None}")
 
 
 class RMSNorm(_Affine):
@@ -96,6 +82,8 @@ class RMSNorm(_Affine):
 
     `normalized_shape` has the sizes of these dimensions, and is the shape of the weight.
     """
+
+    _options_text = "{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
                  device: Any = None, dtype: Any = None) -> None:
@@ -109,12 +97,11 @@ class RMSNorm(_Affine):
         """`functional.rms_norm` of the input."""
         return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
-
-class LocalResponseNorm(Module):
+class LocalResponseNorm(Layer):
     """The input (N, C, …), divided by (k + alpha * m) ** beta. m is the mean square of the `size` nearest channels."""
+
+    _options_text = "{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -123,6 +110,3 @@ class LocalResponseNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         """`functional.local_response_norm` of the input."""
         return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
-from ..functional import padding as functional
-from .module import Module
+from .layer import Layer
 from .utils import repeated
 
 __all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
@@ -14,11 +14,11 @@ __all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "
            "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]
 
 
-class _PadNd(Module):
+class _PadNd(Layer):
     """Padding with elements of the input: one number for all ends, or one for each end, last dimension first."""
 
-    dims = 0
     mode = ""
+    _options_text = "{self.padding}"
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
@@ -27,9 +27,6 @@ class _PadNd(Module):
     def forward(self, input: Tensor) -> Tensor:
         """`functional.pad` of the input."""
         return functional.pad(input, self.padding, self.mode)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class _CircularPadNd(_PadNd):
@@ -45,7 +42,7 @@ class _CircularPadNd(_PadNd):
             raise ValueError(f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.dim()}D input)")
 
 
-class CircularPad1d(_CircularPadNd):
+class CircularPad1d(_CircularPadNd, dims=1):
     """Lines (N, C, L) or (C, L), continued at each end by the elements of the other end.
 
     >>> import retrograd as torch
@@ -53,25 +50,19 @@ class CircularPad1d(_CircularPadNd):
     tensor([[2, 3, 1, 2, 3, 1, 2]])
     """
 
-    dims = 1
 
-
-class CircularPad2d(_CircularPadNd):
+class CircularPad2d(_CircularPadNd, dims=2):
     """Images (N, C, H, W) or (C, H, W), continued at each end by the elements of the other end."""
 
-    dims = 2
 
-
-class CircularPad3d(_CircularPadNd):
+class CircularPad3d(_CircularPadNd, dims=3):
     """Volumes (N, C, D, H, W) or (C, D, H, W), continued at each end by the elements of the other end."""
 
-    dims = 3
 
-
-class _ConstantPadNd(Module):
+class _ConstantPadNd(Layer):
     """Padding with a number."""
 
-    dims = 0
+    _options_text = "padding={self.padding}, value={self.value}"
 
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__()
@@ -82,11 +73,8 @@ class _ConstantPadNd(Module):
         """`functional.pad` of the input."""
         return functional.pad(input, self.padding, "constant", self.value)
 
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
 
-
-class ConstantPad1d(_ConstantPadNd):
+class ConstantPad1d(_ConstantPadNd, dims=1):
     """`value` around the last dimension: `padding` times at each end, or (in front, behind).
 
     >>> import retrograd as torch
@@ -94,29 +82,22 @@ class ConstantPad1d(_ConstantPadNd):
     tensor([[7, 1, 2, 3, 7, 7]])
     """
 
-    dims = 1
 
-
-class ConstantPad2d(_ConstantPadNd):
+class ConstantPad2d(_ConstantPadNd, dims=2):
     """`value` around the last two dimensions: `padding` times at each end, or (left, right, top, bottom)."""
 
-    dims = 2
 
-
-class ConstantPad3d(_ConstantPadNd):
+class ConstantPad3d(_ConstantPadNd, dims=3):
     """`value` around the last three dimensions: `padding` times at each end, or six numbers, last dimension first."""
-
-    dims = 3
 
 
 class _ZeroPadNd(_ConstantPadNd):
     """Padding with zeros. It stands before a class that pads with a number."""
 
+    _options_text = "{self.padding}"
+
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
@@ -138,7 +119,11 @@ class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """`ConstantPad3d` with zeros."""
 
 
-class ReflectionPad1d(_PadNd):
+class _ReflectionPadNd(_PadNd):
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd, dims=1):
     """Lines (N, C, L) or (C, L), continued at each end by their mirror image.
 
     >>> import retrograd as torch
@@ -146,22 +131,20 @@ class ReflectionPad1d(_PadNd):
     tensor([[3, 2, 1, 2, 3, 2, 1]])
     """
 
-    dims, mode = 1, "reflect"
 
-
-class ReflectionPad2d(_PadNd):
+class ReflectionPad2d(_ReflectionPadNd, dims=2):
     """Images (N, C, H, W) or (C, H, W), continued at each end by their mirror image."""
 
-    dims, mode = 2, "reflect"
 
-
-class ReflectionPad3d(_PadNd):
+class ReflectionPad3d(_ReflectionPadNd, dims=3):
     """Volumes (N, C, D, H, W) or (C, D, H, W), continued at each end by their mirror image."""
 
-    dims, mode = 3, "reflect"
+
+class _ReplicationPadNd(_PadNd):
+    mode = "replicate"
 
 
-class ReplicationPad1d(_PadNd):
+class ReplicationPad1d(_ReplicationPadNd, dims=1):
     """Lines (N, C, L) or (C, L), with their first and last element repeated.
 
     >>> import retrograd as torch
@@ -169,16 +152,10 @@ class ReplicationPad1d(_PadNd):
     tensor([[1, 1, 1, 2, 3, 3, 3]])
     """
 
-    dims, mode = 1, "replicate"
 
-
-class ReplicationPad2d(_PadNd):
+class ReplicationPad2d(_ReplicationPadNd, dims=2):
     """Images (N, C, H, W) or (C, H, W), with the elements at their border repeated."""
 
-    dims, mode = 2, "replicate"
 
-
-class ReplicationPad3d(_PadNd):
+class ReplicationPad3d(_ReplicationPadNd, dims=3):
     """Volumes (N, C, D, H, W) or (C, D, H, W), with the elements at their border repeated."""
-
-    dims, mode = 3, "replicate"

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
-from ..functional import padding as functional
-from .module import Module
+from .layer import Layer
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
-class PixelShuffle(Module):
+class PixelShuffle(Layer):
     """Turns groups of `upscale_factor` squared channels into pixels: (…, C r², H, W) becomes (…, C, H r, W r).
 
     >>> import retrograd as torch
     >>> torch.nn.PixelShuffle(2)(torch.zeros(1, 12, 4, 5)).shape
     torch.Size([1, 3, 8, 10])
     """
+
+    _options_text = "upscale_factor={self.upscale_factor}"
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -25,17 +27,16 @@ class PixelShuffle(Module):
         """`functional.pixel_shuffle` of the input."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
 
-
-class PixelUnshuffle(Module):
+class PixelUnshuffle(Layer):
     """Turns pixels into channels, the inverse of PixelShuffle: (…, C, H r, W r) becomes (…, C r², H, W).
 
     >>> import retrograd as torch
     >>> torch.nn.PixelUnshuffle(2)(torch.zeros(1, 3, 8, 10)).shape
     torch.Size([1, 12, 4, 5])
     """
+
+    _options_text = "downscale_factor={self.downscale_factor}"
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -44,6 +45,3 @@ class PixelUnshuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """`functional.pixel_unshuffle` of the input."""
         return functional.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"

@@ -9,35 +9,20 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 from ..functional import pooling as functional, unpooling
-from .module import Module
+from .layer import Layer
 from .utils import repeated
 
 __all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d",
+    "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
     "MaxUnpool3d",
 ]
 
 
-class _MaxPoolNd(Module):
-    dims = 0
+class _MaxPoolNd(Layer):
+    _options_text = ("kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+                     "dilation={self.dilation}, ceil_mode={self.ceil_mode}")
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -48,22 +33,15 @@ class _MaxPoolNd(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima; with `return_indices` a tuple of the maxima and their places."""
-        call = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dims - 1]
-        return call(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                    self.return_indices)
-
-    def extra_repr(self) -> str:
-        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
+        return self._function(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                              self.return_indices)
 
 
-class MaxPool1d(_MaxPoolNd):
+class MaxPool1d(_MaxPoolNd, function=functional.max_pool1d):
     """The maxima of windows along lines (N, C, L) or (C, L). The options are those of `MaxPool2d`."""
 
-    dims = 1
 
-
-class MaxPool2d(_MaxPoolNd):
+class MaxPool2d(_MaxPoolNd, function=functional.max_pool2d):
     """The maxima of windows of images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
@@ -74,17 +52,13 @@ class MaxPool2d(_MaxPoolNd):
     With `return_indices` the call returns the maxima and their places. Raises RuntimeError if the window does not fit.
     """
 
-    dims = 2
 
-
-class MaxPool3d(_MaxPoolNd):
+class MaxPool3d(_MaxPoolNd, function=functional.max_pool3d):
     """The maxima of windows of volumes (N, C, D, H, W) or (C, D, H, W). The options are those of `MaxPool2d`."""
 
-    dims = 3
 
-
-class _MaxUnpoolNd(Module):
-    dims = 0
+class _MaxUnpoolNd(Layer):
+    _options_text = "kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -94,20 +68,14 @@ class _MaxUnpoolNd(Module):
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """Zeros, with the elements of the input at the places that `indices` names."""
-        call = (unpooling.max_unpool1d, unpooling.max_unpool2d, unpooling.max_unpool3d)[self.dims - 1]
-        return call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return self._function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool1d(_MaxUnpoolNd):
+class MaxUnpool1d(_MaxUnpoolNd, dims=1, function=unpooling.max_unpool1d):
     """Puts the maxima of `MaxPool1d` back in place, with zeros around them."""
 
-    dims = 1
 
-
-class MaxUnpool2d(_MaxUnpoolNd):
+class MaxUnpool2d(_MaxUnpoolNd, dims=2, function=unpooling.max_unpool2d):
     """Puts the maxima of `MaxPool2d` back in place, with zeros around them.
 
     >>> import retrograd as torch
@@ -117,17 +85,13 @@ class MaxUnpool2d(_MaxUnpoolNd):
              [0., 3.]]])
     """
 
-    dims = 2
 
-
-class MaxUnpool3d(_MaxUnpoolNd):
+class MaxUnpool3d(_MaxUnpoolNd, dims=3, function=unpooling.max_unpool3d):
     """Puts the maxima of `MaxPool3d` back in place, with zeros around them."""
 
-    dims = 3
 
-
-class _AvgPoolNd(Module):
-    dims = 0
+class _AvgPoolNd(Layer):
+    _options_text = "kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
@@ -137,15 +101,11 @@ class _AvgPoolNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
-        call = functional.avg_pool2d if self.dims == 2 else functional.avg_pool3d
-        return call(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
-                    self.divisor_override)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return self._function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                              self.count_include_pad, self.divisor_override)
 
 
-class AvgPool1d(_AvgPoolNd):
+class AvgPool1d(_AvgPoolNd, function=functional.avg_pool1d):
     """The means of windows along lines (N, C, L) or (C, L)."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -156,11 +116,11 @@ class AvgPool1d(_AvgPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
-        return functional.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                                     self.count_include_pad)
+        return self._function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                              self.count_include_pad)
 
 
-class AvgPool2d(_AvgPoolNd):
+class AvgPool2d(_AvgPoolNd, function=functional.avg_pool2d):
     """The means of windows of images (N, C, H, W) or (C, H, W).
 
     >>> import retrograd as torch
@@ -172,17 +132,14 @@ class AvgPool2d(_AvgPoolNd):
     number of elements. Raises RuntimeError if the window does not fit.
     """
 
-    dims = 2
 
-
-class AvgPool3d(_AvgPoolNd):
+class AvgPool3d(_AvgPoolNd, function=functional.avg_pool3d):
     """The means of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
-    dims = 3
 
-
-class _LPPoolNd(Module):
-    dims = 0
+class _LPPoolNd(Layer):
+    _options_text = ("norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+                     "ceil_mode={self.ceil_mode}")
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
@@ -190,39 +147,27 @@ class _LPPoolNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The sum of x ** norm_type over each window, to the power of 1 / norm_type."""
-        call = (functional.lp_pool1d, functional.lp_pool2d, functional.lp_pool3d)[self.dims - 1]
-        return call(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
-
-    def extra_repr(self) -> str:
-        return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-                f"ceil_mode={self.ceil_mode}")
+        return self._function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool1d(_LPPoolNd):
+class LPPool1d(_LPPoolNd, function=functional.lp_pool1d):
     """The norms of windows along lines (N, C, L) or (C, L)."""
 
-    dims = 1
 
-
-class LPPool2d(_LPPoolNd):
+class LPPool2d(_LPPoolNd, function=functional.lp_pool2d):
     """The norms of windows of images (N, C, H, W) or (C, H, W)."""
 
-    dims = 2
 
-
-class LPPool3d(_LPPoolNd):
+class LPPool3d(_LPPoolNd, function=functional.lp_pool3d):
     """The norms of windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
-    dims = 3
 
-
-class _FractionalMaxPoolNd(Module):
-    dims = 0
-
+class _FractionalMaxPoolNd(Layer):
     def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
                  return_indices: bool = False, _random_samples: Any = None) -> None:
         super().__init__()
-        if self.dims == 3 and min(repeated(kernel_size, 3)) <= 0:
+        sizes = kernel_size if isinstance(kernel_size, (tuple, list, int)) else ()
+        if self.dims == 3 and not all([size > 0 for size in repeated(sizes, 3)]):
             raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.kernel_size, self.return_indices = repeated(kernel_size, self.dims), return_indices
         self.register_buffer("_random_samples", _random_samples)
@@ -237,52 +182,38 @@ class _FractionalMaxPoolNd(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima; with `return_indices` a tuple of the maxima and their places."""
-        call = unpooling.fractional_max_pool2d if self.dims == 2 else unpooling.fractional_max_pool3d
-        return call(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
-                    self._random_samples)
+        return self._function(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                              self._random_samples)
 
 
-class FractionalMaxPool2d(_FractionalMaxPoolNd):
+class FractionalMaxPool2d(_FractionalMaxPoolNd, dims=2, function=unpooling.fractional_max_pool2d):
     """The maxima of windows at random places of images (N, C, H, W) or (C, H, W).
 
     Either `output_size` or `output_ratio`, a part of the input's size, is given; otherwise ValueError is raised.
     """
 
-    dims = 2
 
-
-class FractionalMaxPool3d(_FractionalMaxPoolNd):
+class FractionalMaxPool3d(_FractionalMaxPoolNd, dims=3, function=unpooling.fractional_max_pool3d):
     """The maxima of windows at random places of volumes. The options are those of `FractionalMaxPool2d`."""
 
-    dims = 3
 
+class _AdaptiveAvgPoolNd(Layer):
+    _options_text = "output_size={self.output_size}"
 
-class _AdaptiveNd(Module):
-    dims = 0
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
-
-class _AdaptiveAvgPoolNd(_AdaptiveNd):
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
-        call = (functional.adaptive_avg_pool1d, functional.adaptive_avg_pool2d,
-                functional.adaptive_avg_pool3d)[self.dims - 1]
-        return call(input, self.output_size)
+        return self._function(input, self.output_size)
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd, function=functional.adaptive_avg_pool1d):
     """The means of `output_size` windows along lines (N, C, L) or (C, L)."""
 
-    dims = 1
 
-
-class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd, function=functional.adaptive_avg_pool2d):
     """The means of `output_size` windows of images (N, C, H, W) or (C, H, W). None keeps the size of the input.
 
     >>> import retrograd as torch
@@ -291,40 +222,30 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
              [4.5000, 6.5000]]])
     """
 
-    dims = 2
 
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, function=functional.adaptive_avg_pool3d):
     """The means of `output_size` windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
 
-    dims = 3
 
+class _AdaptiveMaxPoolNd(Layer):
+    _options_text = "output_size={self.output_size}"
 
-class _AdaptiveMaxPoolNd(_AdaptiveNd):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
     def forward(self, input: Tensor) -> Any:
         """The maxima; with `return_indices` a tuple of the maxima and their places."""
-        call = (functional.adaptive_max_pool1d, functional.adaptive_max_pool2d,
-                functional.adaptive_max_pool3d)[self.dims - 1]
-        return call(input, self.output_size, self.return_indices)
+        return self._function(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd, function=functional.adaptive_max_pool1d):
     """The maxima of `output_size` windows along lines (N, C, L) or (C, L)."""
 
-    dims = 1
 
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd, function=functional.adaptive_max_pool2d):
     """The maxima of `output_size` windows of images (N, C, H, W) or (C, H, W)."""
 
-    dims = 2
 
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd, function=functional.adaptive_max_pool3d):
     """The maxima of `output_size` windows of volumes (N, C, D, H, W) or (C, D, H, W)."""
-
-    dims = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
@@ -9,7 +10,7 @@ from ...tensors.tensor import Tensor
 from .. import init
 from ..functional.embedding import embedding, embedding_bag
 from ..parameter import Parameter
-from .linear import uninitialized
+from .layer import uninitialized
 from .module import Module
 from .module.members import Member
 
@@ -57,6 +58,12 @@ class _Table(Module):
         """Draw the rows anew from the standard normal distribution, and set the row of the padding to zeros."""
         init.normal_(self.weight)
         self._fill_padding_idx_with_zero()
+
+    def _text(self, shown: Callable[[Any], str], options: dict[str, Any]) -> str:
+        """The sizes, and the options that are not as usual. `options` has their names and usual values."""
+        unusual = [f"{name}={shown(getattr(self, name))}" for name, usual in options.items()
+                   if getattr(self, name) != usual]
+        return ", ".join([shown(self.num_embeddings), shown(self.embedding_dim), *unusual])
 
     def _fill_padding_idx_with_zero(self) -> None:
         if self.padding_idx is not None:
@@ -121,12 +128,7 @@ class Embedding(_Table):
                          self.sparse)
 
     def extra_repr(self) -> str:
-        said = f"{self.num_embeddings}, {self.embedding_dim}"
-        for name, usual in (("padding_idx", None), ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
-            value = getattr(self, name)
-            if value != usual:
-                said += f", {name}={value}"
-        return said
+        return self._text(str, {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False})
 
 
 class EmbeddingBag(_Table):
@@ -179,10 +181,5 @@ class EmbeddingBag(_Table):
                              self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
 
     def extra_repr(self) -> str:
-        said = f"{self.num_embeddings!r}, {self.embedding_dim!r}"
-        for name, usual in (("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False), ("mode", None),
-                            ("padding_idx", None)):
-            value = getattr(self, name)
-            if value != usual:
-                said += f", {name}={value!r}"
-        return said
+        return self._text(repr, {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "mode": None,
+                                 "padding_idx": None})

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...kernels.elementwise import arithmetic as kernels
 from ...kernels.elementwise.arithmetic import log_of
-from ..domains import counted, promoted, subtracted, without
-from ..framework import Op, backward_name, elementwise, flat, not_differentiable
+from ..domains import counted, promoted, subtracted
+from ..framework import Op, elementwise, flat, not_differentiable
 
 add = elementwise("add", np.add, x=lambda g: g, y=lambda g: g, complex="real")
 sub = elementwise("sub", np.subtract, domain=subtracted, x=lambda g: g, y=lambda g: -g, complex="real")
@@ -29,31 +29,26 @@ reciprocal = elementwise("reciprocal", kernels.reciprocal, domain="float", x=lam
 add_scaled = elementwise("add", kernels.add_scaled, x=lambda g: g, y=lambda g, alpha: g * alpha)
 sub_scaled = elementwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda g: g, y=lambda g, alpha: -g * alpha)
 rsub_scaled = elementwise("rsub", kernels.rsub_scaled, domain=subtracted, x=lambda g, alpha: -g * alpha, y=lambda g: g)
-rsub = elementwise("rsub", kernels.rsub_number, node=backward_name("rsub", 1), x=lambda g, alpha: -g * alpha)
+rsub = elementwise("rsub", kernels.rsub_number, node=1, x=lambda g, alpha: -g * alpha)
 
 # With a Python number, as PyTorch's composed functions record it. Calls of users are recorded by the ops above.
 
-add_number = elementwise("add", kernels.add_number, domain="float", node=backward_name("add", 1), tensors=1,
-                       x=lambda g: g)
-mul_number = elementwise("mul", kernels.mul_number, domain="float", node=backward_name("mul", 1), tensors=1,
-                       x=lambda g, number: g * number)
-div_number = elementwise("div", kernels.div_number, domain="float", node=backward_name("div", 1), tensors=1,
-                       x=lambda g, number: g / number)
+add_number = elementwise("add", kernels.add_number, domain="float", node=1, tensors=1, x=lambda g: g)
+mul_number = elementwise("mul", kernels.mul_number, domain="float", node=1, tensors=1, x=lambda g, number: g * number)
+div_number = elementwise("div", kernels.div_number, domain="float", node=1, tensors=1, x=lambda g, number: g / number)
 
 # Rounded division, and its remainders
 
-_undefined = not_differentiable("floor_divide")
-_DIVIDED = promoted(**without("div_floor_cpu", "bc"))
-_undefined_written = not_differentiable("floor_divide_")
+_undefined, _undefined_written = not_differentiable("floor_divide"), not_differentiable("floor_divide_")
+_DIVIDED, _DIVIDED_NUMBER = promoted("div_floor_cpu", "bc"), promoted("div_floor_cpu", "c")
 floor_divide = elementwise("floor_divide", kernels.floor_divide, node="NotImplemented", domain=_DIVIDED, x=_undefined,
                          y=_undefined, written={"x": _undefined_written, "y": _undefined_written})
 floor_divide_number = elementwise("floor_divide", kernels.floor_divide_number, node="NotImplemented",
-                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined,
-                                written={"x": _undefined_written})
+                                  domain=_DIVIDED_NUMBER, x=_undefined, written={"x": _undefined_written})
 number_floor_divide = elementwise("floor_divide", kernels.number_floor_divide, node="NotImplemented",
-                                domain=promoted(**without("div_floor_cpu", "c")), x=_undefined)
+                                  domain=_DIVIDED_NUMBER, x=_undefined)
 number_remainder = elementwise("remainder", kernels.number_remainder, node="NotImplemented",
-                             domain=promoted(**without("remainder_cpu", "c")), x=not_differentiable("remainder"))
+                             domain=promoted("remainder_cpu", "c"), x=not_differentiable("remainder"))
 
 
 def _flat_by_dividend(g: Any, y: Any, rounding_mode: Any) -> Any:
@@ -65,18 +60,16 @@ def _flat_by_divisor(g: Any, x: Any, y: Any, rounding_mode: Any) -> Any:
     return np.zeros_like(g)
 
 
-div_floor = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_flat_by_dividend,
-                        y=_flat_by_divisor, domain=_DIVIDED)
-div_trunc = elementwise("div", kernels.div_rounded, node=backward_name("div", 2), x=_flat_by_dividend,
-                        y=_flat_by_divisor, domain=promoted(**without("div_trunc_cpu", "bc")))
-remainder = elementwise("remainder", kernels.remainder, node=backward_name("remainder", 1),
-                      domain=promoted(**without("remainder_cpu", "bc")), x=lambda g: g,
-                      y=lambda g, x, y: -g * div_floor(x, y, "floor"))
-fmod = elementwise("fmod", kernels.fmod, node=backward_name("fmod", 1), x=lambda g: g,
-                 y=lambda g, x, y: -g * div_trunc(x, y, "trunc"), domain=promoted(**without("fmod_cpu", "bc")))
-remainder_number = elementwise("remainder", kernels.remainder_number, domain=promoted(**without("remainder_cpu", "c")),
-                             x=lambda g: g)
-fmod_number = elementwise("fmod", kernels.fmod_number, domain=promoted(**without("fmod_cpu", "c")), x=lambda g: g)
+div_floor = elementwise("div", kernels.div_rounded, node=2, x=_flat_by_dividend, y=_flat_by_divisor, domain=_DIVIDED)
+div_trunc = elementwise("div", kernels.div_rounded, node=2, x=_flat_by_dividend, y=_flat_by_divisor,
+                        domain=promoted("div_trunc_cpu", "bc"))
+remainder = elementwise("remainder", kernels.remainder, node=1, domain=promoted("remainder_cpu", "bc"),
+                        x=lambda g: g, y=lambda g, x, y: -g * div_floor(x, y, "floor"))
+fmod = elementwise("fmod", kernels.fmod, node=1, domain=promoted("fmod_cpu", "bc"),
+                   x=lambda g: g, y=lambda g, x, y: -g * div_trunc(x, y, "trunc"))
+remainder_number = elementwise("remainder", kernels.remainder_number, domain=promoted("remainder_cpu", "c"),
+                               x=lambda g: g)
+fmod_number = elementwise("fmod", kernels.fmod_number, domain=promoted("fmod_cpu", "c"), x=lambda g: g)
 
 # Powers
 
@@ -114,9 +107,8 @@ def _by_exponent_of_number(g: Any, y: Any, base: Any, out: Any) -> Any:
 
 square = elementwise("pow", kernels.square, domain=counted, x=lambda g, x: g * (2.0 * x))
 power = elementwise("pow", kernels.power_number, x=_by_base)
-pow_ = elementwise("pow", kernels.power, node=backward_name("pow", 1), x=_by_base_tensor, y=_by_exponent,
-                 domain=promoted(**without("pow", "b")))
-number_to_power = elementwise("pow", kernels.number_to_power, node=backward_name("pow", 2), y=_by_exponent_of_number)
+pow_ = elementwise("pow", kernels.power, node=1, x=_by_base_tensor, y=_by_exponent, domain=promoted("pow", "b"))
+number_to_power = elementwise("pow", kernels.number_to_power, node=2, y=_by_exponent_of_number)
 
 # Called with a tensor, these ufuncs mean the ops whose kernels are not the ufuncs themselves.
 Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.fmod: fmod, np.power: pow_,
@@ -124,21 +116,20 @@ Op.by_kernel.update({np.floor_divide: floor_divide, np.remainder: remainder, np.
 
 # Three operands
 
-lerp_number = elementwise("lerp", kernels.lerp_number, domain=promoted(**without("lerp_kernel_scalar", "bi")),
+lerp_number = elementwise("lerp", kernels.lerp_number, domain=promoted("lerp_kernel_scalar", "bi"),
                         x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight)
-lerp = elementwise("lerp", kernels.lerp, node=backward_name("lerp", 1),
-                 domain=promoted(**without("lerp_kernel_tensor", "bi")), x=lambda g, weight: g * (1 - weight),
-                 y=lambda g, weight: g * weight, weight=lambda g, x, y: g * (y - x))
-addcmul = elementwise("addcmul", kernels.addcmul, domain=promoted(**without("addcmul_cpu_out", "b")), x=lambda g: g,
+lerp = elementwise("lerp", kernels.lerp, node=1, domain=promoted("lerp_kernel_tensor", "bi"),
+                   x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight,
+                   weight=lambda g, x, y: g * (y - x))
+addcmul = elementwise("addcmul", kernels.addcmul, domain=promoted("addcmul_cpu_out", "b"), x=lambda g: g,
                     y=lambda g, z, value: g * (z * value), z=lambda g, y, value: g * (y * value))
 addcdiv = elementwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, value: g * (value / z),
                     z=lambda g, y, z, value: -g * (value * y / (z * z)))
 
 # Writing over
 
-fill = elementwise("fill", kernels.filled, domain="as given", tensors=1, x=flat,
-                   written={"node": backward_name("fill", 2)})
-fill_tensor = elementwise("fill", kernels.overwritten, node=backward_name("fill", 1), domain="as given", x=flat,
-                          y=lambda g: g, written={"node": backward_name("fill", 3)})
+fill = elementwise("fill", kernels.filled, domain="as given", tensors=1, x=flat, written={"node": 2})
+fill_tensor = elementwise("fill", kernels.overwritten, node=1, domain="as given", x=flat, y=lambda g: g,
+                          written={"node": 3})
 zero = elementwise("zero", kernels.zeroed, domain="as given", x=flat)
 copy = elementwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=flat, y=lambda g: g)

@@ -9,14 +9,14 @@ import numpy as np
 from ...kernels.elementwise import comparison as kernels
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
 from ..choosing import choose
-from ..domains import floating, promoted, without
-from ..framework import Op, backward_name, constant, elementwise, flat, not_differentiable
+from ..domains import floating, promoted
+from ..framework import Op, constant, elementwise, flat, not_differentiable
 
 
 def _comparison(name: str, ufunc: np.ufunc, domain: Any) -> Op:
     """A comparison. It has no derivative, but it leaves a node if its result is written over a tensor of numbers."""
     return constant(name, ufunc, "x y", domain=domain, written={
-        "kind": "elementwise", "node": backward_name(name, 1), "x": flat, "y": flat})
+        "kind": "elementwise", "node": 1, "x": flat, "y": flat})
 
 
 def _with_number(op: Op) -> Op:
@@ -30,31 +30,25 @@ def _with_number(op: Op) -> Op:
 
 
 eq, ne = _comparison("eq", np.equal, "as given"), _comparison("ne", np.not_equal, "as given")
-lt = _comparison("lt", np.less, promoted(**without("lt_cpu", "c")))
-le = _comparison("le", np.less_equal, promoted(**without("le_cpu", "c")))
-gt = _comparison("gt", np.greater, promoted(**without("gt_cpu", "c")))
-ge = _comparison("ge", np.greater_equal, promoted(**without("ge_cpu", "c")))
+lt, le, gt, ge = [_comparison(name, ufunc, promoted(f"{name}_cpu", "c")) for name, ufunc in (
+    ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal))]
 WITH_NUMBER = {op: _with_number(op) for op in (eq, ne, lt, le, gt, ge)}
 
 # Logic, bits, predicates
 
-logical_and = constant("logical_and", np.logical_and, "x y")
-logical_or = constant("logical_or", np.logical_or, "x y")
-logical_xor = constant("logical_xor", np.logical_xor, "x y")
+logical_and, logical_or, logical_xor = [
+    constant(ufunc.__name__, ufunc, "x y") for ufunc in (np.logical_and, np.logical_or, np.logical_xor)]
 logical_not = constant("logical_not", np.logical_not, "x")
-bitwise_and = constant("bitwise_and", np.bitwise_and, "x y", domain=promoted(**without("bitwise_and_cpu", "fc")))
-bitwise_or = constant("bitwise_or", np.bitwise_or, "x y", domain=promoted(**without("bitwise_or_cpu", "fc")))
-bitwise_xor = constant("bitwise_xor", np.bitwise_xor, "x y", domain=promoted(**without("bitwise_xor_cpu", "fc")))
-bitwise_not = constant("bitwise_not", np.invert, "x", domain=promoted(**without("bitwise_not_cpu", "fc")))
-left_shift = constant("bitwise_left_shift", np.left_shift, "x y", domain=promoted(**without("lshift_cpu", "bfc")))
-right_shift = constant("bitwise_right_shift", np.right_shift, "x y", domain=promoted(**without("rshift_cpu", "bfc")))
-isnan = constant("isnan", np.isnan, "x")
-isinf = constant("isinf", np.isinf, "x")
-isfinite = constant("isfinite", np.isfinite, "x")
-isposinf = constant("isposinf", kernels.isposinf, "x", domain=promoted(
-    c=RuntimeError("isposinf does not support complex inputs.")))
-isneginf = constant("isneginf", kernels.isneginf, "x", domain=promoted(
-    c=RuntimeError("isneginf does not support complex inputs.")))
+bitwise_and, bitwise_or, bitwise_xor = [
+    constant(ufunc.__name__, ufunc, "x y", domain=promoted(f"{ufunc.__name__}_cpu", "fc"))
+    for ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)]
+bitwise_not = constant("bitwise_not", np.invert, "x", domain=promoted("bitwise_not_cpu", "fc"))
+left_shift = constant("bitwise_left_shift", np.left_shift, "x y", domain=promoted("lshift_cpu", "bfc"))
+right_shift = constant("bitwise_right_shift", np.right_shift, "x y", domain=promoted("rshift_cpu", "bfc"))
+isnan, isinf, isfinite = [constant(ufunc.__name__, ufunc, "x") for ufunc in (np.isnan, np.isinf, np.isfinite)]
+isposinf, isneginf = [
+    constant(name, kernel, "x", domain=promoted(c=RuntimeError(f"{name} does not support complex inputs.")))
+    for name, kernel in (("isposinf", kernels.isposinf), ("isneginf", kernels.isneginf))]
 isreal = constant("isreal", kernels.isreal, "x")
 signbit = constant("signbit", np.signbit, "x", domain=promoted(c="signbit is not implemented for complex tensors."))
 isclose = constant("isclose", kernels.isclose, "x y")
@@ -110,16 +104,16 @@ def _to_max(g: Any, x: Any, min: Any, max: Any) -> Any:
 
 
 _REAL = promoted(c="clamp is not supported for complex types")
-clamp_number = elementwise("clamp", kernels.clamp_number, node="ClampBackward1", domain=_REAL, x=_within)
+clamp_number = elementwise("clamp", kernels.clamp_number, node=1, domain=_REAL, x=_within)
 clamp = elementwise("clamp", kernels.clamp, domain=_REAL, x=_within, min=_to_min, max=_to_max)
 clamp_min_number = elementwise("clamp_min", kernels.clamp_number, domain=_REAL, x=_within)
 clamp_max_number = elementwise("clamp_max", kernels.clamp_number, domain=_REAL, x=_within)
-clamp_min = elementwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), node="ClampMinBackward1",
-                      domain=promoted(**without("maximum_cpu", "c")), x=lambda g, x, min: _within(g, x, min, None),
-                      min=lambda g, x, min: _to_min(g, x, min, None))
-clamp_max = elementwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node="ClampMaxBackward1",
-                      domain=promoted(**without("minimum_cpu", "c")), x=lambda g, x, max: _within(g, x, None, max),
-                      max=lambda g, x, max: _to_max(g, x, None, max))
+clamp_min = elementwise("clamp_min", lambda x, min: kernels.clamp(x, min, None), node=1,
+                        domain=promoted("maximum_cpu", "c"), x=lambda g, x, min: _within(g, x, min, None),
+                        min=lambda g, x, min: _to_min(g, x, min, None))
+clamp_max = elementwise("clamp_max", lambda x, max: kernels.clamp(x, None, max), node=1,
+                        domain=promoted("minimum_cpu", "c"), x=lambda g, x, max: _within(g, x, None, max),
+                        max=lambda g, x, max: _to_max(g, x, None, max))
 
 where = elementwise("where", kernels.where, domain="as given", x=lambda g, condition: choose(condition, g, 0.0),
                   y=lambda g, condition: choose(condition, 0.0, g))
@@ -135,7 +129,6 @@ def _resigned(g: Any, x: Any, out: Any) -> Any:
     return g * (out / choose(x == 0, 1.0, x))
 
 
-copysign = elementwise("copysign", np.copysign, domain=floating(**without("copysign_cpu", "c")),
-                     x=_resigned, y=flat)
-copysign_number = elementwise("copysign", kernels.copysign_number, node="CopysignBackward1",
-                            domain=floating(**without("copysign_cpu", "c")), x=_resigned)
+copysign = elementwise("copysign", np.copysign, domain=floating("copysign_cpu", "c"), x=_resigned, y=flat)
+copysign_number = elementwise("copysign", kernels.copysign_number, node=1, domain=floating("copysign_cpu", "c"),
+                              x=_resigned)

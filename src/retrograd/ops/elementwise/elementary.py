@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, trigonometric and hyperbolic functions, the error function, roundings, complex parts."""
+"""Exponentials, logarithms, trigonometric and hyperbolic functions, the error function, roundings, parts of numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...kernels.elementwise import elementary as kernels
-from ...kernels.special import error_function, normal
+from ...kernels.special import normal
 from ..basic import real
 from ..choosing import choose
 from ..creation import complex_
-from ..domains import floating, promoted, without
-from ..framework import Op, backward_name, elementwise, flat, linear
+from ..domains import floating, promoted
+from ..framework import Op, constant, elementwise, flat, linear, operator
 
 _LN2, _LN10 = math.log(2), math.log(10)
 
@@ -28,9 +28,9 @@ log10 = elementwise("log10", np.log10, domain="float", x=lambda g, x: g / (x * _
 log1p = elementwise("log1p", np.log1p, node="Log1PBackward0", domain="float", x=lambda g, x: g / (x + 1))
 sqrt = elementwise("sqrt", np.sqrt, domain="float", x=lambda g, out: g / (2 * out))
 rsqrt = elementwise("rsqrt", kernels.rsqrt, domain="float", x=lambda g, out: g * (-0.5 * (out * out * out)))
-logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted(**without("logaddexp_cpu", "bi")),
+logaddexp = elementwise("logaddexp", kernels.logaddexp, domain=promoted("logaddexp_cpu", "bi"),
                       x=lambda g, x, y: g / (1 + np.exp(y - x)), y=lambda g, x, y: g / (1 + np.exp(x - y)))
-logaddexp2 = elementwise("logaddexp2", kernels.logaddexp2, domain=promoted(**without("logaddexp2_cpu", "bic")),
+logaddexp2 = elementwise("logaddexp2", kernels.logaddexp2, domain=promoted("logaddexp2_cpu", "bic"),
                        x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
 
 # Trigonometric and hyperbolic functions
@@ -44,10 +44,8 @@ atan = elementwise("atan", np.arctan, domain="float", x=lambda g, x: g / (x * x 
 sinh = elementwise("sinh", np.sinh, domain="float", x=lambda g, x: g * np.cosh(x))
 cosh = elementwise("cosh", np.cosh, domain="float", x=lambda g, x: g * np.sinh(x))
 tanh = elementwise("tanh", np.tanh, domain="float", x=lambda g, out: g * (1 - out * out))
-asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1),
-                    written={"node": backward_name("asinh", 1)})
-atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x),
-                    written={"node": backward_name("atanh", 1)})
+asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1), written={"node": 1})
+atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x), written={"node": 1})
 
 
 def _acosh(g: Any, x: Any) -> Any:
@@ -55,7 +53,7 @@ def _acosh(g: Any, x: Any) -> Any:
     return g * rsqrt(x * x - 1) if x.dtype.kind != "c" else g * (rsqrt(x - 1) * rsqrt(x + 1))
 
 
-acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"node": backward_name("acosh", 1)})
+acosh = elementwise("acosh", np.arccosh, domain="float", x=_acosh, written={"node": 1})
 
 
 def _over_square(part: Any, x: Any, y: Any) -> Any:
@@ -64,22 +62,22 @@ def _over_square(part: Any, x: Any, y: Any) -> Any:
     return choose(square == 0, 0.0, part / square)
 
 
-atan2 = elementwise("atan2", np.arctan2, domain=floating(**without("atan2_cpu", "c")),
+atan2 = elementwise("atan2", np.arctan2, domain=floating("atan2_cpu", "c"),
                   x=lambda g, x, y: g * _over_square(y, x, y), y=lambda g, x, y: g * -_over_square(x, x, y))
-hypot = elementwise("hypot", kernels.hypot, domain=promoted(**without("hypot_cpu", "bic")),
+hypot = elementwise("hypot", kernels.hypot, domain=promoted("hypot_cpu", "bic"),
                   x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
 deg2rad = elementwise("deg2rad", kernels.deg2rad, node="Deg2RadBackward0", x=lambda g: g * (math.pi / 180),
-                    domain=floating(c=RuntimeError("deg2rad is not supported for complex tensors.")))
+                      domain=floating(c=RuntimeError("deg2rad is not supported for complex tensors.")))
 rad2deg = elementwise("rad2deg", kernels.rad2deg, node="Rad2DegBackward0", x=lambda g: g * (180 / math.pi),
-                    domain=floating(c=RuntimeError("rad2deg is not supported for complex tensors.")))
+                      domain=floating(c=RuntimeError("rad2deg is not supported for complex tensors.")))
 
 # The error function
 
-erf = elementwise("erf", error_function.erf, domain=floating(**without("erf_vml_cpu", "c")),
+erf = elementwise("erf", normal.erf, domain=floating("erf_vml_cpu", "c"),
                 x=lambda g, x: g * (2 / math.sqrt(math.pi) * np.exp(-(x * x))))
-erfc = elementwise("erfc", error_function.erfc, domain=floating(**without("erfc_vml_cpu", "c")),
+erfc = elementwise("erfc", normal.erfc, domain=floating("erfc_vml_cpu", "c"),
                  x=lambda g, x: g * (-2 / math.sqrt(math.pi) * np.exp(-(x * x))))
-erfinv: Op = elementwise("erfinv", normal.erfinv, domain=floating(**without("erfinv_vml_cpu", "c")),
+erfinv: Op = elementwise("erfinv", normal.erfinv, domain=floating("erfinv_vml_cpu", "c"),
                    x=lambda g, x: g * (math.sqrt(math.pi) / 2 * np.exp(np.square(erfinv(x)))))
 
 
@@ -91,15 +89,11 @@ def _logit(g: Any, x: Any, eps: Any) -> Any:
     return choose(outside, math.nan if eps is None else 0.0, slope)
 
 
-logit = elementwise("logit", kernels.logit, domain=floating(**without("logit_cpu", "c")), x=_logit)
+logit = elementwise("logit", kernels.logit, domain=floating("logit_cpu", "c"), x=_logit)
 
 
-def _by_factor(g: Any, x: Any, y: Any) -> Any:
-    return g * np.where(np.logical_and(x == 0, y <= 0), 0.0, np.log(y))
-
-
-xlogy = elementwise("xlogy", kernels.xlogy, domain=floating(**without("xlogy_cpu", "c")), x=_by_factor,
-                  y=lambda g, x, y: g * (x / y))
+xlogy = elementwise("xlogy", kernels.xlogy, domain=floating("xlogy_cpu", "c"), x=lambda g, x, y: g * np.where(
+    np.logical_and(x == 0, y <= 0), 0.0, np.log(y)), y=lambda g, x, y: g * (x / y))
 
 
 def _sinc(g: Any, x: Any) -> Any:
@@ -122,8 +116,7 @@ def _sgn(g: Any, x: Any) -> Any:
 
 
 sgn: Op = elementwise("sgn", kernels.sgn, complex="adjoint", x=_sgn)
-abs = elementwise("abs", np.absolute, complex="adjoint", domain=promoted(**without("abs_cpu", "b")),
-                x=lambda g, x: g * sgn(x))
+abs = elementwise("abs", np.absolute, complex="adjoint", domain=promoted("abs_cpu", "b"), x=lambda g, x: g * sgn(x))
 sign = elementwise("sign", kernels.sgn, x=flat, domain=promoted(
     c="Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."))
 Op.by_kernel[np.sign] = sgn
@@ -134,10 +127,9 @@ ceil, floor, trunc = [
     elementwise(name, kernels.whole(ufunc), x=flat, domain=promoted(
         b=f'"{name}_vml_cpu" not implemented for {{}}', c=f"{name} is not supported for complex inputs"))
     for name, ufunc in (("ceil", np.ceil), ("floor", np.floor), ("trunc", np.trunc))]
-round = elementwise("round", kernels.rounded, x=flat, domain=promoted(**without("round_vml_cpu", "bc")))
-round_decimals = elementwise("round", kernels.rounded_at, node="RoundBackward1", x=flat,
-                           domain=promoted(**without("round_cpu", "bic")))
-frac = elementwise("frac", kernels.frac, x=lambda g: g, domain=promoted(**without("frac_cpu", "bic")))
+round = elementwise("round", kernels.rounded, x=flat, domain=promoted("round_vml_cpu", "bc"))
+round_decimals = elementwise("round", kernels.rounded_at, node=1, x=flat, domain=promoted("round_cpu", "bic"))
+frac = elementwise("frac", kernels.frac, x=lambda g: g, domain=promoted("frac_cpu", "bic"))
 Op.by_kernel.update({np.ceil: ceil, np.floor: floor, np.trunc: trunc, np.rint: round, np.exp2: exp2,
                      np.logaddexp: logaddexp, np.logaddexp2: logaddexp2, np.hypot: hypot, np.deg2rad: deg2rad,
                      np.rad2deg: rad2deg})
@@ -156,7 +148,7 @@ def _angle(g: Any, x: Any) -> Any:
 angle = elementwise("angle", kernels.angle, domain="float", complex="adjoint", x=_angle)
 conj = elementwise("conj", np.conjugate, complex="adjoint", x=lambda g: np.conj(g))
 conj_physical = elementwise("conj_physical", np.conjugate, complex="adjoint", x=lambda g: np.conj(g),
-                            written={"kernel": kernels.conjugate, "node": backward_name("conj_physical", 1)})
+                            written={"kernel": kernels.conjugate, "node": 1})
 view_as_real = linear("view_as_real", kernels.view_as_real, view=True, complex="adjoint",
                       x=lambda g: complex_(g[..., 0], g[..., 1]))
 view_as_complex = linear("view_as_complex", kernels.view_as_complex, view=True, complex="adjoint",
@@ -173,3 +165,15 @@ part = linear("select", kernels.part, view=True, x=_into_pairs)
 
 polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: real(g * np.conj(sgn(out))),
                   y=lambda g, out: real(g * -1j * np.conj(out)))
+
+# Parts and neighbours of numbers: mantissas and exponents, common divisors, the next representable number
+
+gcd = constant("gcd", np.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
+lcm = constant("lcm", np.lcm, "x y", domain=promoted("lcm_cpu", "bfc"))
+nextafter = elementwise("nextafter", np.nextafter, domain=promoted("nextafter_cpu", "bic"),
+                      x=lambda g, x, y: np.where(x == y, 0.0, g), y=flat)
+ldexp: Op = elementwise("ldexp", kernels.ldexp, domain="float", x=lambda g, y: g * exp2(y),
+                      y=lambda g, out: g * (out * math.log(2)))
+Op.by_kernel[np.ldexp] = ldexp
+frexp = operator("frexp", kernels.frexp, layout="kept", outputs="mantissa exponent", differentiable="mantissa",
+                 x=lambda g, exponent: ldexp(g, -exponent))

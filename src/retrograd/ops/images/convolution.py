@@ -12,33 +12,19 @@ import numpy as np
 
 from ...kernels.images import convolution as kernels
 from ..framework import Op, linear, operator
-from ..indexing.indexing import slice_
+from ..indexing.indexing import cropped
 from ..reductions import sum_dim
 
 
-def _within(x: Any, shape: Any) -> Any:
-    """The part of `x` of this shape. Output padding may make room for a position that the input does not have."""
-    for dim, size in enumerate(shape):
-        if x.shape[dim] != size:
-            x = slice_(x, dim, 0, size, 1)
-    return x
-
-
-def _input(g: Any, weight: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-           groups: Any) -> Any:
-    """The gradient for an input of this shape."""
+def _by_input(g: Any, weight: Any, x_shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
+              groups: Any) -> Any:
     if transposed:
         back = convolution(g, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
-        return _within(back, shape)
+        return cropped(back, x_shape)           # output padding may make room for a position that x does not have
     smallest = [(n - 1) * s - 2 * p + d * (k - 1) + 1
                 for n, k, s, p, d in zip(g.shape[2:], weight.shape[2:], stride, padding, dilation)]
-    rest = tuple([n - m for n, m in zip(shape[2:], smallest)])
+    rest = tuple([n - m for n, m in zip(x_shape[2:], smallest)])
     return convolution(g, weight, None, stride, padding, dilation, True, rest, groups)
-
-
-def _by_input(g: Any, x_shape: Any, weight: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-              groups: Any) -> Any:
-    return _input(g, weight, x_shape, stride, padding, dilation, transposed, groups)
 
 
 def _by_weight(g: Any, x: Any, weight_shape: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
@@ -58,15 +44,14 @@ convolution: Op = operator("convolution", kernels.convolution, tensors=3, x=_by_
 
 
 def _by_seen(v: Any, x_shape: Any, g: Any, stride: Any, padding: Any, dilation: Any, groups: Any) -> Any:
-    return _input(g, v, x_shape, stride, padding, dilation, False, groups)
+    return _by_input(g, v, x_shape, stride, padding, dilation, False, groups)
 
 
 def _by_given(v: Any, x: Any, g_shape: Any, stride: Any, padding: Any, dilation: Any, groups: Any) -> Any:
-    return _within(convolution(x, v, None, stride, padding, dilation, False, (0,) * len(stride), groups), g_shape)
+    return cropped(convolution(x, v, None, stride, padding, dilation, False, (0,) * len(stride), groups), g_shape)
 
 
-convolution_weight: Op = operator("convolution_backward", kernels.weight_gradient,
-                                  node="ConvolutionBackwardBackward0", tensors=2, x=_by_seen, g=_by_given)
+convolution_weight: Op = operator("convolution_backward", kernels.weight_gradient, tensors=2, x=_by_seen, g=_by_given)
 
 
 # Convolution over time, with the dimensions (time, batch, channels)

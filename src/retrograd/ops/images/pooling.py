@@ -40,12 +40,9 @@ fractional_max_pool2d, fractional_max_pool3d = [
     _maxima(f"fractional_max_pool{d}d", adaptive.fractional_max_pool, _to_any, 2) for d in (2, 3)]
 
 
-def _unplaced(g: Any, indices: Any, sizes: Any) -> Any:
-    return gathered(g, indices, len(sizes), False)
-
-
 max_unpool2d, max_unpool3d = [
-    linear(f"max_unpool{d}d", kernels.placed, node=f"MaxUnpool{d}DBackward0", tensors=2, x=_unplaced) for d in (2, 3)]
+    linear(f"max_unpool{d}d", kernels.placed, node=f"MaxUnpool{d}DBackward0", tensors=2,
+           x=lambda g, indices, sizes: gathered(g, indices, len(sizes), False)) for d in (2, 3)]
 
 
 def _from_mean(g: Any, x_shape: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
@@ -53,23 +50,15 @@ def _from_mean(g: Any, x_shape: Any, kernel: Any, stride: Any, padding: Any, cei
     return avg_pool_backward(g, x_shape[-len(kernel):], kernel, stride, padding, ceil_mode, count_include_pad, divisor)
 
 
-def _to_mean(g: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
-             divisor: Any) -> Any:
-    return avg_pool2d(g, kernel, stride, padding, ceil_mode, count_include_pad, divisor)
-
-
 avg_pool2d, avg_pool3d = [
     linear(f"avg_pool{d}d", kernels.avg_pool, node=f"AvgPool{d}DBackward0", x=_from_mean) for d in (2, 3)]
-avg_pool_backward: Op = linear("avg_pool_backward", kernels.avg_pool_backward, g=_to_mean)
-
-
-def _from_adaptive(g: Any, x_shape: Any, to: Any) -> Any:
-    return adaptive_avg_pool_backward(g, x_shape[-len(to):], len(to))
-
-
+avg_pool_backward: Op = linear(
+    "avg_pool_backward", kernels.avg_pool_backward,
+    g=lambda g, kernel, stride, padding, ceil_mode, count_include_pad, divisor: avg_pool2d(
+        g, kernel, stride, padding, ceil_mode, count_include_pad, divisor))
 adaptive_avg_pool2d, adaptive_avg_pool3d = [
-    linear(f"adaptive_avg_pool{d}d", adaptive.adaptive_avg_pool, node=f"AdaptiveAvgPool{d}DBackward0", x=_from_adaptive)
-    for d in (2, 3)]
+    linear(f"adaptive_avg_pool{d}d", adaptive.adaptive_avg_pool, node=f"AdaptiveAvgPool{d}DBackward0",
+           x=lambda g, x_shape, to: adaptive_avg_pool_backward(g, x_shape[-len(to):], len(to))) for d in (2, 3)]
 adaptive_avg_pool_backward: Op = linear(
     "adaptive_avg_pool_backward", adaptive.adaptive_avg_pool_backward,
     g=lambda g, g_shape, dims: adaptive_avg_pool2d(g, g_shape[len(g_shape) - dims:]))

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.indexing import gathering, indexing as kernels
+from ...kernels.indexing import gathering, indexing as kernels, view_scatters
 from ..choosing import choose
-from ..framework import Op, backward_name, linear, operator
+from ..framework import Op, linear, operator
+from ..shape import as_strided, diagonal
 
 # One element or a range of a dimension
 
@@ -23,6 +24,24 @@ slice_: Op = linear("slice", kernels.slice_, view=True,
 slice_backward: Op = linear("slice_backward", kernels.slice_backward,
                             g=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
 
+
+
+def cropped(x: Any, shape: Any) -> Any:
+    """The part of this shape at the start of `x`."""
+    for dim, size in enumerate(shape):
+        if x.shape[dim] != size:
+            x = slice_(x, dim, 0, size, 1)
+    return x
+
+
+def grown(x: Any, shape: Any) -> Any:
+    """Zeros of this shape, with `x` at the start: the adjoint of `cropped`."""
+    for dim, size in enumerate(shape):
+        if x.shape[dim] != size:
+            x = slice_backward(x, (*x.shape[:dim], size, *x.shape[dim + 1:]), dim, 0, x.shape[dim], 1)
+    return x
+
+
 # By index arrays, as in x[…]
 
 index: Op = linear("index", kernels.index, x=lambda g, x_shape, indices: index_backward(g, x_shape, indices))
@@ -30,11 +49,8 @@ index_backward: Op = linear("index_backward", kernels.index_backward, g=lambda g
 without: Op = linear("without", kernels.without, g=lambda g, indices: without(g, indices))
 
 
-def _to_put(g: Any, indices: Any, accumulate: Any) -> Any:
-    return g if accumulate else without(g, indices)
-
-
-index_put: Op = linear("index_put", kernels.index_put, layout="kept", x=_to_put,
+index_put: Op = linear("index_put", kernels.index_put, layout="kept",
+                       x=lambda g, indices, accumulate: g if accumulate else without(g, indices),
                        values=lambda g, indices: index(g, indices))
 
 # Along one dimension
@@ -50,24 +66,17 @@ def _to_added(g: Any, source_shape: Any, index: Any, dim: Any, alpha: Any) -> An
     return taken if alpha == 1 else taken * alpha
 
 
-def _to_copied(g: Any, source_shape: Any, index: Any, dim: Any) -> Any:
-    return np.reshape(index_select(g, index, dim), source_shape)
-
-
-def _to_number(g: Any, index: Any, dim: Any) -> Any:
-    return np.sum(only(g, index, dim))
-
-
 def _cleared(g: Any, index: Any, dim: Any) -> Any:
     return index_fill(g, index, dim, 0)
 
 
 index_add: Op = linear("index_add", kernels.index_add, tensors=3, x=lambda g: g, source=_to_added)
-index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared, source=_to_copied)
+index_copy: Op = linear("index_copy", kernels.index_copy, tensors=3, x=_cleared,
+                        source=lambda g, source_shape, index, dim: _to_added(g, source_shape, index, dim, 1))
 only: Op = linear("only", kernels.only, tensors=2, g=lambda g, index, dim: only(g, index, dim))
 index_fill: Op = operator("index_fill", kernels.index_fill, layout="kept", tensors=2, x=_cleared)
-index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept",
-                               node=backward_name("index_fill", 1), tensors=3, x=_cleared, value=_to_number)
+index_fill_tensor: Op = linear("index_fill", kernels.index_fill_tensor, layout="kept", node=1, tensors=3, x=_cleared,
+                               value=lambda g, index, dim: np.sum(only(g, index, dim)))
 
 # One index for each element, along one dimension
 
@@ -79,11 +88,7 @@ gather_backward: Op = linear("gather_backward", gathering.gather_backward, tenso
 
 def _to_src(g: Any, index: Any, src_shape: Any, dim: Any) -> Any:
     """The gradient for the source. It is 0 for the part of a larger source that was not read."""
-    taken = gather(g, index, dim)
-    for d, size in enumerate(src_shape):
-        if taken.shape[d] != size:
-            taken = slice_backward(taken, (*taken.shape[:d], size, *taken.shape[d + 1:]), d, 0, taken.shape[d], 1)
-    return taken
+    return grown(gather(g, index, dim), src_shape)
 
 
 def _kept(g: Any, index: Any, dim: Any) -> Any:
@@ -91,7 +96,7 @@ def _kept(g: Any, index: Any, dim: Any) -> Any:
 
 
 scatter: Op = linear("scatter", gathering.scatter, tensors=3, x=_kept, src=_to_src)
-scatter_value: Op = operator("scatter", gathering.scatter_value, node=backward_name("scatter", 1), tensors=2, x=_kept)
+scatter_value: Op = operator("scatter", gathering.scatter_value, node=1, tensors=2, x=_kept)
 scatter_add: Op = linear("scatter_add", gathering.scatter_add, tensors=3, x=lambda g: g, src=_to_src)
 take: Op = linear("take", gathering.take, tensors=2, x=lambda g, index, x_shape: take_backward(g, index, x_shape))
 take_backward: Op = linear("take_backward", gathering.take_backward, tensors=2, g=lambda g, index: take(g, index))
@@ -103,18 +108,11 @@ def _unmasked(g: Any, mask: Any) -> Any:
     return choose(mask, 0.0, g)
 
 
-def _masked(g: Any, mask: Any) -> Any:
-    return np.sum(choose(mask, g, 0.0))
-
-
-def _to_selected(g: Any, mask: Any, x_shape: Any) -> Any:
-    return masked_place(g, mask, np.broadcast_shapes(x_shape, mask.shape))
-
-
 masked_fill: Op = operator("masked_fill", gathering.masked_fill, tensors=2, x=_unmasked)
-masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, node=backward_name("masked_fill", 1),
-                                tensors=3, x=_unmasked, value=_masked)
-masked_select: Op = linear("masked_select", gathering.masked_select, tensors=2, x=_to_selected)
+masked_fill_tensor: Op = linear("masked_fill", gathering.masked_fill_tensor, node=1, tensors=3, x=_unmasked,
+                                value=lambda g, mask: np.sum(choose(mask, g, 0.0)))
+masked_select: Op = linear("masked_select", gathering.masked_select, tensors=2, x=lambda g, mask, x_shape: (
+    masked_place(g, mask, np.broadcast_shapes(x_shape, mask.shape))))
 masked_place: Op = linear("masked_place", gathering.masked_place, tensors=2, g=lambda g, mask: masked_select(g, mask))
 masked_scatter: Op = linear("masked_scatter", gathering.masked_scatter, tensors=3, x=_unmasked,
                             source=lambda g, mask, source_shape: masked_first(g, mask, source_shape))
@@ -130,3 +128,25 @@ def _to_put_over(g: Any, source_shape: Any, index: Any, accumulate: Any) -> Any:
 
 put: Op = linear("put", gathering.put, tensors=3, x=_to_put_over,
                  source=lambda g, index, source_shape: np.reshape(take(g, index), source_shape))
+
+# A copy in which the elements of one view are replaced. Their gradient goes to the source, all other to the input.
+
+select_scatter: Op = linear(
+    "select_scatter", view_scatters.select_scatter, layout="kept", tensors=2,
+    x=lambda g, dim, index: select_scatter(g, np.zeros_like(select(g, dim, index)), dim, index),
+    src=lambda g, dim, index: select(g, dim, index))
+slice_scatter: Op = linear(
+    "slice_scatter", view_scatters.slice_scatter, layout="kept", tensors=2,
+    x=lambda g, dim, start, stop, step: slice_scatter(
+        g, np.zeros_like(slice_(g, dim, start, stop, step)), dim, start, stop, step),
+    src=lambda g, dim, start, stop, step: slice_(g, dim, start, stop, step))
+diagonal_scatter: Op = linear(
+    "diagonal_scatter", view_scatters.diagonal_scatter, layout="kept", tensors=2,
+    x=lambda g, offset, dim0, dim1: diagonal_scatter(
+        g, np.zeros_like(diagonal(g, offset, dim0, dim1)), offset, dim0, dim1),
+    src=lambda g, offset, dim0, dim1: diagonal(g, offset, dim0, dim1))
+as_strided_scatter: Op = linear(
+    "as_strided_scatter", view_scatters.as_strided_scatter, tensors=2,
+    x=lambda g, src_shape, size, stride, start, layout: as_strided_scatter(
+        g, np.zeros_like(g, shape=src_shape), size, stride, start, layout),
+    src=lambda g, size, stride, start, layout: as_strided(g, size, stride, start, layout))

@@ -15,7 +15,7 @@ from ...kernels.indexing import scattering as kernels
 from ..choosing import either, ones
 from ..framework import Op, composed, linear, not_differentiable, operator
 from ..scans import any_zero
-from .indexing import gather, scatter_add, scatter_value, slice_, slice_backward, take
+from .indexing import cropped, gather, grown, scatter_add, scatter_value, take
 
 # Operators without a derivative: how many values meet at a place, and which values do
 
@@ -25,22 +25,12 @@ in_groups: Op = operator("in_groups", kernels.in_groups, tensors=1, outputs="ord
 
 def _read(src: Any, shape: Any) -> Any:
     """The part of a source that an index of this shape covers."""
-    if src.ndim != len(shape):
-        return np.reshape(src, shape)
-    for d, n in enumerate(shape):
-        if src.shape[d] != n:
-            src = slice_(src, d, 0, n, 1)
-    return src
+    return cropped(src, shape) if src.ndim == len(shape) else np.reshape(src, shape)
 
 
 def _placed(g: Any, shape: Any) -> Any:
     """Zeros of the shape of a source with `g` in the part that was read."""
-    if g.ndim != len(shape):
-        return np.reshape(g, shape)
-    for d, n in enumerate(shape):
-        if g.shape[d] != n:
-            g = slice_backward(g, (*g.shape[:d], n, *g.shape[d + 1:]), d, 0, g.shape[d], 1)
-    return g
+    return grown(g, shape) if g.ndim == len(shape) else np.reshape(g, shape)
 
 
 def _own(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
@@ -49,14 +39,6 @@ def _own(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
 
 
 # Sums and means
-
-
-def _sum_to_self(g: Any, index: Any, dim: Any, include_self: Any) -> Any:
-    return _own(g, index, dim, include_self)
-
-
-def _sum_to_source(g: Any, src_shape: Any, index: Any, dim: Any) -> Any:
-    return _placed(gather(g, index, dim), src_shape)
 
 
 def _mean_to_self(g: Any, x_dtype: Any, index: Any, dim: Any, include_self: Any) -> Any:
@@ -79,15 +61,10 @@ def _by_others(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, inc
     return gather(g * x if include_self else g, index, dim) * others
 
 
-def _by_quotients(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, include_self: Any) -> Any:
-    return gather(g * out, index, dim) / factors
-
-
-def _with_zeros(g: Any, x: Any, factors: Any, out: Any, index: Any, dim: Any, include_self: Any) -> Any:
-    return any_zero(factors)
-
-
-prod_backward = either("scatter_prod_backward", _with_zeros, _by_others, _by_quotients, tensors=5, harmless=ones(4))
+prod_backward = either(
+    "scatter_prod_backward", lambda g, x, factors, out, index, dim, include_self: any_zero(factors), _by_others,
+    lambda g, x, factors, out, index, dim, include_self: gather(g * out, index, dim) / factors,
+    tensors=5, harmless=ones(4))
 
 
 def _prod_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any, include_self: Any) -> Any:
@@ -116,15 +93,10 @@ def _doubled(line: Any, count: Any, most: int) -> Any:
     return running
 
 
-def _shortly(line: Any, count: Any) -> Any:
-    return _doubled(line, count, int(np.max(count, initial=0)))
-
-
-def _in_any_case(line: Any, count: Any) -> Any:
-    return _doubled(line, count, line.shape[0] - 1)
-
-
-_products_before = composed("products_before", _shortly, _in_any_case, tensors=2)
+# The kernel stops early. The composition must not look at the counts.
+_products_before = composed(
+    "products_before", lambda line, count: _doubled(line, count, int(np.max(count, initial=0))),
+    lambda line, count: _doubled(line, count, line.shape[0] - 1), tensors=2)
 
 
 # Extremes. All elements that equal the extreme share its gradient evenly.
@@ -152,18 +124,15 @@ def _extreme_to_source(g: Any, x: Any, src: Any, index: Any, out: Any, dim: Any,
     return _placed(np.where(read == 1, share, share * 0.0), src.shape)
 
 
-_INDEX = "IndexReduceBackward0"
-scatter_reduce_sum: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_sum_to_self,
-                                src=_sum_to_source)
+scatter_reduce_sum: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_own,
+                                src=lambda g, src_shape, index, dim: _placed(gather(g, index, dim), src_shape))
 scatter_mean: Op = linear("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
 scatter_prod: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
 scatter_extreme: Op = operator("scatter_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
                                src=_extreme_to_source)
-index_mean: Op = linear("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_mean_to_self,
-                        src=_mean_to_source)
-index_prod: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_prod_to_self,
-                          src=_prod_to_source)
-index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, node=_INDEX, tensors=3, x=_extreme_to_self,
+index_mean: Op = linear("index_reduce", kernels.scatter_reduce, tensors=3, x=_mean_to_self, src=_mean_to_source)
+index_prod: Op = operator("index_reduce", kernels.scatter_reduce, tensors=3, x=_prod_to_self, src=_prod_to_source)
+index_extreme: Op = operator("index_reduce", kernels.scatter_reduce, tensors=3, x=_extreme_to_self,
                              src=_extreme_to_source)
 
 # `scatter` with reduce=…, which PyTorch does not differentiate

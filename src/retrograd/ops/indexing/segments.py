@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.indexing import segments as kernels
+from ...kernels.indexing import scattering as kernels
 from ..choosing import either, ones
 from ..framework import Op, operator
 from ..scans import any_zero
@@ -24,17 +24,9 @@ def _with_none(values: Any, dim: Any) -> Any:
     return slice_backward(values, (*values.shape[:dim], count + 1, *values.shape[dim + 1:]), dim, 0, count, 1)
 
 
-def _read(values: Any, index: Any, dim: Any) -> Any:
-    """The value of its segment, for each element."""
-    return gather(_with_none(values, dim), index, dim)
-
-
-def _of_sum(g: Any, index: Any, dim: Any) -> Any:
-    return _read(g, index, dim)
-
-
-def _of_mean(g: Any, index: Any, lengths: Any, dim: Any) -> Any:
-    return _read(g / np.maximum(lengths, 1), index, dim)
+def _read(g: Any, index: Any, dim: Any) -> Any:
+    """The value of its segment, for each element. This is also the derivative of a sum."""
+    return gather(_with_none(g, dim), index, dim)
 
 
 def _of_extreme(g: Any, x: Any, out: Any, index: Any, dim: Any) -> Any:
@@ -52,23 +44,18 @@ def _by_others(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, ini
     return _read(g if initial is None else g * initial, index, dim) * others
 
 
-def _by_quotients(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
-    return _read(g * out, index, dim) / x
-
-
 def _with_zeros(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
     """Whether any element is 0 or nan."""
     return any_zero(np.where(np.isnan(x), np.zeros_like(x), x))
 
 
-prod_backward = either("segment_prod_backward", _with_zeros, _by_others, _by_quotients, tensors=5, harmless=ones(3))
-
-
-def _of_product(g: Any, x: Any, out: Any, index: Any, lengths: Any, dim: Any, initial: Any) -> Any:
-    return prod_backward(g, x, out, index, lengths, dim, initial)
-
-
-segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_sum)
-segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_mean)
+prod_backward = either("segment_prod_backward", _with_zeros, _by_others,
+                       lambda g, x, out, index, lengths, dim, initial: _read(g * out, index, dim) / x,
+                       tensors=5, harmless=ones(3))
+segment_sum: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_read)
+segment_mean: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3,
+                            x=lambda g, index, lengths, dim: _read(g / np.maximum(lengths, 1), index, dim))
 segment_extreme: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_extreme)
-segment_prod: Op = operator("segment_reduce", kernels.segment_reduce, tensors=3, x=_of_product)
+segment_prod: Op = operator(
+    "segment_reduce", kernels.segment_reduce, tensors=3,
+    x=lambda g, x, out, index, lengths, dim, initial: prod_backward(g, x, out, index, lengths, dim, initial))

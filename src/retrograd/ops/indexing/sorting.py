@@ -1,4 +1,4 @@
-"""Operators that pick elements: extremes with their indices, medians, sorting. Picked elements get the gradient.
+"""Operators that pick, sort and count elements. Picked elements get the gradient.
 
 `picked` takes elements by index along a dimension, and `placed` puts them back among zeros. Each is the derivative of
 the other.
@@ -6,12 +6,12 @@ the other.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ...kernels import reductions
-from ...kernels.indexing import sorting as kernels
-from ..framework import Op, backward_name, linear, operator
-from ..reductions import spread, tied
+from ...kernels.indexing import histograms, sorting as kernels
+from ..framework import Op, Rule, constant, linear, not_differentiable, operator
+from ..reductions import shared
 
 placed = linear("placed", kernels.placed, x=lambda g, indices, dim, keepdim: picked(indices, g, dim, keepdim))
 picked: Op = linear("picked", kernels.picked,
@@ -22,28 +22,59 @@ def _to_picked(g: Any, x_shape: Any, indices: Any, dim: Any, keepdim: Any) -> An
     return placed(indices, g, x_shape, dim, keepdim)
 
 
-def _reordered(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:
+def reordered(g: Any, x_shape: Any, indices: Any, dim: Any) -> Any:
     return placed(indices, g, x_shape, dim, True)
 
 
-def _shared(g: Any, x: Any, out: Any) -> Any:
-    """All elements that equal the result share the gradient evenly."""
-    return spread(g, x.shape, (), False) / tied(x, out, tuple(range(x.ndim)), False, True)
+PAIR: dict[str, Any] = {"outputs": "values indices", "differentiable": "values"}
 
-
-_PAIR: dict[str, Any] = {"outputs": "values indices", "differentiable": "values"}
-
-max_dim = operator("max", reductions.extreme_dim, **_PAIR, x=_to_picked)
-min_dim = operator("min", reductions.extreme_dim, **_PAIR, x=_to_picked)
-median = operator("median", kernels.median, x=_shared)
-median_dim = operator("median", kernels.median_dim, node=backward_name("median", 1), **_PAIR, x=_to_picked)
-nanmedian = operator("nanmedian", kernels.median, x=_shared)
-nanmedian_dim = operator("nanmedian", kernels.median_dim, node=backward_name("nanmedian", 1), **_PAIR, x=_to_picked)
-mode = operator("mode", kernels.mode, **_PAIR, x=_to_picked)
-kthvalue = operator("kthvalue", kernels.kthvalue, **_PAIR, x=_to_picked)
-sort = operator("sort", kernels.sort, layout="kept", **_PAIR, x=_reordered)
-stable_sort = operator("sort", kernels.sort, layout="kept", node=backward_name("sort", 1), **_PAIR, x=_reordered)
-topk = operator("topk", kernels.topk, **_PAIR, x=_reordered)
+max_dim, min_dim = [operator(name, reductions.extreme_dim, **PAIR, x=_to_picked) for name in ("max", "min")]
+median = operator("median", kernels.median, x=shared)
+median_dim = operator("median", kernels.median_dim, node=1, **PAIR, x=_to_picked)
+nanmedian = operator("nanmedian", kernels.median, x=shared)
+nanmedian_dim = operator("nanmedian", kernels.median_dim, node=1, **PAIR, x=_to_picked)
+mode = operator("mode", kernels.mode, **PAIR, x=_to_picked)
+kthvalue = operator("kthvalue", kernels.kthvalue, **PAIR, x=_to_picked)
+sort = operator("sort", kernels.sort, layout="kept", **PAIR, x=reordered)
+stable_sort = operator("sort", kernels.sort, layout="kept", node=1, **PAIR, x=reordered)
+topk = operator("topk", kernels.topk, **PAIR, x=reordered)
 nonzero = operator("nonzero", kernels.nonzero, layout="kept", tensors=1)
 nonzero_columns = operator("nonzero", kernels.nonzero_columns, layout="kept", tensors=1, outputs="*")
 bincount = operator("bincount", kernels.bincount, tensors=2)
+
+# The unique elements, which PyTorch records and refuses to differentiate; and tests of membership
+
+
+def _refused(name: str) -> Rule:
+    def rule(g: Any) -> NoReturn:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented. Take the gradient of the elements "
+                                  "themselves, for example by their indices.")
+
+    return rule
+
+
+def _unique(name: str, kernel: Any) -> Op:
+    return operator(name, kernel, outputs="values inverse counts", differentiable="values", x=_refused(name))
+
+
+unique, unique_dim = _unique("_unique2", kernels.unique), _unique("unique_dim", kernels.unique_dim)
+unique_consecutive = _unique("unique_consecutive", kernels.unique_consecutive)
+
+isin = constant("isin", kernels.isin, "x tests")
+
+# Places in a sorted sequence, and histograms. They have no derivatives.
+
+searchsorted = operator("searchsorted", histograms.searchsorted, domain="promote", tensors=2)
+histc = operator("histc", histograms.histc, tensors=1)
+
+
+def _histogram(name: str, function: str) -> tuple[Op, Op]:
+    """Two operators: a histogram, and one with weights. PyTorch records both under the name of the function."""
+    refused = not_differentiable(function)
+    return (operator(name, histograms.histogram, node="NotImplemented", outputs="*", tensors=1, x=refused),
+            operator(name, histograms.weighted_histogram, node="NotImplemented", outputs="*", tensors=2, x=refused,
+                     weight=refused))
+
+
+histogram, weighted_histogram = _histogram("histogram", "histogram")
+histogramdd, weighted_histogramdd = _histogram("histogramdd", "_histogramdd_from_bin_cts")

@@ -103,7 +103,8 @@ def _eig(g: Any, values: Any, vectors: Any) -> Any:
     """Eigenvectors have length 1 and a fixed phase, so the gradient along the vectors themselves is removed."""
     by_values, by_vectors = g
     if by_vectors is None:
-        return None if by_values is None else _by_eigenvalues(by_values, vectors)
+        return None if by_values is None else (
+            solve_ex(adjoint(vectors), by_values[..., None] * adjoint(vectors), True, False)[0])
     inner = np.matmul(adjoint(vectors), by_vectors)
     along = main_diagonal(inner)
     without_phase(along, _REFUSED_EIG)
@@ -111,10 +112,6 @@ def _eig(g: Any, values: Any, vectors: Any) -> Any:
     by_values = np.zeros_like(values) if by_values is None else by_values
     inner = np.where(on_diagonal(values.shape[-1]), by_values[..., None, :], inner / np.conj(differences(values)))
     return solve_ex(adjoint(vectors), np.matmul(inner, adjoint(vectors)), True, False)[0]
-
-
-def _by_eigenvalues(g: Any, vectors: Any) -> Any:
-    return solve_ex(adjoint(vectors), g[..., None] * adjoint(vectors), True, False)[0]
 
 
 eig: Op = operator("linalg_eig", kernels.eig, layout="columns", outputs="values vectors", unfilled=True, a=_eig)

@@ -49,35 +49,19 @@ def _padded(by_v: Any, a: Any) -> Any:
     return joined((below, np.zeros_like(rest)), -1) if rest.shape[-1] else below
 
 
-def _product(g: Any, a: Any, tau: Any) -> Any:
+def _applied(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> tuple[Any, Any]:
+    """The gradients for the matrix of the vectors and for tau."""
+    if not tau.shape[-1]:
+        return np.zeros_like(a), np.zeros_like(tau)
+    if not left:
+        g, c, transpose = adjoint(g), adjoint(c), not transpose
+    by_v, by_tau = _pulled(g, _vectors(a, tau), tau, c, transpose)
+    return _padded(by_v, a), by_tau
+
+
+def _product(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     start = np.where(np.eye(a.shape[-2], a.shape[-1], dtype=bool), np.ones_like(a), np.zeros_like(a))
-    return _pulled(g, _vectors(a, tau), tau, start, False)
-
-
-def _product_a(g: Any, a: Any, tau: Any) -> Any:
-    return _padded(_product(g, a, tau)[0], a) if tau.shape[-1] else np.zeros_like(a)
-
-
-def _product_tau(g: Any, a: Any, tau: Any) -> Any:
-    return _product(g, a, tau)[1] if tau.shape[-1] else np.zeros_like(tau)
-
-
-def _applied(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
-    if left:
-        return _pulled(g, _vectors(a, tau), tau, c, transpose)
-    return _pulled(adjoint(g), _vectors(a, tau), tau, adjoint(c), not transpose)
-
-
-def _applied_a(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
-    return _padded(_applied(g, a, tau, c, left, transpose)[0], a) if tau.shape[-1] else np.zeros_like(a)
-
-
-def _applied_tau(g: Any, a: Any, tau: Any, c: Any, left: Any, transpose: Any) -> Any:
-    return _applied(g, a, tau, c, left, transpose)[1] if tau.shape[-1] else np.zeros_like(tau)
-
-
-def _applied_c(g: Any, a: Any, tau: Any, left: Any, transpose: Any) -> Any:
-    return ormqr(a, tau, g, left, not transpose)
+    return _applied(g, a, tau, start, True, False)
 
 
 def _refused(g: Any) -> Any:
@@ -85,7 +69,10 @@ def _refused(g: Any) -> Any:
 
 
 householder_product = operator("linalg_householder_product", kernels.householder_product, layout="columns", tensors=2,
-                               complex="adjoint", a=_product_a, tau=_product_tau)
-ormqr: Op = operator("ormqr", kernels.ormqr, layout="columns", tensors=3, complex="adjoint", a=_applied_a,
-                     tau=_applied_tau, c=_applied_c)
+                               complex="adjoint", a=lambda g, a, tau: _product(g, a, tau)[0],
+                               tau=lambda g, a, tau: _product(g, a, tau)[1])
+ormqr: Op = operator("ormqr", kernels.ormqr, layout="columns", tensors=3, complex="adjoint",
+                     a=lambda g, a, tau, c, left, transpose: _applied(g, a, tau, c, left, transpose)[0],
+                     tau=lambda g, a, tau, c, left, transpose: _applied(g, a, tau, c, left, transpose)[1],
+                     c=lambda g, a, tau, left, transpose: ormqr(a, tau, g, left, not transpose))
 geqrf = operator("geqrf", kernels.geqrf, layout="columns", outputs="factors tau", a=_refused)

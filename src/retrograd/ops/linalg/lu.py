@@ -38,10 +38,6 @@ def _lu_factor(g: Any, factors: Any, pivots: Any) -> Any:
     return np.matmul(permutation(pivots, factors), _by_factors(lower, upper, g[..., :k], g[..., :k, :]))
 
 
-def _lu(g: Any, lower: Any, upper: Any, p: Any) -> Any:
-    return np.matmul(p, _by_factors(lower, upper, *g))
-
-
 def _unpacked(g: Any, x_shape: Any) -> Any:
     """The gradients of both triangles in one matrix."""
     (m, n), below, above = x_shape[-2:], below_diagonal(g[0]), upper_part(g[1])
@@ -55,13 +51,10 @@ def _unpacked(g: Any, x_shape: Any) -> Any:
 permutation = constant("lu_permutation", kernels.permutation, "pivots like")
 lu_factor_ex = operator("linalg_lu_factor_ex", kernels.lu_factor, layout="columns", outputs="factors pivots info",
                         differentiable="factors", complex="adjoint", a=_lu_factor)
-lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper", x=_lu)
+lu = operator("linalg_lu", kernels.lu, outputs="lower upper p", differentiable="lower upper",
+              x=lambda g, lower, upper, p: np.matmul(p, _by_factors(lower, upper, *g)))
 lu_unpack: Op = operator("lu_unpack", kernels.lu_unpack, outputs="lower upper p", differentiable="lower upper",
                          tensors=1, x=_unpacked)
-
-
-def _right_side(g: Any, x: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
-    return lu_solve(x, g, indices, left, not adjoint_too)
 
 
 def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_too: Any) -> Any:
@@ -83,4 +76,5 @@ def _solving_factors(g: Any, x: Any, out: Any, indices: Any, left: Any, adjoint_
 
 
 lu_solve: Op = operator("linalg_lu_solve", kernels.lu_solve, layout="columns", tensors=2, complex="adjoint",
-                        x=_solving_factors, b=_right_side)
+                        x=_solving_factors,
+                        b=lambda g, x, indices, left, adjoint_too: lu_solve(x, g, indices, left, not adjoint_too))

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, and of stacks of matrices."""
+"""Products of vectors and matrices, and of stacks of matrices; the exponential of a matrix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.linalg import matrix as kernels
+from ...kernels.linalg import matrix as kernels, matrix_exponential
 from ..framework import Complex, Op, Rule, linear, operator
 from ..reductions import spread
 from ..shape import diagonal_backward, t, transpose, unsqueeze
@@ -15,8 +15,7 @@ from ..shape import diagonal_backward, t, transpose, unsqueeze
 
 def _product(name: str, kernel: Callable[..., Any], x: Rule, y: Rule, *, complex: Complex = "holomorphic") -> Op:
     """A product of two tensors without options. Its kernel is called like a ufunc."""
-    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex,
-              short=True)
+    return Op(name, kernel, "x y", {"x": x, "y": y}, kind="operator", tensors=2, complex=complex, short=True)
 
 
 def _mv_by_matrix(g: Any, y: Any) -> Any:
@@ -31,16 +30,8 @@ dot = _product("dot", kernels.dot, lambda g, y: g * y, lambda g, x: g * x)
 vdot = _product("vdot", kernels.vdot, lambda g, y: np.conj(g) * y, lambda g, x: g * x, complex="adjoint")
 
 
-def _scaled(g: Any, factor: Any) -> Any:
-    return g if factor == 1 else g * factor
-
-
-def _addend(g: Any, beta: Any) -> Any:
-    return _scaled(g, beta)
-
-
-def _mat1(g: Any, mat2: Any, alpha: Any) -> Any:
-    return mm(_scaled(g, alpha), t(mat2))
+def _scaled(g: Any, beta: Any) -> Any:
+    return g if beta == 1 else g * beta
 
 
 def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
@@ -48,45 +39,56 @@ def _mat2(g: Any, mat1: Any, alpha: Any) -> Any:
     return t(mm(t(_scaled(g, alpha)), mat1))
 
 
-def _batch1(g: Any, batch2: Any, alpha: Any) -> Any:
-    return bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2))
-
-
-def _batch2(g: Any, batch1: Any, alpha: Any) -> Any:
-    return bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1))
-
-
 def _for_each(g: Any, stack: Any) -> Any:
     """The gradient of a sum over a stack, for each matrix in the stack."""
     return np.broadcast_to(g, (stack.shape[0], *g.shape))
 
 
-addmm = operator("addmm", kernels.addmm, x=_addend, mat1=_mat1, mat2=_mat2)
-addmv = operator("addmv", kernels.addmm, x=_addend,
+addmm = operator("addmm", kernels.addmm, x=_scaled, mat1=lambda g, mat2, alpha: mm(_scaled(g, alpha), t(mat2)),
+                 mat2=_mat2)
+addmv = operator("addmv", kernels.addmm, x=_scaled,
                  mat1=lambda g, mat2, alpha: _mv_by_matrix(_scaled(g, alpha), mat2),
                  mat2=lambda g, mat1, alpha: mv(t(mat1), _scaled(g, alpha)))
-baddbmm = operator("baddbmm", kernels.baddbmm, x=_addend,
+baddbmm = operator("baddbmm", kernels.baddbmm, x=_scaled,
                    mat1=lambda g, mat2, alpha: bmm(_scaled(g, alpha), transpose(mat2, -1, -2)),
                    mat2=lambda g, mat1, alpha: bmm(transpose(mat1, -1, -2), _scaled(g, alpha)))
-addbmm = operator("addbmm", kernels.addbmm, x=_addend, batch1=_batch1, batch2=_batch2)
+addbmm = operator(
+    "addbmm", kernels.addbmm, x=_scaled,
+    batch1=lambda g, batch2, alpha: bmm(_for_each(_scaled(g, alpha), batch2), transpose(batch2, -1, -2)),
+    batch2=lambda g, batch1, alpha: bmm(transpose(batch1, -1, -2), _for_each(_scaled(g, alpha), batch1)))
+addr = operator("addr", kernels.addr, x=_scaled, vec1=lambda g, vec2, alpha: mv(_scaled(g, alpha), vec2),
+                vec2=lambda g, vec1, alpha: mv(t(_scaled(g, alpha)), vec1))
 
 
-def _vec1(g: Any, vec2: Any, alpha: Any) -> Any:
-    return mv(_scaled(g, alpha), vec2)
-
-
-def _vec2(g: Any, vec1: Any, alpha: Any) -> Any:
-    return mv(t(_scaled(g, alpha)), vec1)
-
-
-addr = operator("addr", kernels.addr, x=_addend, vec1=_vec1, vec2=_vec2)
-
-
-def _trace(g: Any, x_shape: Any) -> Any:
-    return diagonal_backward(spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1)
-
-
-trace = linear("trace", kernels.trace, x=_trace)
+trace = linear("trace", kernels.trace, x=lambda g, x_shape: diagonal_backward(
+    spread(g, (min(x_shape),), (), False), x_shape, 0, 0, 1))
 
 # A product of a vector and a matrix is a product of two matrices, without the dim that was added in front.
-first_row = linear("squeeze", kernels.first_row, node="SqueezeBackward4", x=lambda g, x_shape: np.reshape(g, x_shape))
+first_row = linear("squeeze", kernels.first_row, node=4, x=lambda g, x_shape: np.reshape(g, x_shape))
+
+# Sums of products of three factors. The derivative by a factor is again such a sum.
+
+
+def _weight(g: Any, x: Any, y: Any, weight_shape: Any) -> Any:
+    pairs = np.expand_dims(x, 2) * np.expand_dims(y, 1)
+    return np.reshape(mm(t(g), np.reshape(pairs, (x.shape[0], x.shape[1] * y.shape[1]))), weight_shape)
+
+
+trilinear: Op = operator("trilinear", kernels.trilinear, tensors=3,
+                         x=lambda g, weight, y: trilinear(g, np.transpose(weight, (1, 0, 2)), y),
+                         weight=_weight,
+                         y=lambda g, x, weight: trilinear(g, np.transpose(weight, (2, 0, 1)), x))
+
+# The exponential of a matrix
+
+
+def _derivative(g: Any, x: Any) -> Any:
+    """The derivative at the transposed matrix in the direction g: a block of the exponential of [[x', g], [0, x']]."""
+    n = x.shape[-1]
+    across = transpose(x, -1, -2)
+    above = np.concatenate([across, g], axis=-1)
+    below = np.concatenate([np.zeros_like(across), across], axis=-1)
+    return matrix_exp(np.concatenate([above, below], axis=-2))[..., :n, n:]
+
+
+matrix_exp: Op = operator("linalg_matrix_exp", matrix_exponential.matrix_exp, x=_derivative)

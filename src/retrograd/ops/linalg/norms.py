@@ -1,4 +1,7 @@
-"""Norms, the distance of two arrays, and slices scaled down to a norm. All use the derivative of a norm."""
+"""Norms, slices scaled down to a norm, cross products, and distances: of two arrays, and between all pairs of rows.
+
+The derivative of a distance d by a difference is `_powers` / d^(p - 1). At a distance of 0 the subgradient is 0.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...kernels.linalg import norms as kernels
+from ..choosing import choose
 from ..domains import subtracted
-from ..framework import operator
+from ..framework import Op, linear, operator
 from ..reductions import spread, sum_dim, tied
+from ..shape import squeeze_dim, transpose, unsqueeze
 
 
 def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> Any:
@@ -29,16 +34,11 @@ def norm_backward(g: Any, x: Any, out: Any, p: Any, axes: Any, keepdim: Any) -> 
         scaled = np.where(x == 0.0, 0.0, sign * size ** (p - 1))
         return scaled * spread(g, x.shape, axes, keepdim) * spread(out ** (1 - p), x.shape, axes, keepdim)
     scaled = sign * size ** (p - 1) if p < 2 else x * size ** (p - 2)
-    return scaled * _spread_over(g, out, out ** (p - 1), x.shape, axes, keepdim)
-
-
-def _spread_over(g: Any, out: Any, divisor: Any, shape: Any, axes: Any, keepdim: Any) -> Any:
-    """g / divisor over the axes of the norm, and 0 where the norm `out` is 0."""
-    return spread(np.where(out == 0.0, 0.0, g / divisor), shape, axes, keepdim)
+    return scaled * spread(np.where(out == 0.0, 0.0, g / out ** (p - 1)), x.shape, axes, keepdim)
 
 
 norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex="adjoint", x=norm_backward)
-frobenius = operator("norm", kernels.norm, node="NormBackward1", complex="adjoint", x=norm_backward)
+frobenius = operator("norm", kernels.norm, node=1, complex="adjoint", x=norm_backward)
 
 
 def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
@@ -46,11 +46,8 @@ def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
     return norm_backward(g, off, out, p, tuple(range(off.ndim)), False)
 
 
-def _minus_dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
-    return -_dist(g, x, y, out, p)
-
-
-dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adjoint", x=_dist, y=_minus_dist)
+dist = operator("dist", kernels.dist, domain=subtracted, tensors=2, complex="adjoint", x=_dist,
+                y=lambda g, x, y, out, p: -_dist(g, x, y, out, p))
 
 _EPSILON = 1e-7
 
@@ -66,3 +63,77 @@ def _renorm(g: Any, x: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
 
 
 renorm = operator("renorm", kernels.renorm, complex="adjoint", x=_renorm)
+
+# How many differences of elements a rule holds at a time.
+_BLOCK = 1 << 18
+
+cross: Op = operator("linalg_cross", kernels.cross, x=lambda g, y, dim: cross(y, g, dim),
+                     y=lambda g, x, dim: cross(g, x, dim))
+
+
+def _powers(difference: Any, distance: Any, p: Any) -> Any:
+    """d^(p - 1) times the derivative of a distance d by a difference. Each of several extremes that tie counts in full,
+    as in PyTorch."""
+    if p == 2:
+        return difference
+    sign = np.sign(difference)
+    if p == 1:
+        return sign
+    size = np.abs(difference)
+    if p == math.inf:
+        return choose(size == unsqueeze(distance, distance.ndim), sign, 0.0)
+    flat = difference == 0.0
+    return np.where(flat, 0.0, sign * np.where(flat, 1.0, size) ** (p - 1))
+
+
+def _over_power(g: Any, distance: Any, p: Any) -> Any:
+    """g over the distance to the power p - 1, and 0 where the distance is 0."""
+    if p in (1, math.inf):
+        return g
+    none = distance == 0.0
+    divisor = np.where(none, 1.0, distance)
+    return np.where(none, 0.0, g / (divisor if p == 2 else divisor ** (p - 1)))
+
+
+def _by_first(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    """The gradient by x, for a few rows of x at a time, so that their differences from all rows of y fit in a block."""
+    if p == 0:
+        return np.zeros_like(x)
+    count = x.shape[-2]
+    step = max(1, _BLOCK * count // max(1, math.prod(g.shape) * x.shape[-1]))
+    if step >= count:
+        return _by_rows(g, x, y, out, p)
+    return np.concatenate([_by_rows(g[..., i : i + step, :], x[..., i : i + step, :], y, out[..., i : i + step, :], p)
+                           for i in range(0, count, step)], axis=-2)
+
+
+def _by_rows(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
+    """The sum over the rows of y, computed as a product of a row and a matrix for each row of x."""
+    powers = _powers(unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), out, p)
+    factors = _over_power(g, out, p)
+    return squeeze_dim(np.matmul(unsqueeze(factors, factors.ndim - 1), powers), factors.ndim - 1)
+
+
+cdist = operator("_cdist_forward", kernels.cdist, node="CdistBackward0", x=_by_first, y=lambda g, x, y, out, p: (
+    _by_first(transpose(g, -1, -2), y, x, transpose(out, -1, -2), p)))
+
+
+def _by_left(g: Any, x: Any, y: Any, out: Any) -> Any:
+    """The gradient by x without the differences of all pairs, which the distances themselves do not form either."""
+    ratio = _over_power(g, out, 2)
+    return x * sum_dim(ratio, (g.ndim - 1,), True, None) - np.matmul(ratio, y)
+
+
+euclidean_dist = operator("_euclidean_dist", kernels.euclidean_dist, x=_by_left, y=lambda g, x, y, out: (
+    _by_left(transpose(g, -1, -2), y, x, transpose(out, -1, -2))))
+symmetric: Op = linear("symmetric", kernels.symmetric, x=lambda g: paired(g))
+paired: Op = linear("paired", kernels.paired, x=lambda g, x_shape: symmetric(g, x_shape[0]))
+
+
+def _pdist(g: Any, x: Any, out: Any, p: Any) -> Any:
+    """The gradients of the distances as a symmetric matrix, since each pair counts for both of its rows."""
+    rows = x.shape[0]
+    return _by_first(symmetric(g, rows), x, x, symmetric(out, rows), p)
+
+
+pdist = operator("_pdist_forward", kernels.pdist, node="PdistBackward0", x=_pdist)

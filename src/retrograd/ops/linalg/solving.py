@@ -15,10 +15,6 @@ from .singular_values import svd
 # Determinants
 
 
-def _det(g: Any, a: Any) -> Any:
-    return scalars(g) * cofactors(a)
-
-
 def _cofactors_of_regular(g: Any, a: Any) -> Any:
     """The gradient through det(a) a^-T."""
     inverse = turned(inv_ex(a)[0])
@@ -45,21 +41,13 @@ def _cofactors_of_singular(g: Any, a: Any) -> Any:
     return np.matmul(np.matmul(conjugate(left), found), conjugate(right))
 
 
-def _some_singular(g: Any, a: Any) -> Any:
-    return np.any(singular(a))
-
-
 def _harmless(g: Any, a: Any) -> tuple[Any, Any]:
     """The arguments for the way not taken: a matrix with an inverse and with distinct singular values."""
     return 1.0, np.diag(np.arange(1.0, a.shape[-1] + 1.0))
 
 
-cofactors_backward = either("cofactors_backward", _some_singular, _cofactors_of_singular, _cofactors_of_regular,
-                            tensors=2, harmless=_harmless)
-
-
-def _cofactors(g: Any, a: Any) -> Any:
-    return cofactors_backward(g, a)
+cofactors_backward = either("cofactors_backward", lambda g, a: np.any(singular(a)), _cofactors_of_singular,
+                            _cofactors_of_regular, tensors=2, harmless=_harmless)
 
 
 def _slogdet(g: Any, a: Any, sign: Any) -> Any:
@@ -69,9 +57,9 @@ def _slogdet(g: Any, a: Any, sign: Any) -> Any:
     return None if by_size is None else scalars(by_size) * inv_ex(adjoint(a))[0]
 
 
-det: Op = operator("linalg_det", kernels.det, a=_det)
-singular = constant("is_singular", kernels.singular, "a")
-cofactors: Op = operator("cofactors", kernels.cofactors, a=_cofactors)
+det: Op = operator("linalg_det", kernels.det, a=lambda g, a: scalars(g) * cofactors(a))
+singular: Op = constant("is_singular", kernels.singular, "a")
+cofactors: Op = operator("cofactors", kernels.cofactors, a=lambda g, a: cofactors_backward(g, a))
 slogdet = operator("linalg_slogdet", kernels.slogdet, outputs="sign size", unfilled=True, a=_slogdet)
 
 # Inverses and systems of equations
@@ -86,10 +74,6 @@ inv_ex: Op = operator("linalg_inv_ex", kernels.inv_ex, layout="columns", outputs
                       differentiable="inverse", a=_inverse)
 
 
-def _right_side(g: Any, a: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
-    return solve_adjoint(g, a, lu, pivots, left, vector)
-
-
 def _solved_matrix(g: Any, a: Any, x: Any, lu: Any, pivots: Any, left: Any, vector: Any) -> Any:
     return _by_matrix(solve_adjoint(g, a, lu, pivots, left, vector), x, left, vector)
 
@@ -101,21 +85,19 @@ def _by_matrix(pulled: Any, x: Any, left: Any, vector: Any) -> Any:
     return -np.matmul(pulled, adjoint(x)) if left else -np.matmul(adjoint(x), pulled)
 
 
-def _adjoint_right_side(g: Any, a: Any, left: Any, vector: Any) -> Any:
-    return solve_ex(a, g, left, vector)[0]
-
-
 def _adjoint_matrix(g: Any, a: Any, out: Any, left: Any, vector: Any) -> Any:
     """The gradient for the matrix of the adjoint system. The system of that gradient has the matrix `a` itself."""
     return _by_matrix(out, solve_ex(a, g, left, vector)[0], left, vector)
 
 
 solve_ex: Op = operator("linalg_solve_ex", kernels.solve_ex, layout="columns", tensors=2, outputs="x info lu pivots",
-                        differentiable="x", complex="adjoint", a=_solved_matrix, b=_right_side)
+                        differentiable="x", complex="adjoint", a=_solved_matrix,
+                        b=lambda g, a, lu, pivots, left, vector: solve_adjoint(g, a, lu, pivots, left, vector))
 
 # The system with the adjoint matrix. The LU of `a` may be given; gradients go to `a`, not to the LU.
 solve_adjoint: Op = operator("linalg_solve_adjoint", kernels.solve_adjoint, layout="columns", tensors=4,
-                             node="LinalgSolveExBackward0", complex="adjoint", b=_adjoint_right_side, a=_adjoint_matrix)
+                             node="LinalgSolveExBackward0", complex="adjoint",
+                             b=lambda g, a, left, vector: solve_ex(a, g, left, vector)[0], a=_adjoint_matrix)
 
 
 def _pinv(g: Any, a: Any, out: Any) -> Any:

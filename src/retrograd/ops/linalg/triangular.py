@@ -52,25 +52,17 @@ triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout
                             outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
 
 
-def _cholesky_solve_b(g: Any, factor: Any, upper: Any) -> Any:
-    return cholesky_solve(g, factor, upper)
-
-
-def _cholesky_solve_factor(g: Any, factor: Any, out: Any, upper: Any) -> Any:
-    return _by_factor(-np.matmul(cholesky_solve(g, factor, upper), adjoint(out)), factor, upper)
-
-
 def _by_factor(by_product: Any, factor: Any, upper: Any) -> Any:
     """The gradient for a Cholesky factor, given the gradient for the product of the factor and its adjoint."""
     both = by_product + adjoint(by_product)
     return upper_part(np.matmul(factor, both)) if upper else lower_part(np.matmul(both, factor))
 
 
-def _cholesky_inverse(g: Any, factor: Any, out: Any, upper: Any) -> Any:
-    return _by_factor(-np.matmul(np.matmul(out, g), out), factor, upper)
-
-
-cholesky_solve: Op = operator("cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, complex="adjoint",
-                              b=_cholesky_solve_b, factor=_cholesky_solve_factor)
+cholesky_solve: Op = operator(
+    "cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, complex="adjoint",
+    b=lambda g, factor, upper: cholesky_solve(g, factor, upper),
+    factor=lambda g, factor, out, upper: _by_factor(
+        -np.matmul(cholesky_solve(g, factor, upper), adjoint(out)), factor, upper))
 cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", complex="adjoint",
-                            factor=_cholesky_inverse)
+                            factor=lambda g, factor, out, upper: _by_factor(
+                                -np.matmul(np.matmul(out, g), out), factor, upper))

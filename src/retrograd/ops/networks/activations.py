@@ -17,17 +17,13 @@ from ...kernels.special import normal
 from ..choosing import choose
 from ..domains import promoted
 from ..elementwise.elementary import erf
-from ..framework import Op, backward_name, composed, elementwise, operator
+from ..framework import Op, composed, elementwise, operator
 from ..joining import cat, split
 
-
-def _nothing(g: Any, result: Any) -> Any:
-    """The derivative of the side of a kink on which a value lies, which is 0."""
-    return np.zeros_like(result)
-
-
+# The side of the kink on which a value lies does not change, so the derivative by the result is 0.
 threshold_backward: Op = operator("threshold_backward", elementary.threshold_backward, tensors=2,
-                                  g=lambda g, result: threshold_backward(g, result), result=_nothing)
+                                  g=lambda g, result: threshold_backward(g, result),
+                                  result=lambda g, result: np.zeros_like(result))
 relu = elementwise("relu", elementary.relu, x=lambda g, out: threshold_backward(g, out), domain=promoted(
     b=RuntimeError("Boolean inputs not supported for relu"), c="clamp is not supported for complex types"))
 sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: g * (out * (1 - out)))
@@ -50,7 +46,7 @@ def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:
 
 
 leaky_relu = elementwise("leaky_relu", kernels.leaky_relu, domain="as given", tensors=1, x=_leaky,
-                         written={"node": backward_name("leaky_relu", 1), "x": _leaky_of_result})
+                         written={"node": 1, "x": _leaky_of_result})
 
 
 def _elu(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -67,10 +63,8 @@ def _elu_of_result(g: Any, out: Any, alpha: Any, scale: Any, input_scale: Any) -
     return choose(out <= 0.0, g * input_scale * (below + alpha * scale), g * scale)
 
 
-elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu,
-                  written={"node": backward_name("elu", 1), "x": _elu_of_result})
-celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu,
-                   written={"node": backward_name("celu", 1), "x": _elu_of_result})
+elu = elementwise("elu", kernels.elu, domain="as given", tensors=1, x=_elu, written={"node": 1, "x": _elu_of_result})
+celu = elementwise("celu", kernels.elu, domain="as given", tensors=1, x=_elu, written={"node": 1, "x": _elu_of_result})
 
 
 def _silu(g: Any, x: Any) -> Any:
@@ -87,11 +81,8 @@ silu = elementwise("silu", kernels.silu, domain="as given", x=_silu)
 mish = elementwise("mish", kernels.mish, domain="as given", x=_mish)
 
 
-def _at_most(x: Any, limit: Any) -> Any:
-    return limited(x, -math.inf, limit)
-
-
-at_most = composed("minimum", _at_most, lambda x, limit: choose(x >= limit, limit, x), tensors=1)
+at_most = composed("minimum", lambda x, limit: limited(x, -math.inf, limit),
+                   lambda x, limit: choose(x >= limit, limit, x), tensors=1)
 
 
 def _softplus(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
@@ -119,16 +110,9 @@ def _gelu_tanh(g: Any, x: Any) -> Any:
 
 
 gelu_tanh = elementwise("gelu", kernels.gelu_tanh, domain="as given", x=_gelu_tanh)
-
-
 twice_ndtr = composed("twice_ndtr", normal.twice_ndtr, lambda x: 1.0 + erf(x * math.sqrt(0.5)), tensors=1)
-
-
-def _gelu(g: Any, x: Any) -> Any:
-    return g * (0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi)))
-
-
-gelu = elementwise("gelu", kernels.gelu, domain="as given", x=_gelu)
+gelu = elementwise("gelu", kernels.gelu, domain="as given", x=lambda g, x: g * (
+    0.5 * twice_ndtr(x) + x * np.exp(-0.5 * x * x) * (1.0 / math.sqrt(2.0 * math.pi))))
 
 
 def _outside(g: Any, x: Any, lambd: Any) -> Any:
@@ -143,10 +127,6 @@ softshrink = elementwise("softshrink", kernels.softshrink, domain="as given", te
 _SIXTH = 0.1666666716337204          # 1 / 6 in single precision, as in PyTorch
 
 
-def _hardsigmoid(g: Any, x: Any) -> Any:
-    return choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0)
-
-
 def _slope(x: Any) -> Any:
     """The slope of hardswish, which is finite for infinite values too."""
     between = choose(np.logical_and(x > -3.0, x < 3.0), x, 0.0)
@@ -156,20 +136,11 @@ def _slope(x: Any) -> Any:
 hardswish_slope = composed("hardswish_slope", kernels.hardswish_slope, _slope, tensors=1)
 
 
-def _hardswish(g: Any, x: Any) -> Any:
-    return g * hardswish_slope(x)
-
-
-hardsigmoid = elementwise("hardsigmoid", kernels.hardsigmoid, domain="as given", x=_hardsigmoid)
-hardswish = elementwise("hardswish", kernels.hardswish, domain="as given", x=_hardswish)
-
-
-def _above(g: Any, x: Any, threshold: Any) -> Any:
-    return choose(x <= threshold, 0.0, g)
-
-
-threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, x=_above,
-                        written={"node": backward_name("threshold", 1)})
+hardsigmoid = elementwise("hardsigmoid", kernels.hardsigmoid, domain="as given",
+                          x=lambda g, x: choose(np.logical_and(x > -3.0, x < 3.0), g * _SIXTH, 0.0))
+hardswish = elementwise("hardswish", kernels.hardswish, domain="as given", x=lambda g, x: g * hardswish_slope(x))
+threshold = elementwise("threshold", kernels.threshold, domain="as given", tensors=1, written={"node": 1},
+                        x=lambda g, x, threshold: choose(x <= threshold, 0.0, g))
 
 
 def _glu(g: Any, x: Any, dim: Any) -> Any:
@@ -199,7 +170,6 @@ def _sloped(g: Any, x: Any, noise: Any, lower: Any, upper: Any) -> Any:
 
 # The result has the sign of x, so the rules of the in-place form use the result instead of x.
 rrelu = elementwise("rrelu_with_noise", kernels.rrelu, domain="as given", tensors=2, x=_sloped, written={
-    "node": backward_name("rrelu_with_noise", 1),
-    "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
+    "node": 1, "x": lambda g, out, noise, lower, upper: _sloped(g, out, noise, lower, upper)})
 rrelu_even = elementwise("rrelu_with_noise", kernels.rrelu_even, domain="as given", tensors=1, x=_even, written={
-    "node": backward_name("rrelu_with_noise", 1), "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})
+    "node": 1, "x": lambda g, out, lower, upper: _even(g, out, lower, upper)})

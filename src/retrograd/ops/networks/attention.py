@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.networks import attention as kernels
+from ...kernels.networks import softmax as kernels
 from ..framework import Op, operator
 from ..linalg.matrix import bmm
 from ..reductions import spread, sum_dim
@@ -51,19 +51,16 @@ def _by_weights(g: Any, q: Any, v: Any) -> Any:
     return bmm(_stack(g, q.shape[1]), transpose(_stack(v, q.shape[1]), 1, 2))
 
 
-def _attention_q(g: Any, q: Any, k: Any, v: Any, weights: Any, scale: Any) -> Any:
-    return _weights_q(_by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale)
-
-
-def _attention_k(g: Any, q: Any, k: Any, v: Any, weights: Any, scale: Any) -> Any:
-    return _weights_k(_by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale)
-
-
 def _attention_v(g: Any, q: Any, k: Any, v_shape: Any, weights: Any, scale: Any) -> Any:
     slope = bmm(transpose(attention_weights(q, k, weights, scale), 1, 2), _stack(g, q.shape[1]))
     return _unstacked(slope, v_shape, q.shape[1])
 
 
-attention: Op = operator("attention", kernels.attention, tensors=4, outputs="out weights", differentiable="out",
-                         node="ScaledDotProductFlashAttentionForCpuBackward0",
-                         q=_attention_q, k=_attention_k, v=_attention_v)
+attention: Op = operator(
+    "attention", kernels.attention, tensors=4, outputs="out weights", differentiable="out",
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    q=lambda g, q, k, v, weights, scale: _weights_q(
+        _by_weights(g, q, v), q, k, attention_weights(q, k, weights, scale), scale),
+    k=lambda g, q, k, v, weights, scale: _weights_k(
+        _by_weights(g, q, v), q, k.shape, attention_weights(q, k, weights, scale), scale),
+    v=_attention_v)

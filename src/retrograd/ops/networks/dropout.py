@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...kernels.networks import dropout as kernels
 from ..choosing import choose
 from ..framework import operator
 
-
-def _kept(g: Any, mask: Any, scale: Any) -> Any:
-    return g if scale is None else choose(mask, g * scale, 0.0)
-
-
 native_dropout = operator("native_dropout", kernels.native_dropout, outputs="out mask", differentiable="out", tensors=1,
-                          x=_kept)
+                          x=lambda g, mask, scale: g if scale is None else choose(mask, g * scale, 0.0))
 
 # The factors and the summands of alpha dropout, for kept and for dropped elements.
 affine = operator("affine", kernels.affine, outputs="slope shift", tensors=1, layout="kept")

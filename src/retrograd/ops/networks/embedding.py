@@ -51,9 +51,7 @@ def _to_table(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, siz
     return embedding_backward(rows, index, weight_shape, padding, by_count)
 
 
-def _to_scales(g: Any, weight: Any, index: Any, bags: Any, padding: Any) -> Any:
-    return np.sum(index_select(g, bags, 0) * embedding_rows(weight, index, padding, False), axis=1)
-
-
-embedding_bag: Op = operator("embedding_bag", kernels.embedding_bag, outputs="out bags sizes chosen",
-                             differentiable="out", tensors=4, weight=_to_table, scales=_to_scales)
+embedding_bag: Op = operator(
+    "embedding_bag", kernels.embedding_bag, outputs="out bags sizes chosen", differentiable="out", tensors=4,
+    weight=_to_table, scales=lambda g, weight, index, bags, padding: np.sum(
+        index_select(g, bags, 0) * embedding_rows(weight, index, padding, False), axis=1))

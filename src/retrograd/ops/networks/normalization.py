@@ -15,10 +15,6 @@ from ..framework import Op, linear, operator
 from ..reductions import mean_dim, sum_dim
 
 
-def _standardize(g: Any, x: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
-    return standardize_backward(g, x, None, mean, rstd, axes, eps)
-
-
 def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
     """The derivative by g. The Jacobian of standardising is symmetric, so this is the same operator."""
     g = standardize_backward(v, x, None, mean, rstd, axes, eps)
@@ -43,7 +39,9 @@ def _centred(x: Any, axes: Any) -> Any:
     return x - _mean(x, axes)
 
 
-standardize = operator("standardize", standardizing.standardize, tensors=3, x=_standardize)
+standardize = operator(
+    "standardize", standardizing.standardize, tensors=3,
+    x=lambda g, x, mean, rstd, axes, eps: standardize_backward(g, x, None, mean, rstd, axes, eps))
 standardize_backward: Op = operator(
     "standardize_backward", standardizing.standardize_backward, tensors=5, node="NativeLayerNormBackwardBackward0",
     g=_adjoint, x=_adjoint_by_x,
@@ -60,29 +58,17 @@ def _last(x: Any, rank: Any) -> Any:
     return tuple(range(x.ndim - rank, x.ndim))
 
 
-def _layer_x(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: Any, eps: Any) -> Any:
-    return standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps)
-
-
 def _layer_weight(g: Any, x: Any, mean: Any, rstd: Any, weight_shape: Any, rank: Any, eps: Any) -> Any:
     lead = tuple(range(x.ndim - rank))
     return np.reshape(standardized_sum(g, x, mean, rstd, lead, _last(x, rank), eps), weight_shape)
 
 
-def _layer_bias(g: Any, rank: Any) -> Any:
-    return sum_over_rows(g, rank)
-
-
-def _spread_over_rows(g: Any, x_shape: Any) -> Any:
-    return np.broadcast_to(g, x_shape)
-
-
-sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=_spread_over_rows)
-
-
-layer_norm = operator("layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0",
-                      outputs="out mean rstd", differentiable="out",
-                      x=_layer_x, weight=_layer_weight, bias=_layer_bias)
+sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=lambda g, x_shape: np.broadcast_to(g, x_shape))
+layer_norm = operator(
+    "layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0", outputs="out mean rstd",
+    differentiable="out",
+    x=lambda g, x, weight, mean, rstd, rank, eps: standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps),
+    weight=_layer_weight, bias=lambda g, rank: sum_over_rows(g, rank))
 
 
 # Group normalisation
@@ -149,17 +135,13 @@ def _by_x(g: Any, weight: Any, running_var: Any, eps: Any) -> Any:
     return g * _for_channels(rstd if weight is None else rstd * weight, g)
 
 
-def _by_weight(g: Any, x: Any, running_mean: Any, running_var: Any, eps: Any) -> Any:
-    return centred_sum(g, x, running_mean) / np.sqrt(running_var + eps)
-
-
 centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
                        g=lambda v, x, mean: _for_channels(v, x) * (x - _for_channels(mean, x)),
                        x=lambda v, g: _for_channels(v, g) * g)
-
-
-batch_norm_by = operator("batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0",
-                         x=_by_x, weight=_by_weight, bias=_channel_sum)
+batch_norm_by = operator(
+    "batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0", x=_by_x,
+    weight=lambda g, x, running_mean, running_var, eps: centred_sum(g, x, running_mean) / np.sqrt(running_var + eps),
+    bias=_channel_sum)
 
 # The update of a running statistic, which is written over.
 blend = operator("blend", kernels.blend, tensors=2)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...kernels.networks import softmax as kernels
-from ...kernels.networks.logsumexp import logsumexp as _logsumexp_kernel
 from ..framework import Op, operator
 from ..reductions import spread, sum_dim
 
@@ -19,37 +18,21 @@ def _sum(x: Any, dim: Any) -> Any:
     return sum_dim(x, (dim,), True, None) if x.ndim else x
 
 
-def _softmax(g: Any, out: Any, dim: Any) -> Any:
-    return softmax_backward(g, out, dim)
-
-
-def _by_softmax(v: Any, g: Any, y: Any, dim: Any) -> Any:
-    return v * (g - _sum(g * y, dim)) - g * _sum(v * y, dim)
-
-
-softmax = operator("softmax", kernels.softmax, x=_softmax)
-safe_softmax = operator("safe_softmax", kernels.safe_softmax, x=_softmax)
+softmax, safe_softmax = [
+    operator(name, kernel, x=lambda g, out, dim: softmax_backward(g, out, dim))
+    for name, kernel in (("softmax", kernels.softmax), ("safe_softmax", kernels.safe_softmax))]
 softmax_backward: Op = operator("softmax_backward", kernels.softmax_backward, tensors=2,
                                 node="SoftmaxBackwardDataBackward0",
-                                g=lambda v, y, dim: softmax_backward(v, y, dim), y=_by_softmax)
+                                g=lambda v, y, dim: softmax_backward(v, y, dim),
+                                y=lambda v, g, y, dim: v * (g - _sum(g * y, dim)) - g * _sum(v * y, dim))
 
 
-def _log_softmax(g: Any, out: Any, dim: Any) -> Any:
-    return log_softmax_backward(g, out, dim)
-
-
-def _by_log_cotangent(v: Any, y: Any, dim: Any) -> Any:
-    return v - _sum(np.exp(y) * v, dim)
-
-
-log_softmax = operator("log_softmax", kernels.log_softmax, x=_log_softmax)
+log_softmax = operator("log_softmax", kernels.log_softmax, x=lambda g, out, dim: log_softmax_backward(g, out, dim))
 log_softmax_backward: Op = operator("log_softmax_backward", kernels.log_softmax_backward, tensors=2,
-                                    node="LogSoftmaxBackwardDataBackward0", g=_by_log_cotangent,
+                                    node="LogSoftmaxBackwardDataBackward0",
+                                    g=lambda v, y, dim: v - _sum(np.exp(y) * v, dim),
                                     y=lambda v, g, y, dim: -v * np.exp(y) * _sum(g, dim))
 
 
-def _logsumexp(g: Any, x: Any, out: Any, axes: Any, keepdim: Any) -> Any:
-    return spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))
-
-
-logsumexp = operator("logsumexp", _logsumexp_kernel, domain="float", x=_logsumexp)
+logsumexp = operator("logsumexp", kernels.logsumexp, domain="float", x=lambda g, x, out, axes, keepdim: (
+    spread(g, x.shape, axes, keepdim) * np.exp(x - spread(out, x.shape, axes, keepdim))))

@@ -123,9 +123,8 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
                 where = f"'{parameter.name}'" if parameter.name == "out" else f"{number}"
                 return _Element(f"expected Tensor as element {i} in argument {where}, but got {_kind(each)}")
         return None
-    fits = _CHECKS[kind](value) or (kind == "Tensor" and said in NUMBERS_TOO and _is_python_number(value)) or (
-        kind == "ints" and parameter.size and _is_int(value))
-    if fits:
+    as_tensor = kind == "Tensor" and said.removesuffix("_") in NUMBERS_TOO and _is_python_number(value)
+    if as_tensor or _CHECKS[kind](value) or (kind == "ints" and parameter.size and _is_int(value)):
         return _too_large(value, kind)
     where = f"{said}(): argument '{parameter.name}'" + ("" if position is None else f" (position {position})")
     found = f"not {_kind(value)}"

@@ -12,19 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...devices import checked
-from ...dtypes import (
-    BOOL_,
-    C128,
-    DIFFERENTIABLE,
-    F16,
-    F32,
-    F64,
-    default_floating,
-    dtype as torch_dtype,
-    float64,
-    int64,
-    of_scalar,
-)
+from ...dtypes import BOOL_, C128, DIFFERENTIABLE, F16, F32, F64, I64, default_floating, dtype as torch_dtype, of_scalar
 from ...errors import called
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...modes import local
@@ -33,7 +21,7 @@ from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
 from .dims import not_a_tensor
 
 # Python's own types that PyTorch accepts as element types.
-_BUILTIN: dict[Any, Any] = {float: float64.dtype, int: int64.dtype, bool: BOOL_, complex: C128}
+_BUILTIN: dict[Any, Any] = {float: F64, int: I64, bool: BOOL_, complex: C128}
 
 
 class _Named:

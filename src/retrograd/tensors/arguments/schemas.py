@@ -121,6 +121,11 @@ def schemas(texts: tuple[str, ...]) -> tuple[Schema, ...]:
     return tuple(found)
 
 
+def of_method(text: str) -> str:
+    """The schema without its first parameter, for a method: "t.remainder_(Tensor other)", not the tensor itself."""
+    return re.sub(r"\(\w+ \w+(, )?", "(", text, count=1)
+
+
 class SignatureOfSchema(inspect.Signature):
     """The signature of a public function: the decorated function's, with the parameters that only its schemas have.
 

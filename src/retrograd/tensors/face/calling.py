@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments.options import check_tensor
+from ..arguments.options import check_tensors
 from ..recording.public import public
 from ..state.base import TensorBase, requires
 from ..state.writable import unlock
@@ -30,19 +30,17 @@ def apply_(self: TensorBase, callable: Callable[[Any], Any]) -> TensorBase:
 @public(method=True)
 def map_(self: TensorBase, other: TensorBase, callable: Callable[[Any, Any], Any]) -> TensorBase:
     """Replace each element by `callable(element, other_element)`, with the element of `other` at the same place."""
-    check_tensor("map_", other, "other")
     return _put(self, "map_", callable, other=other)
 
 
 @public(method=True)
 def map2_(self: TensorBase, x: TensorBase, y: TensorBase, callable: Callable[[Any, Any, Any], Any]) -> TensorBase:
     """`map_` with two other tensors."""
-    check_tensor("map2_", x, "x")
-    check_tensor("map2_", y, "y", 2)
     return _put(self, "map2_", callable, x=x, y=y)
 
 
-def _put(tensor: Any, name: str, function: Callable[..., Any], **others: Any) -> TensorBase:
+def _put(tensor: TensorBase, name: str, function: Callable[..., Any], **others: Any) -> TensorBase:
+    check_tensors(name, **others)
     array = tensor._array
     if any(map(requires, (tensor, *others.values()))):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
@@ -61,5 +59,4 @@ def _put(tensor: Any, name: str, function: Callable[..., Any], **others: Any) ->
         if isinstance(value, str) or (not hasattr(value, "__float__") and not isinstance(value, complex)):
             raise TypeError(f"must be real number, not {type(value).__name__}")
     target[...] = np.array([kind(value) for value in values], array.dtype).reshape(array.shape)
-    result: TensorBase = tensor
-    return result
+    return tensor

@@ -1,4 +1,8 @@
-"""Conversion to another element type or device: `to` and its shorthands, predicates of types, type promotion."""
+"""Conversion to another element type or device: `to` and its shorthands; type promotion; and kinds of tensors.
+
+Programs branch on the kinds, also on kinds that only PyTorch has. Here those answers are fixed: tensors are dense,
+strided, on the CPU, in memory of one process.
+"""
 
 from __future__ import annotations
 
@@ -6,44 +10,22 @@ from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
+from ... import dtypes
 from ...devices import checked, device as Device
-from ...dtypes import (
-    ALL,
-    bool_,
-    category,
-    complex64,
-    complex128,
-    dtype as torch_dtype,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    promote_types as promoted,
-    result_dtype,
-    uint8,
-)
+from ...dtypes import dtype as torch_dtype
 from ...errors import warn
+from ...names import public as public_name
 from ...ops import basic as ops
-from ..arguments.options import (
-    check_tensor,
-    element_type,
-    layout as Layout,
-    lies_in,
-    number,
-    order_in,
-    strided,
-)
+from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from ..recording.calls import recorded
 from ..recording.public import methods, public, public_property
 from ..state.base import TensorBase
+from .layout import data_ptr
+from .legacy import BY_NAME
 
 _cast = recorded(ops.cast)
 _clone = recorded(ops.clone)
 _BUILTIN = (bool, int, float, complex)
-_BY_LEGACY_NAME = {f"torch.{d.legacy}Tensor": d for d in ALL}
 
 
 @public(event="aten::to", method=True)
@@ -102,7 +84,7 @@ def type_(self: TensorBase, dtype: Any = None, non_blocking: bool = False) -> An
     """The name of the tensor's type, such as 'torch.FloatTensor'. With `dtype`, or such a name, the same as `to`."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}Tensor"
-    target = _BY_LEGACY_NAME.get(dtype, dtype) if isinstance(dtype, str) else getattr(dtype, "of_type", dtype)
+    target = BY_NAME.get(dtype, dtype) if isinstance(dtype, str) else getattr(dtype, "of_type", dtype)
     if type(target) is not torch_dtype:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", type(dtype).__name__)
         raise ValueError(f"invalid type: '{name}'")
@@ -134,31 +116,27 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, TensorBase)
 
 
-@public(method=True)
+@public("is_floating_point(Tensor input) -> bool", method=True)
 def is_floating_point(input: TensorBase) -> bool:
     """Whether the elements are floating-point numbers."""
-    check_tensor("is_floating_point", input)
     return bool(input._array.dtype.kind == "f")
 
 
-@public(method=True)
+@public("is_complex(Tensor input) -> bool", method=True)
 def is_complex(input: TensorBase) -> bool:
     """Whether the elements are complex numbers."""
-    check_tensor("is_complex", input)
     return bool(input._array.dtype.kind == "c")
 
 
-@public(method=True)
+@public("is_signed(Tensor input) -> bool", method=True)
 def is_signed(input: TensorBase) -> bool:
     """Whether the element type has negative numbers."""
-    check_tensor("is_signed", input)
     return bool(input._array.dtype.kind not in "ub")
 
 
-@public()
+@public("is_nonzero(Tensor input) -> bool", strict=True)
 def is_nonzero(input: TensorBase) -> bool:
     """Whether the single element is not zero. Raises RuntimeError for any other number of elements."""
-    check_tensor("is_nonzero", input)
     return bool(input)
 
 
@@ -179,28 +157,19 @@ def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
                 raise TypeError("result_type() received an invalid combination of arguments - argument "
                                 f"'tensor{position}' must be Tensor or Number, not {type(value).__name__}")
             scalars.append(number("result_type", f"tensor{position}", position, value))
-    return torch_dtype.of[result_dtype(tensors, scalars)]
+    return torch_dtype.of[dtypes.result_dtype(tensors, scalars)]
 
 
-@public()
+@public("promote_types(dtype type1, dtype type2) -> dtype", strict=True)
 def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
     """The smallest type that holds the numbers of both types. An integer type never widens a float type."""
-    _check_dtypes("promote_types", type1=type1, type2=type2)
-    return torch_dtype.of[promoted(type1.dtype, type2.dtype)]
+    return torch_dtype.of[dtypes.promote_types(*[element_type("promote_types", kind) for kind in (type1, type2)])]
 
 
-@public()
+@public("can_cast(dtype from_, dtype to) -> bool", strict=True)
 def can_cast(from_: torch_dtype, to: torch_dtype) -> bool:
     """Whether an in-place operation may write `from_` to `to`: the category of `from_` must not be higher."""
-    _check_dtypes("can_cast", from_=from_, to=to)
-    return category(from_.dtype) <= category(to.dtype)
-
-
-def _check_dtypes(name: str, **values: Any) -> None:
-    for position, (argument, value) in enumerate(values.items(), 1):
-        if type(value) is not torch_dtype:
-            raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be torch.dtype, not "
-                            f"{type(value).__name__}")
+    return dtypes.category(element_type("can_cast", from_)) <= dtypes.category(element_type("can_cast", to))
 
 
 def _true(self: TensorBase) -> bool:
@@ -228,17 +197,80 @@ def _nbytes(self: TensorBase) -> int:
     return self._array.nbytes
 
 
-@public(method=True)
-def get_device(self: TensorBase) -> int:
+@public("get_device(Tensor input) -> int", strict=True, method=True)
+def get_device(input: TensorBase) -> int:
     """The number of the device: -1 for the CPU."""
     return -1
 
 
+@public()
+def typename(obj: Any, /) -> str:
+    """The name of a type: for a tensor, that of `type()`; for a class, a function or an instance, the dotted name.
+
+    >>> import retrograd as torch
+    >>> typename(torch.ones(2)), typename(torch.nn.functional.relu), typename(3)
+    ('torch.FloatTensor', 'torch.nn.functional.activation.relu', 'int')
+    """
+    if isinstance(obj, TensorBase):
+        return str(obj.type())
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None) or "builtins"
+    return named.__qualname__ if module == "builtins" else f"{public_name(module)}.{named.__qualname__}"
+
+
+@public("is_inference(Tensor input) -> bool", strict=True)
+def is_inference(input: TensorBase) -> bool:
+    """Whether the tensor was made under `inference_mode`."""
+    return input.is_inference()  # type: ignore[no-any-return]
+
+
+@public("is_distributed(Tensor input) -> bool", strict=True, method=True)
+def is_distributed(input: TensorBase) -> bool:
+    """Whether parts of the tensor are in other processes: False."""
+    return False
+
+
+def _none(self: TensorBase) -> None:
+    """None: tensors have no names."""
+
+
+def is_shared(self: TensorBase) -> bool:
+    """Whether other processes share its memory: False."""
+    return False
+
+
+@public(method=True)
+def share_memory_(self: TensorBase) -> TensorBase:
+    """The tensor itself. Its memory belongs to this process; other processes get a copy, by pickling."""
+    return self
+
+
+@public(method=True)
+def is_pinned(self: TensorBase, device: Any = None) -> bool:
+    """Whether its memory is pinned for a GPU: False."""
+    return False
+
+
+@public(method=True)
+def pin_memory(self: TensorBase, device: Any = None) -> TensorBase:
+    """Raises RuntimeError, since there is no GPU to pin memory for."""
+    raise RuntimeError("Cannot access accelerator device when none is available. Memory is pinned for a GPU.")
+
+
+@public(method=True)
+def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = None) -> TensorBase:
+    """The tensor itself, since it is dense; or a conversion to `dtype`, if that is given."""
+    return self if dtype is None else to(self, dtype)
+
+
+_SHORTHANDS = {
+    "half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64, "cfloat": dtypes.complex64,
+    "cdouble": dtypes.complex128, "char": dtypes.int8, "short": dtypes.int16, "int": dtypes.int32,
+    "long": dtypes.int64, "byte": dtypes.uint8, "bool": dtypes.bool_}
+_no = public_property(_false)
 methods(
-    type_, half=_shorthand(float16, 'half'), float=_shorthand(float32, 'float'), double=_shorthand(float64, 'double'),
-    cfloat=_shorthand(complex64, 'cfloat'), cdouble=_shorthand(complex128, 'cdouble'), char=_shorthand(int8, 'char'),
-    short=_shorthand(int16, 'short'), int=_shorthand(int32, 'int'), long=_shorthand(int64, 'long'),
-    byte=_shorthand(uint8, 'byte'), bool=_shorthand(bool_, 'bool'), is_cpu=public_property(_true),
-    is_cuda=public_property(_false), is_mps=public_property(_false), is_meta=public_property(_false),
-    is_sparse=public_property(_false), is_quantized=public_property(_false), layout=public_property(_layout),
-    itemsize=public_property(_itemsize), nbytes=public_property(_nbytes))
+    type_, is_shared, **{name: _shorthand(target, name) for name, target in _SHORTHANDS.items()},
+    is_cpu=public_property(_true), is_cuda=_no, is_mps=_no, is_meta=_no, is_sparse=_no, is_quantized=_no, is_nested=_no,
+    is_sparse_csr=_no, is_mkldnn=_no, is_vulkan=_no, is_ipu=_no, is_maia=_no, is_mtia=_no, is_xla=_no, is_xpu=_no,
+    name=public_property(_none), layout=public_property(_layout), itemsize=public_property(_itemsize),
+    nbytes=public_property(_nbytes), const_data_ptr=data_ptr)

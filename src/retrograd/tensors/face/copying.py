@@ -15,7 +15,8 @@ from numpy.lib import array_utils
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..arguments.data import checked_array
 from ..recording.public import methods, public
-from ..state.base import TensorBase, meta_of, note_layout
+from ..state.base import TensorBase, meta_of
+from .subclassing import leaf_of
 
 Array = np.ndarray[Any, Any]
 
@@ -27,12 +28,11 @@ def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
     Raises RuntimeError for a tensor that is no leaf.
     """
     if id(self) in memo:
-        known: TensorBase = memo[id(self)]
-        return known
+        return memo[id(self)]  # type: ignore[no-any-return]
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
                            "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
-    new: TensorBase = _leaf(type(self), copied_memory(self._array, memo), self.requires_grad)
+    new: TensorBase = leaf_of(type(self), copied_memory(self._array, memo), self.requires_grad)
     memo[id(self)] = new
     meta = self._meta
     if meta is not None and meta.grad is not None:
@@ -53,18 +53,9 @@ def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     return window(known[1], array.shape, array.dtype, address(array) - address(root), array.strides)
 
 
-def _leaf(kind: type[Any], array: Array, requires_grad: bool) -> Any:
-    tensor = object.__new__(kind)
-    tensor._array, tensor._edge, tensor._meta = array, None, None
-    note_layout(tensor)
-    if requires_grad:
-        meta_of(tensor).leaf = True
-    return tensor
-
-
 def shallow_copy(self: TensorBase) -> TensorBase:
     """A leaf over the same memory."""
-    new: TensorBase = _leaf(type(self), self._array, self.requires_grad)
+    new: TensorBase = leaf_of(type(self), self._array, self.requires_grad)
     new.__dict__.update(vars(self))
     return new
 
@@ -72,7 +63,7 @@ def shallow_copy(self: TensorBase) -> TensorBase:
 def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
     """A tensor from its pickle. A class derived from Tensor may define `__setstate__` to take the state."""
     array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
-    tensor = _leaf(kind, checked_array(array), requires_grad)
+    tensor = leaf_of(kind, checked_array(array), requires_grad)
     if hasattr(kind, "__setstate__"):
         tensor.__setstate__(state)
     else:

@@ -22,12 +22,11 @@ Array = np.ndarray[Any, Any]
 
 # To NumPy
 
-def array_for_reading(tensor: Any) -> Array:
+def array_for_reading(tensor: TensorBase) -> Array:
     """The array of a tensor. Raises RuntimeError if the tensor requires grad, since the gradient would be lost."""
     if local.thread.grad and requires(tensor):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    array: Array = tensor._array
-    return array
+    return tensor._array
 
 
 @public(method=True)
@@ -43,9 +42,7 @@ def numpy(self: TensorBase, *, force: bool = False) -> Array:
 def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
     """The array for `np.asarray(tensor)` and similar calls of NumPy."""
     own = array_for_reading(self).view()
-    if dtype is None and not copy:
-        return own
-    return np.array(own, dtype=dtype, copy=copy)
+    return own if dtype is None and not copy else np.array(own, dtype=dtype, copy=copy)
 
 
 @public(name="__dlpack__")
@@ -136,8 +133,7 @@ def length(self: TensorBase) -> int:
     """The size of the first dimension. Raises TypeError for a 0-d tensor."""
     if not self._array.ndim:
         raise TypeError("len() of a 0-d tensor")
-    size: int = self._array.shape[0]
-    return size
+    return int(self._array.shape[0])
 
 
 @public(name="__contains__")
@@ -146,8 +142,7 @@ def contains(self: TensorBase, element: Any) -> bool:
     if not isinstance(element, (TensorBase, Number)):
         raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                            f"{type(element)}.")
-    hits: Any = self == element
-    return bool(hits._array.any())
+    return bool((self == element)._array.any())
 
 
 @public(name="__reversed__")
@@ -161,14 +156,11 @@ def backwards(self: TensorBase) -> Any:
 @public(name="__repr__")
 def text_of(self: TensorBase) -> str:
     """The text of a tensor. The text of an instance of a subclass begins with the name of the subclass."""
-    name = None
     try:
         node = self.grad_fn
+        name = None if node is None else type(node).__name__
     except RuntimeError:                        # a view whose base was written to
         name = "Invalid"
-    else:
-        if node is not None:
-            name = type(node).__name__
     kind = type(self).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
     text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
@@ -188,8 +180,7 @@ def format_as(self: TensorBase, spec: str) -> str:
 @public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
     """A tensor over the same memory without history. A write to either changes both, and their versions count it."""
-    tensor: TensorBase = sharing(input, input._array)
-    return tensor
+    return sharing(input, input._array)  # type: ignore[no-any-return]
 
 
 @public(method=True)

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...kernels.layout import address, empty_strided, offset_of, row_by_row, steps
-from ..arguments.dims import array_of, axis_of
+from ..arguments.dims import axis_of
 from ..arguments.options import lies_in
 from ..arguments.size import Size
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
+from ..state.base import TensorBase
 
 
-@public(method=True)
-def numel(input: Any) -> int:
+@public("numel(Tensor input) -> int", method=True)
+def numel(input: TensorBase) -> int:
     """The number of elements."""
-    size: int = array_of("numel", input).size
-    return size
+    return input._array.size
 
 
 @public(method=True)
@@ -32,10 +32,9 @@ def size(self: Any, dim: int | None = None) -> Any:
 
 
 @public(method=True)
-def ndimension(self: Any) -> int:
+def ndimension(self: TensorBase) -> int:
     """The number of dimensions."""
-    ndim: int = self._array.ndim
-    return ndim
+    return self._array.ndim
 
 
 @public(method=True)
@@ -72,12 +71,9 @@ def storage_offset(self: Any) -> int:
 
 
 @public(method=True)
-def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+def is_contiguous(self: TensorBase, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory without gaps, row by row or in the order of `memory_format`."""
-    if memory_format is None:
-        dense: bool = self._array.flags.c_contiguous
-        return dense
-    return lies_in(memory_format, self._array)
+    return self._array.flags.c_contiguous if memory_format is None else lies_in(memory_format, self._array)
 
 
 @public(method=True)
@@ -88,17 +84,15 @@ def dim_order(self: Any) -> tuple[int, ...]:
 
 
 @public(method=True)
-def element_size(self: Any) -> int:
+def element_size(self: TensorBase) -> int:
     """The number of bytes of an element."""
-    bytes_: int = self._array.itemsize
-    return bytes_
+    return self._array.itemsize
 
 
-@public(method=True)
-def is_same_size(input: Any, other: Any) -> bool:
+@public("is_same_size(Tensor input, Tensor other) -> bool", method=True)
+def is_same_size(input: TensorBase, other: TensorBase) -> bool:
     """Whether two tensors have the same shape."""
-    same: bool = array_of("is_same_size", input).shape == array_of("is_same_size", other, "other", 2).shape
-    return same
+    return bool(input._array.shape == other._array.shape)
 
 
 def iterate(self: Any) -> Iterator[Any]:

@@ -9,37 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from ... import dtypes
 from ...devices import checked
-from ...dtypes import (
-    bool_,
-    default_floating,
-    dtype,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-)
+from ...dtypes import default_floating, dtype
 from ...modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
-from ..state.base import Results, TensorBase, meta_of, note_layout
-from .subclassing import as_subclass
+from ..state.base import Results, TensorBase
+from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
+# The element types by the names of the old types of tensors.
+BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtypes.ALL}
 
 
-def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
     """The array for the old constructor: of the given sizes, of a sequence, or the memory of a tensor.
 
     Raises TypeError for any other argument.
     """
     target = default_floating() if to is None else to
-    if data is not _MISSING:
-        args = (data,)
     if not args:
         return np.empty(0, target)
     if all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in args):
@@ -65,16 +54,11 @@ def array_from(args: tuple[Any, ...], data: Any, to: np.dtype[Any] | None) -> np
 
 def construct(cls: type[Any], args: tuple[Any, ...], data: Any = _MISSING, to: np.dtype[Any] | None = None) -> Any:
     """A tensor of the class `cls`, by the old constructor."""
-    array = array_from(args, data, to)
-    source = data if data is not _MISSING else args[0] if len(args) == 1 else None
-    if isinstance(source, TensorBase):
-        return as_subclass(source, cls)                  # the tensor itself, with its history
-    tensor = object.__new__(cls)
-    tensor._array, tensor._edge, tensor._meta = array, None, None
-    note_layout(tensor)
-    if local.thread.inference:
-        meta_of(tensor).inference = True
-    return tensor
+    args = args if data is _MISSING else (data,)
+    array = _array_from(args, to)
+    if len(args) == 1 and isinstance(args[0], TensorBase):
+        return as_subclass(args[0], cls)                 # the tensor itself, with its history
+    return leaf_of(cls, array, inference=local.thread.inference)
 
 
 @public(method=True)
@@ -93,16 +77,11 @@ class tensortype:
     """
 
     def __init__(self, of: dtype) -> None:
-        self.dtype = of
+        self.dtype = self.of_type = of                   # `t.type(LongTensor)` converts to `of_type`
         self.__name__ = f"{of.legacy}Tensor"
 
     def __call__(self, *args: Any) -> Any:
         return construct(Results.tensor, args, to=self.dtype.dtype)
-
-    @property
-    def of_type(self) -> dtype:
-        """The element type, to which `t.type(LongTensor)` converts."""
-        return self.dtype
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype
@@ -111,6 +90,6 @@ class tensortype:
         return f"<class 'torch.{self.__name__}'>"
 
 
-HalfTensor, FloatTensor, DoubleTensor = tensortype(float16), tensortype(float32), tensortype(float64)
-CharTensor, ShortTensor, IntTensor, LongTensor = map(tensortype, (int8, int16, int32, int64))
-ByteTensor, BoolTensor = tensortype(uint8), tensortype(bool_)
+HalfTensor, FloatTensor, DoubleTensor = map(tensortype, (dtypes.float16, dtypes.float32, dtypes.float64))
+CharTensor, ShortTensor, IntTensor = map(tensortype, (dtypes.int8, dtypes.int16, dtypes.int32))
+LongTensor, ByteTensor, BoolTensor = map(tensortype, (dtypes.int64, dtypes.uint8, dtypes.bool_))

@@ -10,6 +10,7 @@ from ...errors import warn
 from ...graph.versions import apart
 from ...ops.basic import clone
 from ..arguments.data import checked_array, new_array
+from ..arguments.dims import kind_of
 from ..arguments.options import asked, element_type, made
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
@@ -29,9 +30,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     """
     array: Any = ndarray
     if not isinstance(array, np.ndarray):
-        kind = type(array)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"expected np.ndarray (got {name})")
+        raise TypeError(f"expected np.ndarray (got {kind_of(array)})")
     return _over(array)
 
 
@@ -40,8 +39,7 @@ def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
              "Writing to this tensor will fail: copy the array first if you want to write to it.", UserWarning)
-    result: TensorBase = plain(apart(array))
-    return result
+    return plain(apart(array))  # type: ignore[no-any-return]
 
 
 @public(for_modes=True)
@@ -53,8 +51,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> TensorBase:
     if isinstance(data, np.ndarray):
         data = _over(data)
     if isinstance(data, TensorBase):
-        result: TensorBase = data
-        return to(result, device=device, dtype=dtype)
+        return to(data, device=device, dtype=dtype)
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -84,8 +81,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
 def _shared(obj: Any, dtype: Any) -> TensorBase | None:
     """A tensor over the memory of `obj`; None if `obj` has no memory to share."""
     if isinstance(obj, TensorBase):
-        result: TensorBase = obj
-        return result
+        return obj
     if isinstance(obj, np.ndarray):
         return _over(obj)
     if isinstance(obj, np.generic):
@@ -129,5 +125,4 @@ class _Capsule:
 def from_dlpack(ext_tensor: Any) -> TensorBase:
     """A tensor over the memory of another library's array, which must support DLPack, or of a DLPack capsule."""
     source = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
-    result: TensorBase = plain(checked_array(np.from_dlpack(source)))
-    return result
+    return plain(checked_array(np.from_dlpack(source)))  # type: ignore[no-any-return]

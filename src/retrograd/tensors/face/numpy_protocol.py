@@ -14,19 +14,43 @@ import numpy as np
 from ...dtypes import dtype
 from ...modes import local
 from ...ops.framework import Op
-from ..functions import reductions
-from ..functions.creation import creation
-from ..functions.elementwise import arithmetic, comparison, elementary, special
-from ..functions.indexing import indexing, sorting, uniques
-from ..functions.linalg import contraction, determinants, factorizations as factorizations, matrix, solving
-from ..functions.shapes import axes, combining, joining, rearranging, shape
+from ..functions import deprecated, differences, quantiles, reductions, spectral
+from ..functions.creation import creation, random
+from ..functions.elementwise import activations, arithmetic, blending, comparison, elementary, number_parts, special
+from ..functions.indexing import gathering, histograms, indexing, scattering, sorting, uniques
+from ..functions.linalg import (
+    accumulating,
+    contraction,
+    determinants,
+    distances,
+    factorizations,
+    matrix,
+    norms,
+    packed_factors,
+    products,
+    solving,
+)
+from ..functions.networks import softmax
+from ..functions.shapes import (
+    axes,
+    combining,
+    geometry,
+    joining,
+    rearranging,
+    shape,
+    view_copies,
+    view_scatters,
+)
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import interop
+from . import calling, conversion, copying, interop, layout, storage
 
-FAMILIES = (arithmetic, axes, combining, comparison, contraction, creation, factorizations, determinants, elementary,
-            indexing, interop, joining, matrix, rearranging, reductions, shape, solving, sorting, special,
-            uniques)
+# The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
+FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
+            conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
+            factorizations, gathering, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
+            number_parts, packed_factors, products, quantiles, random, rearranging, reductions, scattering,
+            shape, softmax, solving, sorting, special, spectral, storage, uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # The functions with an entry above that `np.add.reduce` and similar methods stand for.
@@ -36,10 +60,6 @@ REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: 
 REFLECTED: dict[Any, str] = {np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__",
                              np.divide: "__rtruediv__", np.power: "__rpow__"}
 OPERANDS = (TensorBase, np.ndarray, np.generic, int, float, complex)
-
-
-def _is_operand(value: Any) -> bool:
-    return isinstance(value, OPERANDS)
 
 
 class NumpyProtocol:
@@ -58,7 +78,7 @@ class NumpyProtocol:
             del options["out"]                           # `...` asks for an array as result, which a tensor always is
         if method == "__call__" and not options:
             op = Op.by_kernel.get(ufunc)
-            if op is not None and all(map(_is_operand, inputs)):
+            if op is not None and all([isinstance(x, OPERANDS) for x in inputs]):
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 try:
@@ -133,11 +153,8 @@ def wrapped(value: Any) -> Any:
 def _tensors(value: Any) -> Iterator[Any]:
     if isinstance(value, TensorBase):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors(item)
-    elif type(value) in (list, tuple):
-        for item in value:
+    elif isinstance(value, dict) or type(value) in (list, tuple):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _tensors(item)
 
 
@@ -155,4 +172,4 @@ def _refuse_grad(name: str, arguments: Any) -> None:
 
 def _foreign(values: tuple[Any, ...]) -> bool:
     """Whether one of the values is no tensor, but handles NumPy's calls itself."""
-    return any(hasattr(type(x), "__array_ufunc__") and not _is_operand(x) for x in values)
+    return any(hasattr(type(x), "__array_ufunc__") and not isinstance(x, OPERANDS) for x in values)

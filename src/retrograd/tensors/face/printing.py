@@ -44,14 +44,8 @@ class _Current:
     options = _DEFAULT
 
 
-def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+                     linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
     """Set how tensors are printed. An option of None stays unchanged, except `sci_mode`, for which None is a value.
 
     precision: digits after the point.
@@ -93,13 +87,8 @@ def printoptions(**options: Any) -> Iterator[None]:
         _Current.options = before
 
 
-def repr_of(
-    array: Array,
-    *,
-    requires_grad: bool = False,
-    grad_fn_name: str | None = None,
-    prefix: str = "tensor(",
-) -> str:
+def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | None = None,
+            prefix: str = "tensor(") -> str:
     """The text of a tensor that has this array.
 
     grad_fn_name: the name of its grad_fn, such as "MulBackward0"; it is shown instead of requires_grad.
@@ -109,11 +98,7 @@ def repr_of(
     tensor([[1., 0.],
             [0., 1.]], dtype=torch.float64, requires_grad=True)
     """
-    suffixes = []
-    if grad_fn_name is not None:
-        suffixes.append(f"grad_fn=<{grad_fn_name}>")
-    elif requires_grad:
-        suffixes.append("requires_grad=True")
+    suffixes = ["requires_grad=True"] * requires_grad if grad_fn_name is None else [f"grad_fn=<{grad_fn_name}>"]
     name = repr(dtypes.dtype.of[array.dtype])
     return format_tensor(array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix)
 
@@ -126,14 +111,8 @@ def _shows_dtype(array: Array) -> bool:
     return array.dtype not in plain
 
 
-def format_tensor(
-    array: Array,
-    *,
-    dtype_name: str,
-    show_dtype: bool,
-    suffixes: Sequence[str] = (),
-    prefix: str = "tensor(",
-) -> str:
+def format_tensor(array: Array, *, dtype_name: str, show_dtype: bool, suffixes: Sequence[str] = (),
+                  prefix: str = "tensor(") -> str:
     """`prefix`, the elements, the size and dtype if the elements do not tell them, the `suffixes`, a parenthesis."""
     options = _Current.options
     shown = []

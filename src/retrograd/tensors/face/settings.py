@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...devices import CPU, checked, device as Device
-from ...dtypes import dtype as torch_dtype, set_default_dtype
+from ...dtypes import set_default_dtype
 from ...errors import warn
 from ..recording.public import public
-from .legacy import tensortype
+from .legacy import BY_NAME, tensortype
 
-_BY_NAME = {"default": 0, "warn": 1, "error": 2}
+_LEVELS = {"default": 0, "warn": 1, "error": 2}
 
 
 class _Chosen:
@@ -46,10 +46,9 @@ def set_default_tensor_type(t: Any, /) -> None:
     warn("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
          "torch.set_default_device() as alternatives.", UserWarning)
     if isinstance(t, str):
-        named = [d for d in torch_dtype.of.values() if t == f"torch.{d.legacy}Tensor"]
-        if not named:
+        if t not in BY_NAME:
             raise TypeError(f"invalid type object: {t!r} names no type of tensors")
-        set_default_dtype(named[0])
+        set_default_dtype(BY_NAME[t])
     elif isinstance(t, tensortype):
         set_default_dtype(t.dtype)
     else:
@@ -83,10 +82,10 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """Call `use_deterministic_algorithms` by a word or its number: "default" (0), "warn" (1) or "error" (2)."""
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
-    if isinstance(debug_mode, str) and debug_mode not in _BY_NAME:
+    if isinstance(debug_mode, str) and debug_mode not in _LEVELS:
         raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
                            f"{debug_mode}")
-    level = _BY_NAME[debug_mode] if isinstance(debug_mode, str) else debug_mode
+    level = _LEVELS[debug_mode] if isinstance(debug_mode, str) else debug_mode
     if level not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {level}")
     use_deterministic_algorithms(level > 0, warn_only=level == 1)

@@ -6,7 +6,7 @@ The memory is represented by the array that owns it. A storage is a view of that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -19,7 +19,7 @@ from ...graph.versions import inherit, new_lineage
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ...modes import local
 from ..arguments.data import new_array
-from ..arguments.dims import array_of, not_a_tensor
+from ..arguments.dims import array_of, kind_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import methods, public, public_property
@@ -29,145 +29,29 @@ Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
 
 
-class UntypedStorage:
-    """Memory as bytes. Tensors over the same memory have the same storage object while a program holds it.
+class _Storage:
+    """What both kinds of storages do with their elements. The elements of an untyped storage are its bytes."""
 
-    It is made from a number of bytes, from a sequence of bytes, or by `Tensor.untyped_storage()`.
-
-    >>> import retrograd as torch
-    >>> x = torch.zeros(2, 3)
-    >>> x.untyped_storage().nbytes(), x.T[1].untyped_storage() is x.untyped_storage()
-    (24, True)
-    """
-
-    __slots__ = ("__weakref__", "_bytes")
-    _bytes: Array
-
-    def __init__(self, data: Any = 0) -> None:
-        self._bytes = np.zeros(data, BYTE) if isinstance(data, int) else new_array([*data], BYTE)
+    __slots__ = ("_elements",)
+    _elements: Array
 
     def nbytes(self) -> int:
         """The number of bytes."""
-        return self._bytes.size
-
-    def size(self) -> int:
-        """The number of bytes."""
-        return self._bytes.size
-
-    def __len__(self) -> int:
-        return self._bytes.size
-
-    def element_size(self) -> int:
-        """The size of an element: 1 byte."""
-        return 1
-
-    def data_ptr(self) -> int:
-        """The address of the first byte; 0 without bytes."""
-        return address(self._bytes) if self._bytes.size else 0
-
-    @property
-    def device(self) -> device:
-        """The device of the memory."""
-        return CPU
-
-    @property
-    def is_cuda(self) -> bool:
-        """Whether the memory is on a GPU: always False."""
-        return False
-
-    def tolist(self) -> list[int]:
-        """The bytes as numbers."""
-        numbers: list[int] = self._bytes.tolist()
-        return numbers
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.tolist())
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            part = object.__new__(UntypedStorage)
-            part._bytes = self._bytes[index]
-            return part
-        return int(self._bytes[_place(index, self._bytes.size)])
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._bytes[index if isinstance(index, slice) else _place(index, self._bytes.size)] = value
-
-    def fill_(self, value: int) -> UntypedStorage:
-        """Set all bytes to one value."""
-        self._bytes.fill(value)
-        return self
-
-    def copy_(self, source: UntypedStorage) -> UntypedStorage:
-        """Copy the bytes of another storage. Raises RuntimeError if the sizes differ."""
-        if len(source) != len(self):
-            raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(source)} bytes")
-        self._bytes[...] = source._bytes
-        return self
-
-    def clone(self) -> UntypedStorage:
-        """The same bytes in new memory."""
-        return UntypedStorage._over(self._bytes.copy())
-
-    def cpu(self) -> UntypedStorage:
-        """The storage itself."""
-        return self
-
-    @classmethod
-    def _over(cls, memory: Array) -> UntypedStorage:
-        storage = object.__new__(cls)
-        storage._bytes = memory
-        return storage
-
-    def __repr__(self) -> str:
-        return "".join(f" {n}\n" for n in self.tolist()) + (
-            f"[torch.storage.UntypedStorage(device=cpu) of size {len(self)}]")
-
-
-class TypedStorage:
-    """Memory as elements of one type. PyTorch has deprecated it in favour of `UntypedStorage`."""
-
-    __slots__ = ("_elements", "_untyped")
-    _elements: Array
-
-    def __init__(self, data: Any = 0, *, dtype: torch_dtype | None = None) -> None:
-        target = F32 if dtype is None else dtype.dtype
-        self._elements = np.zeros(data, target) if isinstance(data, int) else new_array([*data], target)
-        self._untyped = UntypedStorage._over(self._elements.view(BYTE))
-
-    @classmethod
-    def _of(cls, untyped: UntypedStorage, dtype: np.dtype[Any]) -> TypedStorage:
-        storage = object.__new__(cls)
-        storage._untyped, storage._elements = untyped, untyped._bytes.view(dtype)
-        return storage
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
-        return self._untyped
+        return self._elements.nbytes
 
     def size(self) -> int:
         """The number of elements."""
         return self._elements.size
 
-    def __len__(self) -> int:
-        return self._elements.size
-
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return self._elements.nbytes
+    __len__ = size
 
     def element_size(self) -> int:
         """The number of bytes of an element."""
         return self._elements.itemsize
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
-        return self._untyped.data_ptr()
-
-    @property
-    def dtype(self) -> torch_dtype:
-        """The type of the elements."""
-        return torch_dtype.of[self._elements.dtype]
+        """The address of the first element; 0 without elements."""
+        return address(self._elements) if self._elements.size else 0
 
     @property
     def device(self) -> device:
@@ -183,25 +67,108 @@ class TypedStorage:
         return iter(self.tolist())
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        return self._elements[_place(index, self._elements.size)].item()
+        return self._elements[_place(index, len(self))].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._elements[index if isinstance(index, slice) else _place(index, self._elements.size)] = value
+        self._elements[index if isinstance(index, slice) else _place(index, len(self))] = value
 
-    def fill_(self, value: Any) -> TypedStorage:
+    def fill_(self, value: Any) -> Self:
         """Set all elements to one number."""
         self._elements.fill(value)
         return self
+
+    def _text(self, facts: str) -> str:
+        return "".join(f" {n}\n" for n in self.tolist()) + (
+            f"[torch.storage.{type(self).__name__}({facts}) of size {len(self)}]")
+
+
+class UntypedStorage(_Storage):
+    """Memory as bytes. Tensors over the same memory have the same storage object while a program holds it.
+
+    It is made from a number of bytes, from a sequence of bytes, or by `Tensor.untyped_storage()`.
+
+    >>> import retrograd as torch
+    >>> x = torch.zeros(2, 3)
+    >>> x.untyped_storage().nbytes(), x.T[1].untyped_storage() is x.untyped_storage()
+    (24, True)
+    """
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, data: Any = 0) -> None:
+        self._elements = np.zeros(data, BYTE) if isinstance(data, int) else new_array([*data], BYTE)
+
+    @classmethod
+    def _over(cls, memory: Array) -> UntypedStorage:
+        storage = object.__new__(cls)
+        storage._elements = memory
+        return storage
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory is on a GPU: always False."""
+        return False
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return UntypedStorage._over(self._elements[index])
+        return super().__getitem__(index)
+
+    def copy_(self, source: UntypedStorage) -> UntypedStorage:
+        """Copy the bytes of another storage. Raises RuntimeError if the sizes differ."""
+        if len(source) != len(self):
+            raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(source)} bytes")
+        self._elements[...] = source._elements
+        return self
+
+    def clone(self) -> UntypedStorage:
+        """The same bytes in new memory."""
+        return UntypedStorage._over(self._elements.copy())
+
+    def cpu(self) -> UntypedStorage:
+        """The storage itself."""
+        return self
+
+    def __repr__(self) -> str:
+        return self._text("device=cpu")
+
+
+class TypedStorage(_Storage):
+    """Memory as elements of one type. PyTorch has deprecated it in favour of `UntypedStorage`."""
+
+    __slots__ = ("_untyped",)
+
+    def __init__(self, data: Any = 0, *, dtype: torch_dtype | None = None) -> None:
+        target = F32 if dtype is None else dtype.dtype
+        self._elements = np.zeros(data, target) if isinstance(data, int) else new_array([*data], target)
+        self._untyped = UntypedStorage._over(self._elements.view(BYTE))
+
+    @classmethod
+    def _of(cls, untyped: UntypedStorage, dtype: np.dtype[Any]) -> TypedStorage:
+        storage = object.__new__(cls)
+        storage._untyped, storage._elements = untyped, untyped._elements.view(dtype)
+        return storage
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory as bytes."""
+        return self._untyped
+
+    @property
+    def dtype(self) -> torch_dtype:
+        """The type of the elements."""
+        return torch_dtype.of[self._elements.dtype]
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return super().__getitem__(index)
 
     def clone(self) -> TypedStorage:
         """The same elements in new memory."""
         return TypedStorage._of(self._untyped.clone(), self._elements.dtype)
 
     def __repr__(self) -> str:
-        return "".join(f" {n}\n" for n in self.tolist()) + (
-            f"[torch.storage.TypedStorage(dtype={self.dtype!r}, device=cpu) of size {len(self)}]")
+        return self._text(f"dtype={self.dtype!r}, device=cpu")
 
 
 def _place(index: Any, size: int) -> int:
@@ -248,7 +215,7 @@ def storage(self: TensorBase) -> TypedStorage:
 
 def is_storage(obj: Any) -> bool:
     """Whether an object is a storage."""
-    return isinstance(obj, (UntypedStorage, TypedStorage))
+    return isinstance(obj, _Storage)
 
 
 @public(method=True)
@@ -301,8 +268,7 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, strid
             have, want = (C_NAMES[d.name] for d in (source._array.dtype, dtype))
             raise RuntimeError(f"Could not set tensor of type {have} to a tensor of type {want}")
         if size is None:
-            array: Array = source._array
-            return array
+            return source._array
         source = untyped_storage(source)
     if isinstance(source, TypedStorage):
         if source.dtype.dtype != dtype:
@@ -311,7 +277,7 @@ def _memory_for(dtype: np.dtype[Any], source: Any, offset: int, size: Any, strid
         source = source.untyped()
     if not isinstance(source, UntypedStorage):
         raise not_a_tensor("set_", source, "source", 1)
-    whole = source._bytes[:source.nbytes() // dtype.itemsize * dtype.itemsize].view(dtype)
+    whole = source._elements[:source.nbytes() // dtype.itemsize * dtype.itemsize].view(dtype)
     sizes = whole.shape if size is None else sizes_of("set_", (size,))
     strides = row_by_row(sizes) if stride is None else sizes_of("set_", (stride,), "stride")
     if len(sizes) != len(strides):
@@ -331,8 +297,7 @@ def put_behind(tensor: Any, array: Array) -> None:
 
 def data(self: TensorBase) -> TensorBase:
     """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
-    tensor: TensorBase = sharing(self, new_lineage(self._array))
-    return tensor
+    return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
 
 
 def set_data(self: TensorBase, value: Any) -> None:
@@ -341,9 +306,7 @@ def set_data(self: TensorBase, value: Any) -> None:
     Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad.
     """
     if not isinstance(value, TensorBase):
-        kind = type(value)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-        raise TypeError(f"Variable data has to be a tensor, but got {name}")
+        raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "

@@ -43,6 +43,18 @@ def as_subclass(self: Any, cls: type[S]) -> S:
     return result  # type: ignore[no-any-return]
 
 
+def leaf_of(cls: type[Any], array: Any, requires_grad: bool = False, inference: bool = False) -> Any:
+    """A leaf of the class `cls` over an array; with `inference`, an inference tensor."""
+    leaf = object.__new__(cls)
+    leaf._array, leaf._edge, leaf._meta = array, None, None
+    note_layout(leaf)
+    if requires_grad:
+        meta_of(leaf).leaf = True
+    if inference:
+        meta_of(leaf).inference = True
+    return leaf
+
+
 def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
     """A leaf of the class `cls`, which is derived from Tensor, over the memory of the tensor `data`.
 
@@ -54,14 +66,7 @@ def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
     if require_grad and data._array.dtype not in DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
                            f"This one is {data.dtype!r}.")
-    leaf: Any = object.__new__(cls)
-    leaf._array, leaf._edge, leaf._meta = data._array, None, None
-    note_layout(leaf)
-    if data.is_inference():
-        meta_of(leaf).inference = True
-    if require_grad:
-        meta_of(leaf).leaf = True
-    return leaf  # type: ignore[no-any-return]
+    return leaf_of(cls, data._array, require_grad, data.is_inference())  # type: ignore[no-any-return]
 
 
 @cache

@@ -12,7 +12,6 @@ from ...dtypes import BOOL_
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
 from ..arguments.options import number
-from ..recording.calls import recorded
 from ..recording.out_rules import FREE, rule
 from ..recording.overwriting import copy_
 from ..recording.public import public
@@ -26,19 +25,17 @@ from .reductions import sum as sum_over
 from .shapes.joining import cat
 from .shapes.shape import view
 
-_mul_number, _div_number = recorded(ops.mul_number), recorded(ops.div_number)
-
 
 def _scaled(x: Any, factor: Any) -> Any:
     """`x` times a Python number, recorded in the way of PyTorch's composed functions."""
     composed = x._array.dtype.kind in "fc" and not isinstance(factor, complex)
-    return _mul_number(x, factor) if composed else mul(x, factor)
+    return ops.mul_number(x, factor) if composed else mul(x, factor)
 
 
 def _divided(x: Any, divisor: Any) -> Any:
     """`x` divided by a Python number."""
     composed = x._array.dtype.kind in "fc" and not isinstance(divisor, complex)
-    return _div_number(x, divisor) if composed else div(x, divisor)
+    return ops.div_number(x, divisor) if composed else div(x, divisor)
 
 
 def _ends(x: Any, dim: int) -> tuple[Any, Any]:
@@ -61,7 +58,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     >>> torch.diff(torch.tensor([1, 4, 9, 16]), n=2)
     tensor([2, 2])
     """
-    array, n = array_of("diff", input), as_int("diff", n, "n")
+    array, n = input._array, as_int("diff", n, "n")
     if not array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -199,8 +196,7 @@ def _weighted(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
 @public(
     "trapezoid(Tensor y, Tensor x, *, int dim=-1)",
     "trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
-    event="aten::trapezoid",
-    strict=True)
+    event="aten::trapezoid", strict=True)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of the samples `y` along `dim`, by the trapezoidal rule. The result has no dimension `dim`.
 
@@ -221,7 +217,10 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     return _divided(sum_over(mul(add(left, right), x), dim), 2.0)
 
 
-@public(event="aten::trapz")
+@public(
+    "trapz(Tensor y, Tensor x, *, int dim=-1)",
+    "trapz(Tensor y, *, float dx=1, int dim=-1)",
+    event="aten::trapz", strict=True)
 def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Another name for `trapezoid`."""
     return trapezoid(y, x, dx=dx, dim=dim)
@@ -230,8 +229,7 @@ def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
 @public(
     "cumulative_trapezoid(Tensor y, Tensor x, *, int dim=-1)",
     "cumulative_trapezoid(Tensor y, *, Number dx=1, int dim=-1)",
-    event="aten::cumulative_trapezoid",
-    strict=True)
+    event="aten::cumulative_trapezoid", strict=True)
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integrals of `y` along `dim` up to each sample except the first. The arguments are those of `trapezoid`.
 
@@ -248,9 +246,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
 
 def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, Any]:
     """The array of the samples, the axis, and the distances if coordinates are given."""
-    array = array_of(name, y, "y")
-    if x is not None and dx is not None:
-        raise invalid(name, y, x, dx)
+    array = y._array
     if not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions" if name == "trapezoid" else
                          "slice() cannot be applied to a 0-dim tensor.")
@@ -260,10 +256,8 @@ def _sampled(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int, An
             raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
         if isinstance(dx, (bool, complex)):
             raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
-        if dx is not None:
-            number(name, "dx", 2, dx)
         return array, dim, None
-    places = array_of(name, x, "x", 2)
+    places = x._array
     if array.shape[dim] == 0:
         return array, dim, x
     if BOOL_ in (array.dtype, places.dtype):

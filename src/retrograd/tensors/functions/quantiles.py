@@ -6,21 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import dtype as torch_dtype, legacy
 from ...ops.basic import check_values
-from ..arguments.dims import Dims, array_of, axis_of
-from ..arguments.options import element_type
+from ..arguments.dims import Dims, axis_of
 from ..recording.out_rules import FREE, rule
 from ..recording.overwriting import delivered
 from ..recording.public import public
 from ..state.base import TensorBase, plain
-from .elementwise.arithmetic import div, invalid, mul, sub
+from .elementwise.arithmetic import div, mul, sub
 from .elementwise.blending import lerp_
 from .elementwise.comparison import isnan, logical_not
 from .indexing.gathering import gather
 from .indexing.masking import masked_fill
 from .indexing.sorting import sort
-from .reductions import any as any_of, flag, nansum, sum as sum_over
+from .reductions import any as any_of, flag, nansum, optional_type, sum as sum_over
 from .shapes.axes import transpose
 from .shapes.geometry import squeeze_, transpose_, unsqueeze_
 from .shapes.shape import flatten, unsqueeze, view
@@ -66,19 +65,17 @@ _EXACT = rule(exact="quantile() out tensor must be same dtype as the input tenso
 
 def _delivered(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, out: Any) -> Any:
     """The quantiles. If `out` is given, a recorded copy writes them into `out`."""
-    array = array_of(name, input)
-    q = _checked_q(name, array, q, interpolation)
+    array = input._array
+    q = _checked_q(array, q, interpolation)
     if dim is not None:
         dim = axis_of(name, dim, array.ndim)
     result = _computed(input, q, dim, keepdim, interpolation, name == "nanquantile")
     return delivered(name, _EXACT, out, result)
 
 
-def _checked_q(name: str, array: Any, q: Any, interpolation: str) -> Any:
+def _checked_q(array: Any, q: Any, interpolation: str) -> Any:
     """`q` as a tensor. Raises PyTorch's RuntimeError or TypeError if the arguments are wrong."""
     if not isinstance(q, TensorBase):
-        if not isinstance(q, (int, float, np.number)):
-            raise invalid(name, array, q)
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = plain(np.asarray(q, array.dtype if array.dtype.kind == "f" else np.float32))
@@ -154,12 +151,12 @@ def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype
     >>> torch.nanmean(torch.tensor([1., float("nan"), 3.]))
     tensor(2.)
     """
-    array = array_of("nanmean", input)
+    array, target = input._array, optional_type("nanmean", dtype)
     if array.dtype.kind not in "fc":
         raise RuntimeError("nanmean(): expected input to have floating point or complex dtype but got "
-                           f"{torch_dtype.of[array.dtype].legacy}. Convert with .float() first.")
-    if dtype is not None and element_type("nanmean", dtype).kind not in "fc":
+                           f"{legacy(array)}. Convert with .float() first.")
+    if target is not None and target.kind not in "fc":
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
-                           f"complex dtype. Got: {torch_dtype.of[element_type('nanmean', dtype)].legacy}")
+                           f"complex dtype. Got: {torch_dtype.of[target].legacy}")
     total = nansum(input, dim, keepdim, dtype=dtype)
     return div(total, sum_over(logical_not(isnan(input.detach())), dim, keepdim))

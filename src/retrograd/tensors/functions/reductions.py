@@ -17,6 +17,7 @@ from ...errors import warn, warn_once
 from ...kernels.reductions import count, nonempty
 from ...modes import local
 from ...ops import reductions as ops, scans
+from ...ops.framework import Op
 from ..arguments.dims import Dims, array_of, as_int, axes_of, axis_of
 from ..arguments.options import element_type, number, shape_of
 from ..arguments.return_types import aminmax as _MinMax
@@ -28,10 +29,6 @@ from ..state.base import TensorBase, requires
 _sum_all, _sum_dim, _nansum = recorded(ops.sum_all), recorded(ops.sum_dim), recorded(ops.nansum)
 _mean_all, _mean_dim = recorded(ops.mean_all), recorded(ops.mean_dim)
 _prod_all, _prod_dim = recorded(scans.prod_all), recorded(scans.prod_dim)
-_spreads = {name: recorded(getattr(ops, name)) for name in ("var", "std", "var_mean", "std_mean")}
-_amax, _amin, _aminmax = recorded(ops.amax), recorded(ops.amin), recorded(ops.aminmax)
-_argmax, _argmin = recorded(ops.argmax), recorded(ops.argmin)
-_any, _all, _count_nonzero = recorded(ops.any_of), recorded(ops.all_of), recorded(ops.count_nonzero)
 
 
 class _All:
@@ -71,10 +68,13 @@ def type_of_result(name: str, input: Any, dtype: Any) -> np.dtype[Any] | None:
     return asked
 
 
+_SUMMED = rule(overlap=FREE, typed=True, repeated=True)
+
+
 @public(
     "sum(Tensor input, *, dtype dtype=None)",
     "sum(Tensor input, ints[1]? dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
-    out=rule(overlap=FREE, typed=True, repeated=True), method=True)
+    out=_SUMMED, method=True)
 def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of all elements, or over `dim`. The dtype is `dtype`, int64 for bools and ints, or the input's dtype.
 
@@ -88,9 +88,6 @@ def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: An
         dim = None
     axes = axes_of("sum", dim, array_of("sum", input).ndim)
     return _sum_dim(input, axes, flag("sum", keepdim), type_of_result("sum", input, dtype))
-
-
-_SUMMED = rule(overlap=FREE, typed=True, repeated=True)
 
 
 def _out_of_nansum(input: Any, *args: Any, **options: Any) -> Rule:
@@ -129,7 +126,7 @@ def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: A
     """
     if dim is _ALL:
         if keepdim is False:
-            return _mean_all(input, None if dtype is None else element_type("mean", dtype))
+            return _mean_all(input, optional_type("mean", dtype))
         dim = None
     axes = axes_of("mean", dim, array_of("mean", input).ndim)
     return _mean_dim(input, axes, flag("mean", keepdim), optional_type("mean", dtype))
@@ -138,7 +135,7 @@ def mean(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: A
 @public(
     "prod(Tensor input, *, dtype dtype=None)",
     "prod(Tensor input, int dim, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
-    out=rule(overlap=FREE, typed=True, repeated=True), method=True)
+    out=_SUMMED, method=True)
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along one `dim`. Bools and ints are multiplied in int64."""
     if dim is None:
@@ -149,9 +146,9 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
     return _prod_dim(input, axis, flag("prod", keepdim), type_of_result("prod", input, dtype))
 
 
-def _spread(name: str, what: str) -> Callable[..., Any]:
+def _spread(op: Op, what: str) -> Callable[..., Any]:
     """The function var, std, var_mean or std_mean. The four differ only in their results."""
-    call, several = _spreads[name], "_" in name
+    call, name, several = recorded(op), op.name, "_" in op.name
 
     def asked(input: Any, dim: Any = None, *args: Any, **options: Any) -> Rule:
         if type(dim) is bool:
@@ -172,7 +169,7 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
         if type(dim) is bool:                                 # var(x, False) calls the overload without a dim
             dim, unbiased = None, dim
         if array.dtype.kind not in "fc":
-            names = name if "_" in name else "std and var"
+            names = name if several else "std and var"
             raise RuntimeError(f"{names} only support floating point and complex dtypes. Convert with .float() first.")
         axes = axes_of(name, dim, array.ndim)
         if correction is None:
@@ -187,8 +184,8 @@ def _spread(name: str, what: str) -> Callable[..., Any]:
     return function
 
 
-var, std = _spread("var", "variance"), _spread("std", "standard deviation")
-var_mean, std_mean = _spread("var_mean", "variance and mean"), _spread("std_mean", "standard deviation and mean")
+var, std = _spread(ops.var, "variance"), _spread(ops.std, "standard deviation")
+var_mean, std_mean = _spread(ops.var_mean, "variance and mean"), _spread(ops.std_mean, "standard deviation and mean")
 
 
 def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
@@ -204,30 +201,22 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
     return axes_of(name, dim, array.ndim)
 
 
-@public(
-    "amax(Tensor input, ints[1] dim=[], bool keepdim=False, out)",
-    out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
-        "out's dtype.", overlap=FREE, repeated=True), method=True)
-def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
-    """The largest element of all, or over `dim`. Equal largest elements share the gradient evenly.
+def _extreme(op: Op, most: str) -> Callable[..., Any]:
+    """The function amax or amin."""
+    call, name, largest = recorded(op), op.name, most == "largest"
 
-    Raises RuntimeError or IndexError if there are no elements to compare.
-    """
-    axes = _reducible("amax", input, dim)
-    return _amax(input, axes, flag("amax", keepdim), True)
+    @public(f"{name}(Tensor input, ints[1] dim=[], bool keepdim=False, out)", method=True, name=name,
+            out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and "
+                           "{out} for out's dtype.", overlap=FREE, repeated=True),
+            doc=f"The {most} element of all, or over `dim`. Equal {most} elements share the gradient evenly.\n\n    "
+                "Raises RuntimeError or IndexError if there are no elements to compare.")
+    def function(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
+        return call(input, _reducible(name, input, dim), flag(name, keepdim), largest)
+
+    return function
 
 
-@public(
-    "amin(Tensor input, ints[1] dim=[], bool keepdim=False, out)",
-    out=rule(exact="Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for "
-        "out's dtype.", overlap=FREE, repeated=True), method=True)
-def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
-    """The smallest element of all, or over `dim`. Equal smallest elements share the gradient evenly.
-
-    Raises RuntimeError or IndexError if there are no elements to compare.
-    """
-    axes = _reducible("amin", input, dim)
-    return _amin(input, axes, flag("amin", keepdim), False)
+amax, amin = _extreme(ops.amax, "largest"), _extreme(ops.amin, "smallest")
 
 
 @public(
@@ -235,7 +224,7 @@ def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     out=rule(exact=EXACT, overlap=FREE), method=True)
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> _MinMax:
     """The smallest and the largest element of all, or along one `dim`, as the named tuple `(min, max)`."""
-    array = array_of("aminmax", input)
+    array = input._array
     if dim is None:
         axes = tuple(range(array.ndim))
         if array.size == 0:
@@ -244,18 +233,19 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> _Mi
     else:
         axes = axes_of("aminmax", as_int("aminmax", dim, "dim"), array.ndim)
         nonempty("aminmax", array.shape, axes)
-    return _MinMax(_aminmax(input, axes, flag("aminmax", keepdim)))
+    return _MinMax(ops.aminmax(input, axes, flag("aminmax", keepdim)))
 
 
-def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..., Any]:
+def _position(op: Op, most: str) -> Callable[..., Any]:
     """The function argmax or argmin."""
+    call, name, largest = recorded(op), op.name, most == "largest"
 
     @public(f"{name}(Tensor input, int dim=None, bool keepdim=False, out)", name=name,
             out=rule(exact=EXACT, overlap=FREE, gradient=UNASKED, repeated=True),
-            doc=f"The index of the first {'largest' if largest else 'smallest'} element along `dim`, or in the "
-                        "flattened tensor. The result has int64 and no gradient.")
+            doc=f"The index of the first {most} element along `dim`, or in the flattened tensor. The result has int64 "
+                "and no gradient.")
     def function(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-        array = array_of(name, input)
+        array = input._array
         if dim is not None:
             dim = as_int(name, dim, "dim")
         if array.dtype.kind in "bc":
@@ -272,11 +262,12 @@ def _position(name: str, call: Callable[..., Any], largest: bool) -> Callable[..
     return function
 
 
-argmax, argmin = _position("argmax", _argmax, True), _position("argmin", _argmin, False)
+argmax, argmin = _position(ops.argmax, "largest"), _position(ops.argmin, "smallest")
 
 
-def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., Any]:
+def _question(op: Op, means: str) -> Callable[..., Any]:
     """The function any or all. For an empty tuple of dims it says of each element whether it is true."""
+    call, name = recorded(op), op.name
 
     @public(f"{name}(Tensor input, out)", f"{name}(Tensor input, ints dim=None, bool keepdim=False, out)",
             f"{name}(Tensor input, int dim, bool keepdim=False, out)", name=name,
@@ -284,20 +275,19 @@ def _question(name: str, call: Callable[..., Any], means: str) -> Callable[..., 
             out=rule(exact="{name} only supports bool tensor for result, got: {out}", bytes_too=True, overlap=FREE,
                      gradient=UNASKED, repeated=True))
     def function(input: Any, dim: Dims | None = None, keepdim: bool = False) -> Any:
-        ndim = array_of(name, input).ndim
-        axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(name, dim, ndim)
+        axes = () if isinstance(dim, (tuple, list)) and not dim else axes_of(name, dim, input._array.ndim)
         return call(input, axes, flag(name, keepdim))
 
     return function
 
 
-any, all = _question("any", _any, "any element"), _question("all", _all, "every element")
+any, all = _question(ops.any_of, "any element"), _question(ops.all_of, "every element")
 
 
 @public("count_nonzero(Tensor input, int dim=None)", "count_nonzero(Tensor input, ints dim)", method=True)
 def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
     """The number of elements that are not 0, of all or over `dim`. The result has int64 and no gradient."""
-    return _count_nonzero(input, axes_of("count_nonzero", dim, array_of("count_nonzero", input).ndim))
+    return ops.count_nonzero(input, axes_of("count_nonzero", dim, input._array.ndim))
 
 
 @public(event="aten::sum_to_size", method=True)

@@ -11,16 +11,13 @@ from ...errors import warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
 from ..arguments.dims import array_of, as_int
-from ..recording.calls import recorded
 from ..recording.public import public
 from ..state.base import plain
 from .elementwise.elementary import view_as_real
 from .images.padding import constant_pad_nd, pad
 
-_c2c, _r2c, _c2r = recorded(fourier.c2c), recorded(fourier.r2c), recorded(fourier.c2r)
-_overlap_added, _transposed = recorded(shape_ops.unfold_backward), recorded(shape_ops.transpose.written)
-_squeezed = recorded(shape_ops.squeeze_dim.written)
-
+# The forms in place, because PyTorch names the nodes so.
+_transposed, _squeezed = shape_ops.transpose.written, shape_ops.squeeze_dim.written
 _RETURN_COMPLEX_IS_MISSING = (
     "stft requires the return_complex parameter be given for real inputs, and will further require that "
     "return_complex=True in a future PyTorch release.")
@@ -141,10 +138,10 @@ def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
     if x._array.dtype.kind != "c":
         if x._array.dtype.itemsize == 2:
             raise RuntimeError("MKL FFT doesn't support tensors of type: Half. Convert with .float() first.")
-        return _r2c(x, (2,), scale, onesided is None or onesided)
+        return fourier.r2c(x, (2,), scale, onesided is None or onesided)
     if onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
-    return _c2c(x, (2,), scale, True)
+    return fourier.c2c(x, (2,), scale, True)
 
 
 @public(method=True)
@@ -172,8 +169,8 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
         window = plain(np.ones(width, torch_dtype.of[array.dtype].to_real().dtype))
     weights, count = _padded_window(window, window, width, n_fft), array.shape[-1]
     total = n_fft + hop * (count - 1)
-    y = _overlap_added(y * weights, (y._array.shape[0], total), 1, n_fft, hop)
-    envelope = _overlap_added((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
+    y = shape_ops.unfold_backward(y * weights, (y._array.shape[0], total), 1, n_fft, hop)
+    envelope = shape_ops.unfold_backward((weights * weights).expand(1, count, n_fft), (1, total), 1, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
     kept = min(end, total) - start
@@ -225,9 +222,9 @@ def _frames(x: Any, n_fft: int, normalized: bool, half: bool, return_complex: bo
     if return_complex:
         if half:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
-        return _c2c(x, (2,), scale, False)
+        return fourier.c2c(x, (2,), scale, False)
     if window is not None and window._array.dtype.kind == "c":
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     if not half:
         x = x.narrow(2, 0, n_fft // 2 + 1)
-    return _c2r(x, (2,), scale, n_fft)
+    return fourier.c2r(x, (2,), scale, n_fft)

@@ -21,17 +21,7 @@ from ...graph.versions import next_number
 from ...kernels.layout import in_common_order
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import (
-    MULTI_OUTPUT,
-    ORDINARY,
-    Results,
-    TensorBase,
-    edge_of,
-    make_view,
-    meta_of,
-    note_layout,
-    plain,
-)
+from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
@@ -65,6 +55,17 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
+
+
+class _Calls(dict[Op, Callable[..., Any]]):
+    """The recorded calls by operator. Each is made when it is first asked for."""
+
+    def __missing__(self, op: Op) -> Callable[..., Any]:
+        call = self[op] = recorded(op)
+        return call
+
+
+CALLS = _Calls()
 
 
 def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
@@ -110,12 +111,12 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if input._meta and not array.flags.c_contiguous and thread.transform is None:
+        meta = input._meta
+        if meta and not array.flags.c_contiguous and thread.transform is None:
             result._array = out = in_common_order(out, (array,))
             note_layout(result)
         edge = None
         if recordable and thread.grad:
-            meta = input._meta
             if meta is None:
                 edge = input._edge
             else:
@@ -180,23 +181,22 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if ((input._meta and not a.flags.c_contiguous) or (other._meta and not b.flags.c_contiguous)) and (
+        meta, other_meta = input._meta, other._meta
+        if ((meta and not a.flags.c_contiguous) or (other_meta and not b.flags.c_contiguous)) and (
                 thread.transform is None):
             result._array = out = in_common_order(out, (a, b))
             note_layout(result)
         left = right = None
         if recordable and thread.grad:
-            meta = input._meta
             if meta is None:
                 left = input._edge
             else:
                 hold = meta.accumulator
                 left = (hold and hold()) or edge_of(input)
-            meta = other._meta
-            if meta is None:
+            if other_meta is None:
                 right = other._edge
             else:
-                hold = meta.accumulator
+                hold = other_meta.accumulator
                 right = (hold and hold()) or edge_of(other)
         if left is None and right is None:
             if thread.inference:

@@ -68,13 +68,6 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
 
 
-def _handled(function: Any, args: tuple[Any, ...]) -> Any:
-    """The result that a mode or an argument's class gives to a call; NOBODY if none of them handles calls."""
-    if all(type(x) in Attention.inert for x in args):
-        return NOBODY
-    return handled(function, args, {})
-
-
 # The types of values that may be operands beside a tensor.
 _OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
 
@@ -87,15 +80,15 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
 
     def call(input: Any, other: Any) -> Any:
         if type(input) is not Results.plain or type(other) is not Results.plain:
-            result = _handled(getattr(Results.tensor, method), (input, other))
-            if result is not NOBODY:
-                return result
+            if type(input) not in Attention.inert or type(other) not in Attention.inert:
+                result = handled(getattr(Results.tensor, method), (input, other), {})
+                if result is not NOBODY:
+                    return result
             if not isinstance(other, _OPERANDS):
                 return NotImplemented
         if not isinstance(op, Op):
             return op(input, other)
-        write(op, input, (other,))
-        return input
+        return over(op, input, other)
 
     call.__name__ = call.__qualname__ = method
     call.__doc__ = f"`{op.name if isinstance(op, Op) else op.__name__}`, written over the tensor itself."
@@ -105,34 +98,49 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
 def inplace(op: Op) -> Callable[..., Any]:
     """The method that writes the result of `op` over its first operand."""
 
-    def call(input: Any, *args: Any) -> Any:
-        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
-            result = _handled(method, (input, *args))
+    def unusual(input: Any, *args: Any) -> Any:
+        if type(input) not in Attention.inert or (args and type(args[0]) not in Attention.inert):
+            result = handled(method, (input, *args), {})
             if result is not NOBODY:
                 return result
-        if type(input) is np.ndarray or not isinstance(input, TensorBase):
+        if not isinstance(input, TensorBase):
             raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
-        write(op, input, args)
-        return input
+        return over(op, input, *args)
+
+    def of_one(input: Any) -> Any:
+        return over(op, input) if type(input) is Results.plain else unusual(input)
 
     def of_two(input: Any, other: Any) -> Any:
-        return call(input, other)
+        if type(input) is not Results.plain or type(other) not in Attention.inert:
+            return unusual(input, other)
+        return over(op, input, other)
 
-    method = of_two if op.arity == len(op.arguments) == 2 else call
+    def of_any(input: Any, *args: Any) -> Any:
+        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
+            return unusual(input, *args)
+        return over(op, input, *args)
+
+    ways: dict[int, Callable[..., Any]] = {1: of_one, 2: of_two} if op.arity == len(op.arguments) else {}
+    method = ways.get(op.arity, of_any)
     method.__name__ = method.__qualname__ = f"{op.name}_"
     method.__doc__ = f"`{op.name}`, written over the tensor itself."
     return method
 
 
 def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
-    """Compute `op(x, *args)`, write it over x's memory, and record it.
+    """`over` for arguments in a tuple."""
+    over(op, x, *args, into=into)
+
+
+def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
+    """Compute `op(x, *args)`, write it over x's memory, and record it. Returns x.
 
     The in-place form of the operator, `op.written`, is recorded. If the operator changes only a part of x, `into` is a
     kernel that writes to its first argument. This kernel must raise before it writes.
     """
     op = op.written
     if _write_unrecorded(op, x, args, into):
-        return
+        return x
     operands = [x, *[value if isinstance(value, TensorBase) else operand(op, i, value, x, None, "_")
                      for i, value in enumerate(args[: op.arity - 1], 1)]]
     thread = local.thread
@@ -166,6 +174,7 @@ def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None
         if thread.watchers:
             thread.tell(node, (x,), operands)
         rebase(x, node)
+    return x
 
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:

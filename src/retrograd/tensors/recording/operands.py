@@ -10,18 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import (
-    BOOL_,
-    C_NAMES,
-    F32,
-    F64,
-    FLOATING,
-    I64,
-    category,
-    default_floating,
-    of_scalar,
-    result_dtype,
-)
+from ...dtypes import BOOL_, C_NAMES, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
 from ...kernels.layout import copied
 from ...kernels.shape import clash
 from ...modes import local
@@ -53,7 +42,8 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
             return constant
     own = of_scalar(value)
     if own is I64 and not -2**63 <= value < 2**64:
-        raise OverflowError("int too big to convert: a number beside a tensor has at most 64 bits")
+        said = "int too big to convert" if value > 0 else "can't convert negative int to unsigned"
+        raise OverflowError(f"{said}: a number beside a tensor has at most 64 bits")
     target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
     array.flags.writeable = False                           # shared, and the sign of a number for `saving.is_number`

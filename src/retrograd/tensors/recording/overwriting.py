@@ -14,34 +14,38 @@ from ..arguments.dims import not_a_tensor
 from ..arguments.options import filling, number
 from ..recording.public import public
 from ..state.base import TensorBase, edge_of, plain
-from .inplace import write, written
+from .inplace import over, written
 from .out import receive
 from .out_rules import Rule
+from .twins import Call, twins
 
 
-@public()
-def fill_(self: TensorBase, value: Any) -> TensorBase:
-    """Write a number, or the one element of a 0-d tensor, everywhere. Raises RuntimeError if it does not fit.
+@twins("fill(Tensor input, Tensor value)", "fill(Tensor input, Number value)")
+def fill(call: Call, input: TensorBase, value: Any) -> TensorBase:
+    """A tensor of the input's shape and dtype, filled with a number or with the element of a 0-d tensor.
+
+    Raises RuntimeError if the number does not fit the dtype, or if `value` is a tensor with dimensions.
 
     >>> import retrograd as torch
     >>> torch.zeros(2).fill_(3)
     tensor([3., 3.])
     """
     if not isinstance(value, TensorBase):
-        write(ops.fill, self, (filling(number("fill_", "value", 1, value), self._array.dtype),), fill_all)
-        return self
+        number_ = filling(number("fill_", "value", 1, value), input._array.dtype)
+        return call(ops.fill, input, number_, into=fill_all)
     if value._array.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
                            "dimensions.")
-    write(ops.fill_tensor, self, (value,))
-    return self
+    return call(ops.fill_tensor, input, value)
+
+
+fill_ = fill.written
 
 
 @public()
 def zero_(self: TensorBase) -> TensorBase:
     """Write zeros everywhere."""
-    write(ops.zero, self, (), zero_all)
-    return self
+    return over(ops.zero, self, into=zero_all)  # type: ignore[no-any-return]
 
 
 @public()
@@ -55,16 +59,17 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
     tensor([1, 2])
     """
     if not isinstance(other, TensorBase):
-        if not isinstance(other, (bool, int, float, complex, np.generic)):
+        of_numpy = isinstance(other, np.generic) and other.dtype.kind in "biufc"
+        if not of_numpy and not isinstance(other, (bool, int, float, complex)):
             raise not_a_tensor("copy_", other, "other", 1)
-        other = plain(np.asarray(number("copy_", "other", 1, other)))
+        other = plain(np.asarray(other))
     elif other is self and not self._array.flags.writeable and edge_of(self) is None:
         written(self)                                   # counted even if its elements coincide
         return self
     if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn("Casting complex values to real discards the imaginary part. Use .real to avoid the warning.", UserWarning)
-    write(ops.copy, self, (other,), overwrite if other._array.shape == self._array.shape else None)
-    return self
+    return over(ops.copy, self, other,  # type: ignore[no-any-return]
+                into=overwrite if other._array.shape == self._array.shape else None)
 
 
 def delivered(name: str, asks: Rule, out: Any, result: Any) -> Any:

@@ -28,14 +28,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import PACKAGE
 from ...modes import local
 from ..arguments import checking
-from ..arguments.schemas import SignatureOfSchema
+from ..arguments.schemas import SignatureOfSchema, of_method
 from ..state.base import Results, TensorBase
 from . import out as _out, overriding
 from .overriding import NOBODY, Attention, handled
 
 F = TypeVar("F", bound=Callable[..., Any])
 # The files whose frames may stand between a program and the public function that it calls.
-_PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""))
+_PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""),
+           os.path.join(PACKAGE, "nn", "functional", ""), os.path.join(PACKAGE, "tensors", "face", "numpy_protocol.py"))
 # Whether all of these names of arguments can go straight to the body: none is `out` or a NumPy name.
 _usual = frozenset(("out", *checking.ALIASES)).isdisjoint
 # A rule for `out=`, or a function that chooses one by the arguments.
@@ -56,16 +57,17 @@ class Public:
     `schemas` are the texts of its schemas. `body` is the function that computes, and `entry` the function that programs
     call. `out` is the rule for `out`. `event` is the profiler's name of a call; "" if calls are no events. `strict`
     says that arguments are compared with the schemas before the call, not only after an error. `for_modes` says that
-    only modes handle its calls, not arguments. `operator` is for Python's operators: modes and subclasses are given the
+    only modes handle its calls, not arguments. `bound` is for functions that are only methods: PyTorch's messages do
+    not count the tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
     method of this name, and if all return NotImplemented, Python tries the other operand.
     """
 
-    __slots__ = ("body", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
+    __slots__ = ("body", "bound", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
 
     def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule = None, event: str = "",
-                 strict: bool = False, for_modes: bool = False, operator: str = "") -> None:
+                 strict: bool = False, for_modes: bool = False, operator: str = "", bound: bool = False) -> None:
         self.body, self.schemas, self.out, self.event = body, schemas, out, event
-        self.strict, self.for_modes, self.operator = strict, for_modes, operator
+        self.strict, self.for_modes, self.operator, self.bound = strict, for_modes, operator, bound
         self.entry: Any = None
         self.known: set[tuple[Any, ...]] = set()          # for a strict function: types of arguments that fitted
 
@@ -81,6 +83,8 @@ class Public:
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
             return None
+        if self.bound and args and isinstance(args[0], TensorBase):
+            return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
 
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -135,7 +139,7 @@ class Public:
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
-        code = getattr(self.body, "__code__", None)
+        code = getattr(getattr(self.body, "func", self.body), "__code__", None)
         if code is None or not kwargs:
             return {**kwargs}
         own = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
@@ -150,7 +154,8 @@ class Public:
 
 
 def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = False, for_modes: bool = False,
-           method: bool = False, operator: str = "", name: str = "", doc: str = "") -> Callable[[F], F]:
+           method: bool = False, bound: bool = False, operator: str = "", name: str = "",
+           doc: str = "") -> Callable[[F], F]:
     """The decorator of a public function. `Public` explains the options; `name` and `doc` are for functions that a
     factory makes. With `method` the function is a method of tensors, too.
     """
@@ -160,7 +165,7 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
             body.__name__ = body.__qualname__ = name
         if doc:
             body.__doc__ = doc
-        facts = Public(body, schemas, out, event, strict, for_modes, operator)
+        facts = Public(body, schemas, out, event, strict, for_modes, operator, bound)
         entry: Any = _factory(schemas, strict or for_modes)(facts, body)
         facts.entry = entry
         entry.__name__, entry.__qualname__ = body.__name__, body.__qualname__
@@ -208,7 +213,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
     def entry(*args: Any, **kwargs: Any) -> Any:
         if Attention.inert and not (kwargs and not _usual(kwargs)):
             try:
-                return body(*args, **kwargs)
+                return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
                 wrong = refused(args, kwargs)
                 if wrong is None:
@@ -226,7 +231,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
     def entry(*args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) in Attention.inert and not (kwargs and not _usual(kwargs)):
             try:
-                return body(*args, **kwargs)
+                return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
                 wrong = refused(args, kwargs)
                 if wrong is None:
@@ -255,7 +260,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
         elif not args:
             return call(args, kwargs)
         try:
-            return body(*args, **kwargs)
+            return body(*args, **kwargs) if kwargs else body(*args)     # a call without ** is quicker
         except Exception:
             wrong = refused(args, kwargs)
             if wrong is None:
@@ -277,7 +282,7 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
             if type(x) not in inert:
                 return call(args, kwargs)
         try:
-            return body(*args, **kwargs)
+            return body(*args, **kwargs) if kwargs else body(*args)     # a call without ** is quicker
         except Exception:
             wrong = refused(args, kwargs)
             if wrong is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.ownership import held_alone
+from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
 from ...kernels.layout import owner_of
 
@@ -26,7 +26,7 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
         return
     tensor._array = None
     del owner, block
-    grown = _grown(array, shape) if array.size == 0 or held_alone(array) else None
+    grown = _grown(array, shape) if array.size == 0 or hold(array) == ALONE else None
     if grown is None:
         tensor._array = array
         raise RuntimeError("Trying to resize storage that is not resizable. Others hold this memory too (a view, a "

@@ -16,7 +16,10 @@ from ....graph.hooks import HookDict, RemovableHandle, register
 from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
 
-__all__ = ["ModuleHooks"]
+__all__ = [
+    "register_module_backward_hook", "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+]
 
 Flags = OrderedDict[int, bool]
 
@@ -49,9 +52,8 @@ def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool 
 
     The options are those of `Module.register_forward_hook`.
     """
-    handle = _everywhere(everywhere.forward, hook, everywhere.forward_always_called, everywhere.forward_with_kwargs)
-    _flag(handle, (everywhere.forward_with_kwargs, with_kwargs), (everywhere.forward_always_called, always_call))
-    return handle
+    return _everywhere(everywhere.forward, hook, (everywhere.forward_with_kwargs, with_kwargs),
+                       (everywhere.forward_always_called, always_call))
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -78,10 +80,8 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     return _everywhere(everywhere.backward, hook)
 
 
-def _everywhere(hooks: HookDict, hook: Callable[..., Any], *extra: Flags) -> RemovableHandle:
-    handle = register(hooks, hook, everywhere.present, *extra)
-    everywhere.present[handle.id] = True
-    return handle
+def _everywhere(hooks: HookDict, hook: Callable[..., Any], *flags: tuple[Flags, bool]) -> RemovableHandle:
+    return _registered(hooks, hook, (everywhere.present, True), *flags)
 
 
 def _kind(before: bool | None, full: bool, where: str) -> bool:
@@ -92,10 +92,16 @@ def _kind(before: bool | None, full: bool, where: str) -> bool:
     return full
 
 
-def _flag(handle: RemovableHandle, *flags: tuple[Flags, bool]) -> None:
+def _registered(hooks: HookDict, hook: Callable[..., Any], *flags: tuple[Flags, bool],
+                prepend: bool = False) -> RemovableHandle:
+    """Register a hook, before the others if `prepend` is true, and note the hook in the flags that are chosen."""
+    handle = register(hooks, hook, *[entries for entries, _ in flags])
     for entries, chosen in flags:
         if chosen:
             entries[handle.id] = True
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
 
 
 class ModuleHooks:
@@ -118,9 +124,8 @@ class ModuleHooks:
         With `with_kwargs` the call is `hook(module, args, kwargs)`, and the hook returns both or None. With `prepend`
         the hook runs before the module's other hooks of this kind.
         """
-        handle = register(self._forward_pre_hooks, hook, self._forward_pre_hooks_with_kwargs)
-        _flag(handle, (self._forward_pre_hooks_with_kwargs, with_kwargs))
-        return _placed(self._forward_pre_hooks, handle, prepend)
+        return _registered(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs),
+                           prepend=prepend)
 
     def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
                               always_call: bool = False) -> RemovableHandle:
@@ -129,16 +134,15 @@ class ModuleHooks:
         With `with_kwargs` the call is `hook(module, args, kwargs, output)`. With `always_call` the hook runs even if
         `forward` raises; its output is then None, or the output that exists already.
         """
-        handle = register(self._forward_hooks, hook, self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
-        _flag(handle, (self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call))
-        return _placed(self._forward_hooks, handle, prepend)
+        return _registered(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
+                           (self._forward_hooks_always_called, always_call), prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_output)` with the gradients of the outputs, before the module's backward.
 
         `grad_output` is a tuple. The hook's result replaces it, unless it is None.
         """
-        return _placed(self._backward_pre_hooks, register(self._backward_pre_hooks, hook), prepend)
+        return _registered(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are complete.
@@ -147,7 +151,7 @@ class ModuleHooks:
         unless it is None. Raises RuntimeError if the module has a backward hook of the old kind.
         """
         self._is_full_backward_hook = _kind(self._is_full_backward_hook, True, "on a single Module")
-        return _placed(self._backward_hooks, register(self._backward_hooks, hook), prepend)
+        return _registered(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Register a backward hook of the old kind, on the node of the module's last operation.
@@ -257,13 +261,6 @@ class _Bound:
         if module is None:
             raise RuntimeError("You are trying to call the hook of a dead Module!")
         return self.hook(module, *grads)
-
-
-def _placed(hooks: HookDict, handle: RemovableHandle, prepend: bool) -> RemovableHandle:
-    """Move the hook that was added last to the front, if `prepend` is true."""
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
 
 
 def _backward_hooks_of(module: Any) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:

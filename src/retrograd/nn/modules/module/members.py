@@ -200,8 +200,7 @@ class Members:
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
         """This module and all modules inside. Each module comes once, unless `remove_duplicate` is False."""
-        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
-            yield module
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """The direct submodules with their names. Each module comes once."""
@@ -213,8 +212,7 @@ class Members:
 
     def children(self) -> Iterator[Any]:
         """The direct submodules."""
-        for _, module in self.named_children():
-            yield module
+        return (module for _, module in self.named_children())
 
     def _named_members(self, get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]], prefix: str = "",
                        recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
@@ -235,8 +233,7 @@ class Members:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters. `recurse` adds those of all submodules. Each parameter comes once."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
@@ -245,8 +242,7 @@ class Members:
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers. `recurse` adds those of all submodules. Each buffer comes once."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     # Finding
 

@@ -13,20 +13,12 @@ import numpy as np
 from ....dtypes import I64
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
-from ....ops import creation as ops, sampling as sampling_ops
+from ....ops import creation as ops
 from ....ops.framework import Op
 from ...arguments.generator import Generator, twister_of
-from ...arguments.options import (
-    check_tensor,
-    element_type,
-    layout as Layout,
-    made,
-    memory_format as MemoryFormat,
-    shape_of,
-    strided,
-)
+from ...arguments.options import element_type, layout as Layout, made, memory_format as MemoryFormat, shape_of, strided
 from ...recording.calls import recorded
-from ...recording.inplace import write
+from ...recording.inplace import over
 from ...recording.out_rules import CONSTANT, RESIZED, UNASKED, Rule, rule
 from ...recording.public import public
 from ...state.base import TensorBase
@@ -34,7 +26,7 @@ from .creation import empty_as
 
 Array = np.ndarray[Any, Any]
 
-_bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(sampling_ops.bernoulli_like)
+_bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(ops.bernoulli_like)
 _normal_around, _normal_wide = recorded(ops.normal_around), recorded(ops.normal_wide)
 _normal_around_wide = recorded(ops.normal_around_wide)
 
@@ -188,7 +180,6 @@ def bernoulli(input: TensorBase, p: float | None = None, *, generator: Generator
 
     Raises RuntimeError if a probability is not in [0, 1].
     """
-    check_tensor("bernoulli", input)
     stream = twister_of("bernoulli", generator)
     if p is None:
         return _bernoulli(input, lambda x: kernels.bernoulli(stream, x.shape, x.dtype,  # type: ignore[no-any-return]
@@ -208,7 +199,6 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
     The result is int64 and has the shape (num_samples) or (rows, num_samples). Raises RuntimeError for negative
     weights, and if there are too few weights without `replacement`.
     """
-    check_tensor("multinomial", input)
     stream = twister_of("multinomial", generator)
     return made(ops.draw_for(input._array, lambda x: np.ascontiguousarray(
         sampling.multinomial(stream, x, num_samples, replacement))), None, False)
@@ -258,7 +248,6 @@ def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: in
 
 
 def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None) -> Array:
-    check_tensor(name, input)
     array = input._array
     return empty_as(array, array.dtype if dtype is None else element_type(name, dtype), memory_format)
 
@@ -276,9 +265,11 @@ def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Arr
 
 # In place
 
-def _fill(op: Op, self: TensorBase, draw: Callable[[Array], Array]) -> TensorBase:
-    write(op, self, (lambda x: in_memory_order(x, draw),))
-    return self
+def _fill(op: Op, kernel: Callable[..., Array], self: TensorBase, generator: Any, *args: Any, **options: Any) -> Any:
+    """Fill the tensor with what the kernel draws for these arguments, in the order of the memory."""
+    stream = twister_of(f"{op.name}_", generator)
+    return over(op, self, lambda x: in_memory_order(
+        x, lambda m: kernel(stream, m.shape, m.dtype, *args, **options)))
 
 
 def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
@@ -293,16 +284,15 @@ def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
 def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generator: Generator | None = None,
              **named: Any) -> TensorBase:
     """Fill the tensor with uniform samples from [from, to). Raises RuntimeError if `from` is larger than `to`."""
-    stream, start = twister_of("uniform_", generator), float(_first("uniform_", low, named))
-    return _fill(ops.uniform, self, lambda m: kernels.uniform(stream, m.shape, m.dtype, start, float(to)))
+    start = float(_first("uniform_", low, named))
+    return _fill(ops.uniform, kernels.uniform, self, generator, start, float(to))  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples. Raises RuntimeError if `std` is negative."""
-    stream, contiguous = twister_of("normal_", generator), in_rows(self._array)
-    return _fill(ops.normal, self, lambda m: kernels.normal(stream, m.shape, m.dtype, float(mean), float(std),
-                                                           contiguous=contiguous))
+    return _fill(ops.normal, kernels.normal, self, generator, float(mean), float(std),  # type: ignore[no-any-return]
+                 contiguous=in_rows(self._array))
 
 
 @public(method=True)
@@ -312,11 +302,10 @@ def random_(self: TensorBase, *bounds: int | None, to: int | None = None, genera
 
     `random_()` draws from all numbers that the dtype represents exactly, from 0 on.
     """
-    stream = twister_of("random_", generator)
     start = _first("random_", bounds[0] if len(bounds) + (to is not None) > 1 else None, named)
     end = to if to is not None or not bounds else bounds[-1]
     op = ops.random if start is None and end is None else ops.random_below if start is None else ops.random_between
-    return _fill(op, self, lambda m: sampling.randint(stream, m.shape, m.dtype, start, end))
+    return _fill(op, sampling.randint, self, generator, start, end)  # type: ignore[no-any-return]
 
 
 def _expanded(array: Array, shape: tuple[int, ...]) -> Array:
@@ -339,43 +328,39 @@ def bernoulli_(self: TensorBase, p: Any = 0.5, *, generator: Generator | None = 
 
     Raises RuntimeError if a probability is not in [0, 1].
     """
-    stream = twister_of("bernoulli_", generator)
     if not isinstance(p, TensorBase):
-        return _fill(ops.bernoulli_by_number, self, lambda m: kernels.bernoulli(stream, m.shape, m.dtype, float(p)))
+        return _fill(ops.bernoulli_by_number, kernels.bernoulli, self, generator,  # type: ignore[no-any-return]
+                     float(p))
+    stream = twister_of("bernoulli_", generator)
 
     def draw(x: Array, chances: Array) -> Array:
         return in_memory_order(x, lambda m, p: kernels.bernoulli(stream, m.shape, m.dtype, p),
                                 _expanded(chances, x.shape))
 
-    write(ops.bernoulli_by_tensor, self, (p, draw))
-    return self
+    return over(ops.bernoulli_by_tensor, self, p, draw)  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def exponential_(self: TensorBase, lambd: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with exponentially distributed samples of mean 1 / lambd."""
-    stream = twister_of("exponential_", generator)
-    return _fill(ops.exponential, self, lambda m: kernels.exponential(stream, m.shape, m.dtype, float(lambd)))
+    return _fill(ops.exponential, kernels.exponential, self, generator, float(lambd))  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def geometric_(self: TensorBase, p: float, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with geometric samples: the number of trials, each of probability `p`, up to a success."""
-    stream = twister_of("geometric_", generator)
-    return _fill(ops.geometric, self, lambda m: kernels.geometric(stream, m.shape, m.dtype, float(p)))
+    return _fill(ops.geometric, kernels.geometric, self, generator, float(p))  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def log_normal_(self: TensorBase, mean: float = 1.0, std: float = 2.0, *,
                 generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with the exponentials of normal samples with this mean and standard deviation."""
-    stream = twister_of("log_normal_", generator)
-    return _fill(ops.log_normal, self, lambda m: kernels.log_normal(stream, m.shape, m.dtype, float(mean), float(std)))
+    return _fill(ops.log_normal, kernels.log_normal, self, generator, float(mean), float(std))  # type: ignore[no-any-return]
 
 
 @public(method=True)
 def cauchy_(self: TensorBase, median: float = 0.0, sigma: float = 1.0, *,
             generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with Cauchy-distributed samples."""
-    stream = twister_of("cauchy_", generator)
-    return _fill(ops.cauchy, self, lambda m: kernels.cauchy(stream, m.shape, m.dtype, float(median), float(sigma)))
+    return _fill(ops.cauchy, kernels.cauchy, self, generator, float(median), float(sigma))  # type: ignore[no-any-return]

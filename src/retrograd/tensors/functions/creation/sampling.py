@@ -12,7 +12,7 @@ import numpy as np
 
 from ....kernels.random import rejection as kernels
 from ....kernels.shape import common_shape
-from ....ops import sampling as ops
+from ....ops import creation as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import check_tensor
 from ...recording.calls import recorded

@@ -9,16 +9,14 @@ from ....kernels.networks import activations as kernels
 from ....ops.creation import draw_for
 from ....ops.networks import activations as ops
 from ...arguments.generator import Generator, twister_of
-from ...arguments.options import check_tensor, filling, number
+from ...arguments.options import filling, number
 from ...recording.calls import recorded
-from ...recording.inplace import inplace, write
 from ...recording.out_rules import FOUND, FREE, rule
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import plain
 
-_hardshrink, _threshold = recorded(ops.hardshrink), recorded(ops.threshold)
-_rrelu, _rrelu_even = recorded(ops.rrelu), recorded(ops.rrelu_even)
-_prelu, _threshold_ = recorded(ops.prelu), inplace(ops.threshold)
+_hardshrink, _prelu = recorded(ops.hardshrink), recorded(ops.prelu)
 
 
 @public("hardshrink(Tensor input, Number lambd=0.5, out)", out=rule(exact=FOUND), method=True)
@@ -29,25 +27,16 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     >>> torch.hardshrink(torch.tensor([-1., 0.25, 2.]))
     tensor([-1.,  0.,  2.])
     """
-    check_tensor("hardshrink", input)
     return _hardshrink(input, number("hardshrink", "lambd", 2, lambd))
 
 
-@public(out=rule(overlap=FREE, repeated=True))
-def threshold(input: Any, threshold: float, value: float) -> Any:
+@twins("threshold(Tensor input, Number threshold, Number value, out)", out=rule(overlap=FREE, repeated=True))
+def threshold(call: Call, input: Any, threshold: float, value: float) -> Any:
     """x if x is above the threshold, else `value`, elementwise. The shape and the dtype stay.
 
     Raises NotImplementedError for bools and complex numbers.
     """
-    check_tensor("threshold", input)
-    return _threshold(input, *_limits(input, threshold, value))
-
-
-@public()
-def threshold_(input: Any, threshold: float, value: float) -> Any:
-    """`threshold`, written into the tensor."""
-    check_tensor("threshold_", input)
-    return _threshold_(input, *_limits(input, threshold, value))
+    return call(ops.threshold, input, *_limits(input, threshold, value))
 
 
 def _limits(input: Any, *limits: Any) -> list[Any]:
@@ -69,8 +58,6 @@ def prelu(input: Any, weight: Any) -> Any:
 
     Raises RuntimeError if the dtypes differ, or if the number of weights is neither 1 nor that of the channels.
     """
-    check_tensor("prelu", input)
-    check_tensor("prelu", weight, "weight", 2)
     x, w = input._array, weight._array
     if x.dtype != w.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {legacy(x)} and {legacy(w)}")
@@ -88,27 +75,20 @@ def prelu(input: Any, weight: Any) -> Any:
     return _prelu(input, weight)
 
 
-@public()
-def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+@twins("rrelu(Tensor input, Number lower=0.125, Number upper=0.3333333333333333, bool training=False, Generator? "
+       "generator=None)")
+def rrelu(call: Call, input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           generator: Generator | None = None) -> Any:
     """x if x is not negative, else x times a slope, elementwise.
 
     In training each slope is drawn from [lower, upper]. Otherwise the slope is (lower + upper) / 2.
     Raises RuntimeError if `lower` is larger than `upper`.
     """
-    check_tensor("rrelu", input)
     slopes = _slopes(input, lower, upper, training, generator)
-    return (_rrelu if training else _rrelu_even)(input, *slopes)
+    return call(ops.rrelu if training else ops.rrelu_even, input, *slopes)
 
 
-@public()
-def rrelu_(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
-           generator: Generator | None = None) -> Any:
-    """`rrelu`, written into the tensor."""
-    check_tensor("rrelu_", input)
-    slopes = _slopes(input, lower, upper, training, generator)
-    write(ops.rrelu if training else ops.rrelu_even, input, slopes)
-    return input
+threshold_, rrelu_ = threshold.written, rrelu.written
 
 
 def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) -> tuple[Any, ...]:

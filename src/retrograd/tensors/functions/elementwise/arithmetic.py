@@ -11,36 +11,30 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import BOOL_, C128, F64, dtype as torch_dtype
+from ....dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy
 from ....ops.basic import cast
 from ....ops.domains import subtracted
 from ....ops.elementwise import arithmetic as ops
-from ...arguments.dims import not_a_tensor
+from ....ops.framework import Op
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
-from ...recording.inplace import augmented, inplace, write
+from ...recording.inplace import augmented, inplace, over
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
-from ...recording.overwriting import copy_, fill_ as fill_, zero_ as zero_
+from ...recording.overwriting import copy_, fill as fill, fill_, zero_ as zero_
 from ...recording.public import methods, public
+from ...recording.twins import Call, both, twins
 from ...state.base import TensorBase
 
 NUMBER = (bool, int, float, complex, np.generic)
 
-mul = recorded(ops.mul)
-reciprocal = recorded(ops.reciprocal)
-neg = recorded(ops.neg, out=rule(exact=FOUND))
-square = recorded(ops.square, out=rule(blame="pow"))
-_remainder, _fmod = recorded(ops.remainder), recorded(ops.fmod)
+(mul, mul_), (reciprocal, reciprocal_) = both(ops.mul), both(ops.reciprocal)
+neg, neg_ = both(ops.neg, rule(exact=FOUND))
+square, square_ = recorded(ops.square, out=rule(blame="pow")), inplace(ops.square)
 
 _add, _sub, _div = recorded(ops.add), recorded(ops.sub), recorded(ops.div)
-_add_scaled, _sub_scaled, _rsub_scaled = recorded(ops.add_scaled), recorded(ops.sub_scaled), recorded(ops.rsub_scaled)
-_rsub = recorded(ops.rsub)
-_div_rounded = {"floor": recorded(ops.div_floor), "trunc": recorded(ops.div_trunc)}
-_power, _power_tensor, _number_to_power = recorded(ops.power), recorded(ops.pow_), recorded(ops.number_to_power)
-_remainder_number, _fmod_number = recorded(ops.remainder_number), recorded(ops.fmod_number)
-_floor_divide, _floor_divide_number = recorded(ops.floor_divide), recorded(ops.floor_divide_number)
-_fill, _fill_with = recorded(ops.fill), recorded(ops.fill_tensor)
-_number_floor_divide, _number_remainder = recorded(ops.number_floor_divide), recorded(ops.number_remainder)
+_rsub, _rsub_scaled = recorded(ops.rsub), recorded(ops.rsub_scaled)
+_div_rounded = {"floor": ops.div_floor, "trunc": ops.div_trunc}
+_power, _power_tensor = recorded(ops.power), recorded(ops.pow_)
 _cast = recorded(cast)
 
 
@@ -51,15 +45,8 @@ def invalid(name: str, *args: Any) -> TypeError:
                      "or Python numbers")
 
 
-def _refuse_none(name: str, input: Any, other: Any) -> None:
-    """Raise TypeError for None. An op with options takes None for a missing tensor, but needs these two tensors."""
-    for position, (argument, value) in enumerate((("input", input), ("other", other)), 1):
-        if value is None:
-            raise not_a_tensor(name, value, argument, position)
-
-
-@public("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
-def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
+@twins("add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
+def add(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input + alpha * other`, broadcast, in the common dtype. Raises RuntimeError for float alpha and int operands.
 
     >>> import retrograd as torch
@@ -67,40 +54,36 @@ def add(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     tensor([21., 22.])
     """
     if alpha == 1 and alpha is not True:
-        return _add(input, other)  # type: ignore[no-any-return]
-    _refuse_none("add", input, other)
-    return _add_scaled(input, other, number("add", "alpha", 3, alpha))  # type: ignore[no-any-return]
+        return over(ops.add, input, other) if call is over else _add(input, other)  # type: ignore[no-any-return]
+    return call(ops.add_scaled, input, other, number("add", "alpha", 3, alpha))
 
 
-@public("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
-def sub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
+@twins("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)", out=ELEMENTWISE, method=True)
+def sub(call: Call, input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`input - alpha * other`, broadcast, in the common dtype. Raises RuntimeError for bools."""
     if alpha == 1 and alpha is not True:
-        return _sub(input, other)  # type: ignore[no-any-return]
-    _refuse_none("sub", input, other)
-    return _sub_scaled(input, other, number("sub", "alpha", 3, alpha))  # type: ignore[no-any-return]
+        return over(ops.sub, input, other) if call is over else _sub(input, other)  # type: ignore[no-any-return]
+    return call(ops.sub_scaled, input, other, number("sub", "alpha", 3, alpha))
 
 
 @public("rsub(Tensor input, Tensor other, *, Number alpha=1)", "rsub(Tensor input, Number other, Number alpha=1)")
 def rsub(input: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
     """`other - alpha * input`, broadcast, in the common dtype. Raises RuntimeError for bools."""
-    if not isinstance(input, TensorBase):
-        raise invalid("rsub", input, other)
+    check_tensor("rsub", input)
     alpha = number("rsub", "alpha", 3, alpha)
     if isinstance(other, NUMBER):
-        if isinstance(other, bool) and isinstance(input, TensorBase):
+        if isinstance(other, bool):
             subtracted(input._array.dtype, [input._array.dtype, BOOL_])
         return _rsub(input, number("rsub", "other", 2, other), alpha)  # type: ignore[no-any-return]
-    check_tensor("rsub", other, "other", 2)
     return _rsub_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
-@public(
+@twins(
     "div(Tensor input, Tensor other, out)",
     "div(Tensor input, Tensor other, *, str? rounding_mode, Tensor out=None)",
     "div(Tensor input, Number other, *, str? rounding_mode)",
     out=ELEMENTWISE, method=True)
-def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
+def div(call: Call, input: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
     """`input / other`, broadcast. `rounding_mode` "floor" rounds the quotient down, "trunc" rounds it towards 0.
 
     Ints give ints if there is a rounding, and the default float dtype if not. Int division by 0 is a RuntimeError.
@@ -110,75 +93,61 @@ def div(input: TensorBase, other: Any, *, rounding_mode: str | None = None) -> T
     tensor([-4,  3])
     """
     if rounding_mode is None:
-        return _div(input, other)  # type: ignore[no-any-return]
-    if input is None or other is None:
-        raise invalid("div", input, other)
-    return _rounding(rounding_mode)(input, other, rounding_mode)  # type: ignore[no-any-return]
+        return over(ops.div, input, other) if call is over else _div(input, other)  # type: ignore[no-any-return]
+    if rounding_mode not in _div_rounded:
+        raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                           f"'{rounding_mode}'")
+    return call(_div_rounded[rounding_mode], input, other, rounding_mode)
 
 
-def _rounding(mode: str) -> Callable[..., Any]:
-    call = _div_rounded.get(mode)
-    if call is None:
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
-    return call
+def _is_option(call: Call, other: Any) -> bool:
+    """Whether `other` is a number for an option. In place, a complex number is an operand, so that its type is refused.
+    """
+    return isinstance(other, NUMBER) and not (call is over and isinstance(other, complex))
 
 
-@public(
+@twins(
     "floor_divide(Tensor input, Tensor other, out)",
     "floor_divide(Tensor input, Number other)",
     out=rule(gradient=UNDERIVED), method=True)
-def floor_divide(input: Any, other: Any) -> TensorBase:
+def floor_divide(call: Call, input: Any, other: Any) -> TensorBase:
     """The quotient rounded down, without a derivative. Raises RuntimeError if an int is divided by 0."""
-    result = _floor_divide_by(input, other) if isinstance(input, TensorBase) else __rfloordiv__(other, input)
-    if result is NotImplemented:
-        raise invalid("floor_divide", input, other)
-    return result  # type: ignore[no-any-return]
+    if _is_option(call, other):
+        return call(ops.floor_divide_number, input, number("floor_divide", "other", 2, other))
+    if isinstance(input, NUMBER):
+        return call(ops.number_floor_divide, other, input)
+    return call(ops.floor_divide, input, other)
 
 
-@public(operator="__floordiv__", name="__floordiv__")
-def _floor_divide_by(self: Any, other: Any) -> Any:
-    """The operator `//`."""
-    if isinstance(other, NUMBER):
-        return _floor_divide_number(self, number("floor_divide", "other", 2, other))
-    return _floor_divide(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
-
-
-@public(
+@twins(
     "remainder(Tensor input, Tensor other, out)",
     "remainder(Number self, Tensor other)",
     "remainder(Tensor input, Number other, out)",
     out=ELEMENTWISE, method=True)
-def remainder(input: Any, other: Any) -> TensorBase:
+def remainder(call: Call, input: Any, other: Any) -> TensorBase:
     """The remainder of the division rounded down. Its sign is that of `other`. Int division by 0 is a RuntimeError."""
-    result = _remainder_by(input, other) if isinstance(input, TensorBase) else __rmod__(other, input)
-    if result is NotImplemented:
-        raise invalid("remainder", input, other)
-    return result  # type: ignore[no-any-return]
+    if _is_option(call, other):
+        return call(ops.remainder_number, input, number("remainder", "other", 2, other))
+    if isinstance(input, NUMBER):
+        return call(ops.number_remainder, other, input)
+    return call(ops.remainder, input, other)
 
 
-@public(operator="remainder", name="__mod__")
-def _remainder_by(self: Any, other: Any) -> Any:
-    """The operator `%`."""
-    if isinstance(other, NUMBER):
-        return _remainder_number(self, number("remainder", "other", 2, other))
-    return _remainder(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
-
-
-@public("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE, method=True)
-def fmod(input: TensorBase, other: Any) -> TensorBase:
+@twins("fmod(Tensor input, Tensor other, out)", "fmod(Tensor input, Number other, out)", out=ELEMENTWISE, method=True)
+def fmod(call: Call, input: TensorBase, other: Any) -> TensorBase:
     """The remainder of the division rounded towards 0, with the sign of `input`. RuntimeError for ints divided by 0."""
     check_tensor("fmod", input)
-    if isinstance(other, NUMBER):
-        return _fmod_number(input, number("fmod", "other", 2, other))  # type: ignore[no-any-return]
-    return _fmod(input, other)  # type: ignore[no-any-return]
+    if _is_option(call, other):
+        return call(ops.fmod_number, input, number("fmod", "other", 2, other))
+    return call(ops.fmod, input, other)
 
 
-@public(
+@twins(
     "pow(Tensor input, Tensor exponent, out)",
     "pow(Number self, Tensor exponent, out)",
     "pow(Tensor input, Number exponent, out)",
     out=ELEMENTWISE, method=True)
-def pow(input: Any, exponent: Any) -> TensorBase:
+def pow(call: Call, input: Any, exponent: Any) -> TensorBase:
     """`input ** exponent`, broadcast. Either may be a Python number, but not both.
 
     Raises RuntimeError if the input is an int tensor and the exponent a negative int.
@@ -187,17 +156,20 @@ def pow(input: Any, exponent: Any) -> TensorBase:
     >>> torch.pow(2, torch.tensor([1., 3.]))
     tensor([2., 8.])
     """
-    if isinstance(input, TensorBase):
-        result = _power_of(input, exponent)
-        if result is NotImplemented:
-            raise invalid("pow", input, exponent)
-        return result  # type: ignore[no-any-return]
     if isinstance(input, NUMBER) and isinstance(exponent, TensorBase):
-        return _number_to_power(exponent, number("pow", "self", 1, input))  # type: ignore[no-any-return]
-    raise invalid("pow", input, exponent)
+        return call(ops.number_to_power, exponent, number("pow", "self", 1, input))
+    if call is over and isinstance(exponent, (TensorBase, *NUMBER)):
+        return call(ops.pow_ if isinstance(exponent, TensorBase) else ops.power, input, exponent)
+    result = NotImplemented if call is over else _power_of(input, exponent)
+    if result is NotImplemented:
+        raise invalid("pow", input, exponent)
+    return result  # type: ignore[no-any-return]
 
 
-@public(operator="pow", name="__pow__")
+pow_ = pow.written
+
+
+@public(operator="pow", name="__pow__", method=True)
 def _power_of(self: Any, exponent: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
     kind = type(exponent)
@@ -214,16 +186,24 @@ def _power_of(self: Any, exponent: Any) -> Any:
     return _power_tensor(self, exponent) if isinstance(exponent, np.ndarray) else NotImplemented
 
 
-@public(
+@twins(
     "float_power(Tensor input, Tensor exponent, out)",
     "float_power(Number self, Tensor exponent, out)",
     "float_power(Tensor input, Number exponent, out)",
     out=rule(blame="pow", exact="the output given to float_power has dtype {out} but the operation's result requires "
         "dtype {result}"), method=True)
-def float_power(input: Any, exponent: Any) -> TensorBase:
-    """`pow` in double precision: complex128 if either operand is complex, else float64."""
+def float_power(call: Call, input: Any, exponent: Any) -> TensorBase:
+    """`pow` in double precision: complex128 if either operand is complex, else float64.
+
+    In place, raises RuntimeError if the tensor does not have the result's dtype.
+    """
     target = _double_type(input, exponent)
-    return pow(_doubled(input, target), _doubled(exponent, target))
+    if call is not over:
+        return pow(_doubled(input, target), _doubled(exponent, target))  # type: ignore[no-any-return]
+    if input._array.dtype != target:
+        raise RuntimeError(f"the base given to float_power_ has dtype {legacy(input._array)} but the operation's "
+                           f"result requires dtype {torch_dtype.of[target].legacy}")
+    return pow_(input, _doubled(exponent, target))  # type: ignore[no-any-return]
 
 
 def _doubled(value: Any, target: np.dtype[Any]) -> Any:
@@ -241,7 +221,6 @@ def _double_type(*operands: Any) -> np.dtype[Any]:
 @public("positive(Tensor input)", method=True)
 def positive(input: TensorBase) -> TensorBase:
     """The input tensor itself, not a copy. Raises RuntimeError for bools."""
-    check_tensor("positive", input)
     if input._array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -262,131 +241,47 @@ def __rtruediv__(self: TensorBase, other: Any) -> Any:
     return reciprocal(self) * other if isinstance(other, NUMBER) else NotImplemented
 
 
-@public(operator="__rpow__", method=True)
-def __rpow__(self: TensorBase, other: Any) -> Any:
-    return _number_to_power(self, other) if isinstance(other, NUMBER) else NotImplemented
+def _reversed(name: str, op: Op) -> Callable[..., Any]:
+    """Python's operator of this name, with a number to the left of the tensor."""
+    call = recorded(op)
+
+    @public(operator=name, method=True, name=name, doc=f"Python's operator `{name}`.")
+    def operator(self: TensorBase, other: Any) -> Any:
+        return call(self, other) if isinstance(other, NUMBER) else NotImplemented
+
+    return operator
 
 
-@public(operator="__rfloordiv__", method=True)
-def __rfloordiv__(self: TensorBase, other: Any) -> Any:
-    return _number_floor_divide(self, other) if isinstance(other, NUMBER) else NotImplemented
+def _divided(name: str, function: str, by: Op, by_number: Op) -> Callable[..., Any]:
+    """Python's operator `//` or `%`. `function` is the name of the same function."""
+    call, call_number = recorded(by), recorded(by_number)
+
+    @public(operator=function, method=True, name=name, doc=f"Python's operator `{name}`.")
+    def operator(self: TensorBase, other: Any) -> Any:
+        if isinstance(other, NUMBER):
+            return call_number(self, number(by.name, "other", 2, other))
+        return call(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
+
+    return operator
 
 
-@public(operator="__rmod__", method=True)
-def __rmod__(self: TensorBase, other: Any) -> Any:
-    return _number_remainder(self, other) if isinstance(other, NUMBER) else NotImplemented
+_reversed("__rpow__", ops.number_to_power)
+_reversed("__rfloordiv__", ops.number_floor_divide)
+_reversed("__rmod__", ops.number_remainder)
+_divided("__floordiv__", "__floordiv__", ops.floor_divide, ops.floor_divide_number)
+_divided("__mod__", "remainder", ops.remainder, ops.remainder_number)
 
 
-# In place
-
-
-@public(method=True)
-def add_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
-    """`self += alpha * other`."""
-    if alpha == 1 and alpha is not True:
-        write(ops.add, self, (other,))
-    else:
-        write(ops.add_scaled, self, (other, number("add_", "alpha", 2, alpha)))
-    return self
-
-
-@public(method=True)
-def sub_(self: TensorBase, other: Any, *, alpha: Any = 1) -> TensorBase:
-    """`self -= alpha * other`."""
-    if alpha == 1 and alpha is not True:
-        write(ops.sub, self, (other,))
-    else:
-        write(ops.sub_scaled, self, (other, number("sub_", "alpha", 2, alpha)))
-    return self
-
-
-@public(method=True)
-def div_(self: TensorBase, other: Any, *, rounding_mode: str | None = None) -> TensorBase:
-    """`self /= other`. `rounding_mode` is the same as in `div`."""
-    if rounding_mode is None:
-        write(ops.div, self, (other,))
-    else:
-        _rounding(rounding_mode)
-        write(ops.div_floor if rounding_mode == "floor" else ops.div_trunc, self, (other, rounding_mode))
-    return self
-
-
-@public(method=True)
-def floor_divide_(self: TensorBase, other: Any) -> TensorBase:
-    """`self //= other`."""
-    write(ops.floor_divide_number if isinstance(other, (int, float)) else ops.floor_divide, self, (other,))
-    return self
-
-
-@public(method=True)
-def remainder_(self: TensorBase, other: Any) -> TensorBase:
-    """`self %= other`."""
-    write(ops.remainder_number if isinstance(other, (int, float)) else ops.remainder, self, (other,))
-    return self
-
-
-@public(method=True)
-def fmod_(self: TensorBase, other: Any) -> TensorBase:
-    """`fmod`, written into the tensor."""
-    write(ops.fmod_number if isinstance(other, NUMBER) else ops.fmod, self, (other,))
-    return self
-
-
-@public(method=True)
-def pow_(self: TensorBase, exponent: Any) -> TensorBase:
-    """`self **= exponent`."""
-    if not isinstance(exponent, (TensorBase, *NUMBER)):
-        raise invalid("pow_", exponent)
-    write(ops.pow_ if isinstance(exponent, TensorBase) else ops.power, self, (exponent,))
-    return self
-
-
-@public(method=True)
-def float_power_(self: TensorBase, exponent: Any) -> TensorBase:
-    """`float_power`, written into the tensor. Raises RuntimeError if the tensor does not have the result's dtype."""
-    target = _double_type(self, exponent)
-    if self._array.dtype != target:
-        have, want = torch_dtype.of[self._array.dtype].legacy, torch_dtype.of[target].legacy
-        raise RuntimeError(f"the base given to float_power_ has dtype {have} but the operation's result requires dtype "
-                           f"{want}")
-    return pow_(self, _doubled(exponent, target))
-
-
-neg_ = negative_ = inplace(ops.neg)
-square_, reciprocal_ = inplace(ops.square), inplace(ops.reciprocal)
-
-
-@public()
-def fill(input: TensorBase, value: Any) -> TensorBase:
-    """A tensor of the input's shape and dtype, filled with a number or with the element of a 0-d tensor.
-
-    Raises RuntimeError if the number does not fit the dtype, or if `value` is a tensor with dimensions.
-    """
-    if not isinstance(input, TensorBase) or not isinstance(value, (TensorBase, *NUMBER)):
-        raise invalid("fill", input, value)
-    if not isinstance(value, TensorBase):
-        return _fill(input, filling(number("fill", "value", 2, value),  # type: ignore[no-any-return]
-                                    input._array.dtype))
-    if value._array.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
-                           "dimensions.")
-    return _fill_with(input, value)  # type: ignore[no-any-return]
-
-
-__truediv__ = __div__ = recorded(ops.div, dunder="div")
-__itruediv__ = __idiv__ = augmented(ops.div, "div_")
-mul_ = multiply_ = inplace(ops.mul)
+subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg
+multiply_, negative_ = mul_, neg_
+__truediv__, __itruediv__ = recorded(ops.div, dunder="div"), augmented(ops.div, "div_")
 methods(
-    _floor_divide_by, _remainder_by, _power_of, mul, neg, reciprocal, mul_, neg_, reciprocal_, fill_, zero_, copy_,
-    __add__=recorded(ops.add, dunder="add"), __radd__=recorded(ops.add, dunder="add"),
+    fill_, zero_, copy_, __add__=recorded(ops.add, dunder="add"), __radd__=recorded(ops.add, dunder="add"),
     __mul__=recorded(ops.mul, dunder="mul"), __rmul__=recorded(ops.mul, dunder="mul"),
     __sub__=recorded(ops.sub, dunder="sub"), __truediv__=__truediv__, __div__=__truediv__, __rdiv__=__rtruediv__,
     __neg__=recorded(ops.neg), __pos__=positive, subtract=sub, multiply=mul, divide=div, true_divide=div,
     square=square, negative=neg, __iadd__=augmented(ops.add, "add_"), __isub__=augmented(ops.sub, "sub_"),
     __imul__=augmented(ops.mul, "mul_"), __itruediv__=__itruediv__, __idiv__=__itruediv__, multiply_=mul_,
-    __ifloordiv__=augmented(floor_divide_, "__ifloordiv__"), __imod__=augmented(remainder_, "__imod__"),
-    __ipow__=augmented(pow_, "__ipow__"), subtract_=sub_, divide_=div_, true_divide_=div_, negative_=neg_,
-    square_=square_)
-
-
-subtract, multiply, divide, true_divide, negative = sub, mul, div, div, neg
+    __ifloordiv__=augmented(floor_divide.written, "__ifloordiv__"), __imod__=augmented(remainder.written, "__imod__"),
+    __ipow__=augmented(pow_, "__ipow__"), subtract_=sub.written, divide_=div.written, true_divide_=div.written,
+    negative_=neg_, square_=square_)

@@ -15,47 +15,44 @@ from ....ops.framework import Op
 from ....ops.indexing.sorting import nonzero_columns
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
-from ...recording.inplace import augmented, inplace, write
+from ...recording.inplace import augmented, over
 from ...recording.operands import NUMBERS, scalar
 from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import methods, public
+from ...recording.twins import Call, Function, both, twins
 from ...state.base import TensorBase, plain
 from .arithmetic import NUMBER, invalid
-from .elementary import between_tensors, inplace_with_tensor
+from .elementary import between_tensors, twins_of_tensors
 
 _cast = recorded(cast)
 _where, _isclose, _nonzero_columns = recorded(ops.where), recorded(ops.isclose), recorded(nonzero_columns)
-_clamp, _clamp_number = recorded(ops.clamp), recorded(ops.clamp_number)
-_clamp_min, _clamp_min_number = recorded(ops.clamp_min), recorded(ops.clamp_min_number)
-_clamp_max, _clamp_max_number = recorded(ops.clamp_max), recorded(ops.clamp_max_number)
 
 
-def _comparing(op: Op) -> Callable[[Any, Any], Any]:
-    """A recorded comparison as PyTorch's function. It compares a tensor with a tensor or a number."""
-    call = recorded(op)
+def _comparing(op: Op) -> Function:
+    """A comparison as PyTorch's function of a tensor and a tensor or a number. In place it writes ones and zeros."""
+    with_number = ops.WITH_NUMBER[op]
 
-    @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Tensor input, Number other, out)", name=op.name,
-            out=rule(gradient=UNASKED),
-            doc=f"`{op.name}` with a tensor or a number, elementwise. The result holds bools.")
-    def function(input: Any, other: Any) -> Any:
+    @twins(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Tensor input, Number other, out)", name=op.name,
+           out=rule(gradient=UNASKED), method=True,
+           doc=f"`{op.name}` with a tensor or a number, elementwise. The result holds bools.")
+    def function(call: Call, input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) or not isinstance(other, (TensorBase, *NUMBER)):
             raise invalid(op.name, input, other)
-        return call(input, other)
+        return call(with_number if call is over and isinstance(other, NUMBER) else op, input, other)
 
     return function
 
 
-def _bitwise(op: Op) -> Callable[[Any, Any], Any]:
-    """A recorded op as PyTorch's function of two tensors, or of a tensor and a number in either order."""
-    call = recorded(op)
+def _bitwise(op: Op) -> Function:
+    """An op as PyTorch's function of two tensors, or of a tensor and a number in either order."""
 
-    @public(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Number self, Tensor other)",
-            f"{op.name}(Tensor input, Number other, out)", name=op.name, out=rule(gradient=CONSTANT),
-            doc=f"Elementwise `{op.name}` of integers or bools. Either operand may be a number.")
-    def function(input: Any, other: Any) -> Any:
+    @twins(f"{op.name}(Tensor input, Tensor other, out)", f"{op.name}(Number self, Tensor other)",
+           f"{op.name}(Tensor input, Number other, out)", name=op.name, out=rule(gradient=CONSTANT), method=True,
+           doc=f"Elementwise `{op.name}` of integers or bools. Either operand may be a number.")
+    def function(call: Call, input: Any, other: Any) -> Any:
         if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
             raise invalid(op.name, input, other)
-        return call(input, other)
+        return call(op, input, other)
 
     return function
 
@@ -63,19 +60,18 @@ def _bitwise(op: Op) -> Callable[[Any, Any], Any]:
 eq, ne, lt = _comparing(ops.eq), _comparing(ops.ne), _comparing(ops.lt)
 le, gt, ge = _comparing(ops.le), _comparing(ops.gt), _comparing(ops.ge)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
-logical_and, logical_or, logical_xor = (between_tensors(op, out=rule(gradient=UNASKED)) for op in (
+logical_and, logical_or, logical_xor = (twins_of_tensors(op, rule(gradient=UNASKED)) for op in (
     ops.logical_and, ops.logical_or, ops.logical_xor))
-logical_not = recorded(ops.logical_not, out=rule(gradient=UNASKED))
+logical_not, _ = both(ops.logical_not, rule(gradient=UNASKED))
 bitwise_and, bitwise_or, bitwise_xor = _bitwise(ops.bitwise_and), _bitwise(ops.bitwise_or), _bitwise(ops.bitwise_xor)
 bitwise_left_shift, bitwise_right_shift = _bitwise(ops.left_shift), _bitwise(ops.right_shift)
-bitwise_not = recorded(ops.bitwise_not, out=rule(exact=FOUND, gradient=CONSTANT))
+bitwise_not, _ = both(ops.bitwise_not, rule(exact=FOUND, gradient=CONSTANT))
 isnan, isinf, isfinite, isreal = (recorded(op, out=None) for op in (ops.isnan, ops.isinf, ops.isfinite, ops.isreal))
 isposinf, isneginf, signbit = (
     recorded(op, out=rule(exact="{name} does not support non-boolean outputs.", gradient=UNASKED))
     for op in (ops.isposinf, ops.isneginf, ops.signbit))
 maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
 fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
-_heaviside, _copysign, _copysign_number = map(recorded, (ops.heaviside, ops.copysign, ops.copysign_number))
 
 
 @public(operator="__invert__", method=True)
@@ -95,42 +91,33 @@ def __rrshift__(self: TensorBase, other: Any) -> Any:
     return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
 
 
-@public("heaviside(Tensor input, Tensor values, out)",
-        out=rule(exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED),
-        method=True)
-def heaviside(input: TensorBase, values: TensorBase) -> TensorBase:
+@twins("heaviside(Tensor input, Tensor values, out)",
+       out=rule(exact="heaviside is not yet implemented for tensors with different dtypes.", gradient=UNDERIVED),
+       method=True)
+def heaviside(call: Call, input: TensorBase, values: TensorBase) -> TensorBase:
     """Elementwise 0 if the input is negative, 1 if positive, `values` if 0. There is no derivative.
 
     Raises RuntimeError if the dtypes differ, and for complex numbers.
     """
-    _check_heaviside("heaviside", input, values, 2)
-    return _heaviside(input, values)  # type: ignore[no-any-return]
-
-
-def _check_heaviside(name: str, input: Any, values: Any, position: int) -> None:
-    check_tensor(name, input)
-    check_tensor(name, values, "values", position)
     if "c" in (input._array.dtype.kind, values._array.dtype.kind):
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if input._array.dtype != values._array.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return call(ops.heaviside, input, values)
 
 
-@public("copysign(Tensor input, Tensor other, out)", "copysign(Tensor input, Number other, out)", out=ELEMENTWISE,
-        method=True)
-def copysign(input: TensorBase, other: Any) -> TensorBase:
+@twins("copysign(Tensor input, Tensor other, out)", "copysign(Tensor input, Number other, out)", out=ELEMENTWISE,
+       method=True)
+def copysign(call: Call, input: TensorBase, other: Any) -> TensorBase:
     """The absolute values of the input with the signs of `other`, a tensor or a number. The two are broadcast."""
-    call = _copysign_number if isinstance(other, NUMBER) else _copysign
     if not isinstance(input, TensorBase):
         raise invalid("copysign", input, other)
-    return call(input, other)  # type: ignore[no-any-return]
+    return call(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, input, other)
 
 
 @public("equal(Tensor input, Tensor other)", method=True)
 def equal(input: TensorBase, other: TensorBase) -> bool:
     """Whether both tensors have the same shape and the same elements, as a bool. nan equals nothing."""
-    check_tensor("equal", input)
-    check_tensor("equal", other, "other", 2)
     return bool(np.array_equal(input._array, other._array))
 
 
@@ -147,7 +134,8 @@ def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: flo
     return _isclose(input, other, rtol, atol, equal_nan)  # type: ignore[no-any-return]
 
 
-@public(method=True)
+@public("allclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+        method=True)
 def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether `isclose` is true for all elements, as a bool."""
@@ -157,8 +145,6 @@ def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: fl
 
 def _check_close(name: str, input: Any, other: Any, rtol: Any, atol: Any) -> tuple[float, float]:
     """The two tolerances as floats. Raises RuntimeError if the dtypes differ or a tolerance is negative."""
-    check_tensor(name, input)
-    check_tensor(name, other, "other", 2)
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
     rtol, atol = number(name, "rtol", 3, rtol), number(name, "atol", 4, atol)
@@ -173,10 +159,10 @@ def _limited(input: Any, min: Any = None, max: Any = None) -> Rule:
     return ELEMENTWISE if isinstance(min, TensorBase) or isinstance(max, TensorBase) else rule(exact=FOUND)
 
 
-@public(
+@twins(
     "clamp(Tensor input, Tensor min=None, Tensor max=None, out)",
     "clamp(Tensor input, Number min=None, Number max=None, out)", out=_limited, method=True)
-def clamp(input: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
+def clamp(call: Call, input: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     """The input, limited to [min, max]. A limit is a number, a tensor, or None for no limit.
 
     The input gets the gradient within the limits and on them. Outside, a limit that is a tensor gets the gradient.
@@ -187,58 +173,53 @@ def clamp(input: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
     tensor([0.0000, 0.5000, 1.0000])
     """
     if type(min) in _PLAIN and type(max) in _PLAIN and min is not max:
-        return _clamp_number(input, min, max)  # type: ignore[no-any-return]
+        return call(ops.clamp_number, input, min, max)
     check_tensor("clamp", input)
-    op, low, high = _limits("clamp", input, min, max)
-    return (_clamp if op is ops.clamp else _clamp_number)(input, low, high)  # type: ignore[no-any-return]
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    given = [limit for limit in (min, max) if limit is not None]
+    if all(isinstance(limit, TensorBase) for limit in given):
+        return call(ops.clamp, input, min, max)
+    if not all(isinstance(limit, NUMBER) or (isinstance(limit, TensorBase) and not limit._array.ndim)
+               for limit in given):
+        raise invalid("clamp", input, min, max)
+    low, high = [None if limit is None else number("clamp", "min", 2, limit) for limit in (min, max)]
+    if isinstance(low, complex) or isinstance(high, complex):
+        if input._array.dtype.kind == "f":
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        raise NotImplementedError("clamp is not supported for complex types")
+    return call(ops.clamp_number, input, low, high)
 
 
 _PLAIN = (float, int, type(None))
 
 
-def _limits(name: str, input: Any, min: Any, max: Any) -> tuple[Op, Any, Any]:
-    """The op for a clamp with these limits, and the limits in the form that this op takes."""
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    given = [limit for limit in (min, max) if limit is not None]
-    if all(isinstance(limit, TensorBase) for limit in given):
-        return ops.clamp, min, max
-    if not all(isinstance(limit, NUMBER) or (isinstance(limit, TensorBase) and not limit._array.ndim)
-               for limit in given):
-        raise invalid(name, input, min, max)
-    low, high = [None if limit is None else number(name, "min", 2, limit) for limit in (min, max)]
-    if isinstance(low, complex) or isinstance(high, complex):
-        _refuse_complex_limit(input)
-    return ops.clamp_number, low, high
-
-
-def _refuse_complex_limit(input: Any) -> None:
-    """Raise PyTorch's error for a complex limit."""
-    if input._array.dtype.kind == "f":
-        raise RuntimeError("value cannot be converted to type double without overflow")
-    raise NotImplementedError("clamp is not supported for complex types")
-
-
-@public("clamp_min(Tensor input, Tensor min, out)", "clamp_min(Tensor input, Number min, out)", out=_limited,
-        method=True)
-def clamp_min(input: TensorBase, min: Any) -> TensorBase:
+@twins("clamp_min(Tensor input, Tensor min, out)", "clamp_min(Tensor input, Number min, out)", out=_limited,
+       method=True)
+def clamp_min(call: Call, input: TensorBase, min: Any) -> TensorBase:
     """The larger of the input and `min`, a number or a tensor. Raises NotImplementedError for complex numbers."""
     if isinstance(min, TensorBase):
-        return _clamp_min(input, min)  # type: ignore[no-any-return]
-    if isinstance(min, complex):
-        raise NotImplementedError("clamp is not supported for complex types")
-    return _clamp_min_number(input, number("clamp_min", "min", 2, min), None)  # type: ignore[no-any-return]
+        return call(ops.clamp_min, input, min)
+    return call(ops.clamp_min_number, input, _real_limit("clamp_min", "min", min), None)
 
 
-@public("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited,
-        method=True)
-def clamp_max(input: TensorBase, max: Any) -> TensorBase:
+@twins("clamp_max(Tensor input, Tensor max, out)", "clamp_max(Tensor input, Number max, out)", out=_limited,
+       method=True)
+def clamp_max(call: Call, input: TensorBase, max: Any) -> TensorBase:
     """The smaller of the input and `max`, a number or a tensor. Raises NotImplementedError for complex numbers."""
     if isinstance(max, TensorBase):
-        return _clamp_max(input, max)  # type: ignore[no-any-return]
-    if isinstance(max, complex):
+        return call(ops.clamp_max, input, max)
+    return call(ops.clamp_max_number, input, None, _real_limit("clamp_max", "max", max))
+
+
+def _real_limit(name: str, argument: str, value: Any) -> Any:
+    if isinstance(value, complex):
         raise NotImplementedError("clamp is not supported for complex types")
-    return _clamp_max_number(input, None, number("clamp_max", "max", 2, max))  # type: ignore[no-any-return]
+    return number(name, argument, 2, value)
+
+
+clip, clip_ = clamp, clamp.written
+clamp_, clamp_min_, clamp_max_ = clamp.written, clamp_min.written, clamp_max.written
 
 
 @public(
@@ -296,67 +277,6 @@ def _where_method(self: TensorBase, condition: TensorBase, other: Any) -> Any:
     return where(condition, self, other)
 
 
-# In place
-
-
-def _compared(op: Op) -> Callable[..., Any]:
-    """The in-place method of a comparison: it writes the answers into the tensor as ones and zeros."""
-    with_number = ops.WITH_NUMBER[op]
-
-    @public(name=f"{op.name}_", doc=f"`{op.name}`, written into the tensor as ones and zeros.")
-    def call(self: TensorBase, other: Any) -> TensorBase:
-        write(with_number if isinstance(other, NUMBER) else op, self, (other,))
-        return self
-
-    return call
-
-
-@public(method=True)
-def clamp_(self: TensorBase, min: Any = None, max: Any = None) -> TensorBase:
-    """`clamp`, written into the tensor."""
-    op, low, high = _limits("clamp_", self, min, max)
-    write(op, self, (low, high))
-    return self
-
-
-@public(method=True)
-def clamp_min_(self: TensorBase, min: Any) -> TensorBase:
-    """`clamp_min`, written into the tensor."""
-    if isinstance(min, TensorBase):
-        write(ops.clamp_min, self, (min,))
-    else:
-        write(ops.clamp_min_number, self, (min, None))
-    return self
-
-
-@public(method=True)
-def clamp_max_(self: TensorBase, max: Any) -> TensorBase:
-    """`clamp_max`, written into the tensor."""
-    if isinstance(max, TensorBase):
-        write(ops.clamp_max, self, (max,))
-    else:
-        write(ops.clamp_max_number, self, (None, max))
-    return self
-
-
-@public(method=True)
-def heaviside_(self: TensorBase, values: TensorBase) -> TensorBase:
-    """`heaviside`, written into the tensor."""
-    _check_heaviside("heaviside_", self, values, 1)
-    write(ops.heaviside, self, (values,))
-    return self
-
-
-@public(method=True)
-def copysign_(self: TensorBase, other: Any) -> TensorBase:
-    """`copysign`, written into the tensor."""
-    write(ops.copysign_number if isinstance(other, NUMBER) else ops.copysign, self, (other,))
-    return self
-
-
-clip, clip_ = clamp, clamp_
-
-
 def _np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """`np.where`. Arrays may take the place of tensors."""
     return where(*[plain(value) if isinstance(value, np.ndarray) else value for value in (condition, x, y)])
@@ -378,22 +298,14 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 __and__ = __rand__ = recorded(ops.bitwise_and, dunder="__and__")
 __or__ = __ror__ = recorded(ops.bitwise_or, dunder="__or__")
 __xor__ = __rxor__ = recorded(ops.bitwise_xor, dunder="__xor__")
-eq_, ne_, lt_, le_, gt_, ge_ = map(_compared, (ops.eq, ops.ne, ops.lt, ops.le, ops.gt, ops.ge))
 methods(
-    __and__, __or__, __xor__, eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, logical_not, bitwise_and,
-    bitwise_or, bitwise_xor, bitwise_not, bitwise_left_shift, bitwise_right_shift, isnan, isinf, isfinite, isposinf,
-    isneginf, isreal, signbit, maximum, minimum, fmax, fmin, _where_method, __eq__=recorded(ops.eq, dunder="__eq__"),
-    __ne__=recorded(ops.ne, dunder="ne"), __lt__=recorded(ops.lt, dunder="lt"), __le__=recorded(ops.le, dunder="le"),
-    __gt__=recorded(ops.gt, dunder="gt"), __ge__=recorded(ops.ge, dunder="ge"), __hash__=object.__hash__,
-    __rand__=__and__, __ror__=__or__, __rxor__=__xor__, __lshift__=recorded(ops.left_shift, dunder="__lshift__"),
-    __rshift__=recorded(ops.right_shift, dunder="__rshift__"), not_equal=ne, less=lt, less_equal=le, greater=gt,
-    greater_equal=ge, clip=clamp, eq_=eq_, ne_=ne_, lt_=lt_,
-    le_=le_, gt_=gt_, ge_=ge_, not_equal_=ne_, less_=lt_, less_equal_=le_,
-    greater_=gt_, greater_equal_=ge_, logical_and_=inplace_with_tensor(ops.logical_and),
-    logical_or_=inplace_with_tensor(ops.logical_or), logical_xor_=inplace_with_tensor(ops.logical_xor),
-    logical_not_=inplace(ops.logical_not), __iand__=augmented(ops.bitwise_and, "__iand__"),
-    bitwise_and_=inplace(ops.bitwise_and), __ior__=augmented(ops.bitwise_or, "__ior__"),
-    bitwise_or_=inplace(ops.bitwise_or), __ixor__=augmented(ops.bitwise_xor, "__ixor__"),
-    bitwise_xor_=inplace(ops.bitwise_xor), __ilshift__=augmented(ops.left_shift, "__ilshift__"),
-    bitwise_left_shift_=inplace(ops.left_shift), __irshift__=augmented(ops.right_shift, "__irshift__"),
-    bitwise_right_shift_=inplace(ops.right_shift), bitwise_not_=inplace(ops.bitwise_not), clip_=clamp_)
+    __and__, __or__, __xor__, isnan, isinf, isfinite, isposinf, isneginf, isreal, signbit, maximum, minimum, fmax, fmin,
+    _where_method, __eq__=recorded(ops.eq, dunder="__eq__"), __ne__=recorded(ops.ne, dunder="ne"),
+    __lt__=recorded(ops.lt, dunder="lt"), __le__=recorded(ops.le, dunder="le"), __gt__=recorded(ops.gt, dunder="gt"),
+    __ge__=recorded(ops.ge, dunder="ge"), __hash__=object.__hash__, __rand__=__and__, __ror__=__or__, __rxor__=__xor__,
+    __lshift__=recorded(ops.left_shift, dunder="__lshift__"), __rshift__=recorded(ops.right_shift, dunder="__rshift__"),
+    not_equal=ne, less=lt, less_equal=le, greater=gt, greater_equal=ge, clip=clip, not_equal_=ne.written,
+    less_=lt.written, less_equal_=le.written, greater_=gt.written, greater_equal_=ge.written, clip_=clip_,
+    __iand__=augmented(ops.bitwise_and, "__iand__"), __ior__=augmented(ops.bitwise_or, "__ior__"),
+    __ixor__=augmented(ops.bitwise_xor, "__ixor__"), __ilshift__=augmented(ops.left_shift, "__ilshift__"),
+    __irshift__=augmented(ops.right_shift, "__irshift__"))

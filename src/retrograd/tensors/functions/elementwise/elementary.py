@@ -10,33 +10,33 @@ import numpy as np
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
-from ...arguments.options import check_real_parts, check_tensor, refuse_complex_gradient
+from ...arguments.options import check_real_parts, check_tensor, check_tensors, refuse_complex_gradient
 from ...recording.calls import recorded
-from ...recording.inplace import inplace, write
+from ...recording.inplace import inplace, over
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.public import methods, public, public_property
+from ...recording.twins import Call, Function, both, twins
 from ...state.base import TensorBase, numbers_in
 
-exp, exp2, expm1 = recorded(ops.exp), recorded(ops.exp2), recorded(ops.expm1)
-log, log2, log10, log1p = recorded(ops.log), recorded(ops.log2), recorded(ops.log10), recorded(ops.log1p)
-sqrt, rsqrt = recorded(ops.sqrt), recorded(ops.rsqrt)
-sin, cos, tan = recorded(ops.sin), recorded(ops.cos), recorded(ops.tan)
-asin, acos, atan = recorded(ops.asin), recorded(ops.acos), recorded(ops.atan)
-sinh, cosh, tanh = recorded(ops.sinh), recorded(ops.cosh), recorded(ops.tanh)
-asinh, acosh, atanh = recorded(ops.asinh), recorded(ops.acosh), recorded(ops.atanh)
-arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-sigmoid, relu = recorded(activations.sigmoid), recorded(activations.relu, out=None)
-erf, erfc, erfinv, sinc = recorded(ops.erf), recorded(ops.erfc), recorded(ops.erfinv), recorded(ops.sinc)
-deg2rad, rad2deg = recorded(ops.deg2rad), recorded(ops.rad2deg)
 _SAME_TYPE = rule(exact=FOUND)
+(exp, exp_), (exp2, exp2_), (expm1, expm1_) = map(both, (ops.exp, ops.exp2, ops.expm1))
+(log, log_), (log2, log2_), (log10, log10_), (log1p, log1p_) = map(both, (ops.log, ops.log2, ops.log10, ops.log1p))
+(sqrt, sqrt_), (rsqrt, rsqrt_) = map(both, (ops.sqrt, ops.rsqrt))
+(sin, sin_), (cos, cos_), (tan, tan_) = map(both, (ops.sin, ops.cos, ops.tan))
+(asin, asin_), (acos, acos_), (atan, atan_) = map(both, (ops.asin, ops.acos, ops.atan))
+(sinh, sinh_), (cosh, cosh_), (tanh, tanh_) = map(both, (ops.sinh, ops.cosh, ops.tanh))
+(asinh, asinh_), (acosh, acosh_), (atanh, atanh_) = map(both, (ops.asinh, ops.acosh, ops.atanh))
+arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
+arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_ = asin_, acos_, atan_, asinh_, acosh_, atanh_
+(sigmoid, sigmoid_), (relu, relu_) = both(activations.sigmoid), both(activations.relu, None)
+(erf, erf_), (erfc, erfc_), (erfinv, erfinv_) = map(both, (ops.erf, ops.erfc, ops.erfinv))
+(sinc, sinc_), (deg2rad, deg2rad_), (rad2deg, rad2deg_) = map(both, (ops.sinc, ops.deg2rad, ops.rad2deg))
+(sgn, sgn_), (sign, sign_), (frac, frac_) = (both(op, _SAME_TYPE) for op in (ops.sgn, ops.sign, ops.frac))
+(ceil, ceil_), (floor, floor_), (trunc, trunc_) = (both(op, _SAME_TYPE) for op in (ops.ceil, ops.floor, ops.trunc))
+fix, fix_ = trunc, trunc_
 abs = absolute = recorded(ops.abs, out=_SAME_TYPE)
-sgn, sign, ceil, floor, trunc, frac = (recorded(op, out=_SAME_TYPE) for op in (
-    ops.sgn, ops.sign, ops.ceil, ops.floor, ops.trunc, ops.frac))
-fix = trunc
 angle = recorded(ops.angle)
 
-_round, _round_decimals = recorded(ops.round), recorded(ops.round_decimals)
-_logit, _nan_to_num = recorded(ops.logit), recorded(ops.nan_to_num)
 _polar, _view_as_real = recorded(ops.polar), recorded(ops.view_as_real)
 _conj, _conj_physical = recorded(ops.conj), recorded(ops.conj_physical)
 _part, _view_as_complex = recorded(ops.part), recorded(ops.view_as_complex)
@@ -49,34 +49,32 @@ def between_tensors(op: Op, called: str = "", out: Any = ELEMENTWISE) -> Callabl
     @public(f"{name}(Tensor input, Tensor other, out)", name=op.name, out=out,
             doc=f"Elementwise `{op.name}` of two tensors, broadcast. Raises TypeError for numbers.")
     def function(input: Any, other: Any) -> Any:
-        check_tensor(name, input)
-        check_tensor(name, other, "other", 2)
+        check_tensors(name, input=input, other=other)
         return call(input, other)
 
     return function
 
 
-def inplace_with_tensor(op: Op) -> Callable[[Any, Any], Any]:
-    """An op as PyTorch's in-place method. The method raises TypeError if the other operand is a number."""
+def twins_of_tensors(op: Op, out: Any = ELEMENTWISE) -> Function:
+    """The method of tensors that `between_tensors` makes, and its twin."""
 
-    @public(name=f"{op.name}_", doc=f"`{op.name}`, written into the tensor. Raises TypeError for a number.")
-    def method(self: Any, other: Any) -> Any:
-        check_tensor(f"{op.name}_", self)
-        check_tensor(f"{op.name}_", other, "other")
-        write(op, self, (other,))
-        return self
+    @twins(f"{op.name}(Tensor input, Tensor other, out)", name=op.name, out=out, method=True,
+           doc=f"Elementwise `{op.name}` of two tensors, broadcast. Raises TypeError for numbers.")
+    def function(call: Call, input: Any, other: Any) -> Any:
+        check_tensors(op.name, input=input, other=other)
+        return call(op, input, other)
 
-    return method
+    return function
 
 
-atan2 = arctan2 = between_tensors(ops.atan2)
-hypot = between_tensors(ops.hypot)
+atan2, hypot = twins_of_tensors(ops.atan2), twins_of_tensors(ops.hypot)
+arctan2 = atan2
 logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.logaddexp2)
 
 
-@public("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND),
+@twins("round(Tensor input, out)", "round(Tensor input, *, int decimals, Tensor out=None)", out=rule(exact=FOUND),
         method=True)
-def round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
+def round(call: Call, input: TensorBase, *, decimals: int = 0) -> TensorBase:
     """The nearest integers, or with `decimals` the nearest numbers with so many digits after the point.
 
     Halves go to the even neighbour. The shape and the dtype stay.
@@ -85,7 +83,7 @@ def round(input: TensorBase, *, decimals: int = 0) -> TensorBase:
     >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))
     tensor([ 0.,  2., -2.])
     """
-    return _round(input) if not decimals else _round_decimals(input, decimals)  # type: ignore[no-any-return]
+    return call(ops.round_decimals, input, decimals) if decimals else call(ops.round, input)
 
 
 def _float(name: str, argument: str, position: int, value: Any) -> Any:
@@ -97,17 +95,17 @@ def _float(name: str, argument: str, position: int, value: Any) -> Any:
     return value
 
 
-@public("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE, method=True)
-def logit(input: TensorBase, eps: float | None = None) -> TensorBase:
+@twins("logit(Tensor input, float eps=None, out)", out=ELEMENTWISE, method=True)
+def logit(call: Call, input: TensorBase, eps: float | None = None) -> TensorBase:
     """log(input / (1 - input)), the inverse of sigmoid. `eps` first limits the input to [eps, 1 - eps]."""
-    return _logit(input, _float("logit", "eps", 2, eps))  # type: ignore[no-any-return]
+    return call(ops.logit, input, _float("logit", "eps", 2, eps))
 
 
-@public(
+@twins(
     "nan_to_num(Tensor input, float nan=None, float posinf=None, float neginf=None, out)",
     out=rule(exact="nan_to_num: dtype of out: {out} should be same as input: {result}"),
     strict=True, method=True)
-def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None = None,
+def nan_to_num(call: Call, input: TensorBase, nan: float | None = None, posinf: float | None = None,
                neginf: float | None = None) -> TensorBase:
     """The input with `nan`, `posinf` and `neginf` in place of nan and the infinities.
 
@@ -117,21 +115,20 @@ def nan_to_num(input: TensorBase, nan: float | None = None, posinf: float | None
     >>> torch.nan_to_num(torch.tensor([float("nan"), 1., float("inf")]), posinf=9.)
     tensor([0., 1., 9.])
     """
-    refuse_complex_gradient("nan_to_num", input)
-    return _nan_to_num(input, _float("nan_to_num", "nan", 2, nan), posinf, neginf)  # type: ignore[no-any-return]
+    if call is not over:
+        refuse_complex_gradient("nan_to_num", input)
+    return call(ops.nan_to_num, input, _float("nan_to_num", "nan", 2, nan), posinf, neginf)
 
 
 @public("real(Tensor input)")
 def real(input: TensorBase) -> TensorBase:
     """The real part. For a complex tensor it is a view, and for a real tensor it is the tensor itself."""
-    check_tensor("real", input)
     return _part(_view_as_real(input), 0) if input._array.dtype.kind == "c" else input
 
 
 @public("imag(Tensor input)")
 def imag(input: TensorBase) -> TensorBase:
     """The imaginary part, as a view. Raises RuntimeError for a real tensor."""
-    check_tensor("imag", input)
     if input._array.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(_view_as_real(input), 1)  # type: ignore[no-any-return]
@@ -140,14 +137,12 @@ def imag(input: TensorBase) -> TensorBase:
 @public("conj(Tensor input)", method=True)
 def conj(input: TensorBase) -> TensorBase:
     """The complex conjugate. For a real tensor the result is the tensor itself."""
-    check_tensor("conj", input)
     return _conj(input) if input._array.dtype.kind == "c" else input
 
 
 @public("conj_physical(Tensor input, out)", out=rule(exact=FOUND, gradient=UNDERIVED), method=True)
 def conj_physical(input: TensorBase) -> TensorBase:
     """The complex conjugate. For a real tensor the result is the tensor itself."""
-    check_tensor("conj_physical", input)
     return _conj_physical(input) if input._array.dtype.kind == "c" else input
 
 
@@ -176,7 +171,6 @@ def view_as_real(input: TensorBase) -> TensorBase:
 
     Raises RuntimeError for a real tensor.
     """
-    check_tensor("view_as_real", input)
     if input._array.dtype.kind != "c":
         raise RuntimeError("view_as_real is only supported for complex tensors")
     return _view_as_real(input)  # type: ignore[no-any-return]
@@ -188,7 +182,6 @@ def view_as_complex(input: TensorBase) -> TensorBase:
 
     Raises RuntimeError if the last dimension does not have size 2 and stride 1, or if the dtype has no complex type.
     """
-    check_tensor("view_as_complex", input)
     if input._array.dtype.kind != "f":
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of "
                            f"scalar type: {input.dtype.legacy}")
@@ -222,55 +215,16 @@ def is_conj(input: TensorBase) -> bool:
     return False
 
 
-# In place
-
-
-@public(method=True)
-def round_(self: TensorBase, *, decimals: int = 0) -> TensorBase:
-    """`round`, written into the tensor."""
-    write(ops.round_decimals if decimals else ops.round, self, (decimals,) if decimals else ())
-    return self
-
-
-@public(method=True)
+@public("abs_(Tensor input)", method=True, bound=True)
 def abs_(self: TensorBase) -> TensorBase:
-    """`abs`, written into the tensor. Raises RuntimeError for a complex tensor."""
+    """`abs`, written over the tensor itself. Raises RuntimeError for a complex tensor."""
     if self._array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    write(ops.abs, self, ())
-    return self
+    return over(ops.abs, self)  # type: ignore[no-any-return]
 
 
-@public(method=True)
-def logit_(self: TensorBase, eps: float | None = None) -> TensorBase:
-    """`logit`, written into the tensor."""
-    write(ops.logit, self, (eps,))
-    return self
-
-
-@public(method=True)
-def nan_to_num_(self: TensorBase, nan: float | None = None, posinf: float | None = None,
-                neginf: float | None = None) -> TensorBase:
-    """`nan_to_num`, written into the tensor."""
-    write(ops.nan_to_num, self, (nan, posinf, neginf))
-    return self
-
-
-exp_, exp2_, expm1_ = inplace(ops.exp), inplace(ops.exp2), inplace(ops.expm1)
-log_, log2_, log10_, log1p_ = inplace(ops.log), inplace(ops.log2), inplace(ops.log10), inplace(ops.log1p)
-sqrt_, rsqrt_ = inplace(ops.sqrt), inplace(ops.rsqrt)
-sin_, cos_, tan_ = inplace(ops.sin), inplace(ops.cos), inplace(ops.tan)
-asin_, acos_, atan_ = inplace(ops.asin), inplace(ops.acos), inplace(ops.atan)
-sinh_, cosh_, tanh_ = inplace(ops.sinh), inplace(ops.cosh), inplace(ops.tanh)
-asinh_, acosh_, atanh_ = inplace(ops.asinh), inplace(ops.acosh), inplace(ops.atanh)
-sigmoid_, relu_ = inplace(activations.sigmoid), inplace(activations.relu)
-erf_, erfc_, erfinv_, sinc_ = inplace(ops.erf), inplace(ops.erfc), inplace(ops.erfinv), inplace(ops.sinc)
-deg2rad_, rad2deg_ = inplace(ops.deg2rad), inplace(ops.rad2deg)
-sgn_, sign_ = inplace(ops.sgn), inplace(ops.sign)
-ceil_, floor_, trunc_, frac_ = inplace(ops.ceil), inplace(ops.floor), inplace(ops.trunc), inplace(ops.frac)
-arcsin_, arccos_, arctan_, arcsinh_, arccosh_, arctanh_, fix_ = asin_, acos_, atan_, asinh_, acosh_, atanh_, trunc_
+logit_, nan_to_num_, round_ = logit.written, nan_to_num.written, round.written
 conj_physical_ = inplace(ops.conj_physical)
-atan2_, hypot_ = inplace_with_tensor(ops.atan2), inplace_with_tensor(ops.hypot)
 
 NUMPY: dict[Any, Callable[..., Any]] = {
     np.real: real,
@@ -305,12 +259,8 @@ def _write(part: Any, value: Any) -> None:
 
 
 methods(
-    exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sigmoid, relu, sin, cos, tan, sinh, cosh, tanh, asin, acos,
-    atan, asinh, acosh, atanh, atan2, hypot, logaddexp, logaddexp2, sinc, erf, erfc, erfinv, deg2rad, rad2deg, abs,
-    sgn, sign, ceil, floor, trunc, frac, angle, exp_, exp2_, expm1_, log_, log2_, log10_, log1p_, sqrt_, rsqrt_,
-    sigmoid_, relu_, sin_, cos_, tan_, sinh_, cosh_, tanh_, asin_, acos_, atan_, asinh_, acosh_, atanh_, atan2_,
-    hypot_, sinc_, erf_, erfc_, erfinv_, deg2rad_, rad2deg_, sgn_, sign_, ceil_, floor_, trunc_, frac_, conj_physical_,
-    arcsin=asin, arccos=acos, arctan=atan, arcsinh=asinh, arccosh=acosh, arctanh=atanh, arctan2=atan2, absolute=abs,
-    __abs__=abs, fix=trunc, real=public_property(real, set_real, doc=real.__doc__),
-    imag=public_property(imag, set_imag, doc=imag.__doc__), arcsin_=asin_, arccos_=acos_, arctan_=atan_,
-    arcsinh_=asinh_, arccosh_=acosh_, arctanh_=atanh_, arctan2_=atan2_, absolute_=abs_, fix_=trunc_)
+    logaddexp, logaddexp2, abs, angle, conj_physical_, arcsin=asin, arccos=acos, arctan=atan, arcsinh=asinh,
+    arccosh=acosh, arctanh=atanh, arctan2=atan2, absolute=abs, __abs__=abs, fix=trunc,
+    real=public_property(real, set_real, doc=real.__doc__), imag=public_property(imag, set_imag, doc=imag.__doc__),
+    arcsin_=asin_, arccos_=acos_, arctan_=atan_, arcsinh_=asinh_, arccosh_=acosh_, arctanh_=atanh_,
+    arctan2_=atan2.written, absolute_=abs_, fix_=trunc_)

@@ -5,23 +5,35 @@ They exist as functions, as methods and in place.
 
 from __future__ import annotations
 
-from ....dtypes import dtype as torch_dtype
-from ....ops.elementwise import number_parts as ops
+from ....dtypes import legacy
+from ....ops.elementwise import elementary as ops
 from ...arguments import return_types
-from ...arguments.options import check_tensor
+from ...arguments.options import check_tensor, check_tensors
 from ...recording.calls import recorded
+from ...recording.inplace import over
 from ...recording.out_rules import ADDEND, CONSTANT, rule
-from ...recording.public import methods, public
+from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import TensorBase
-from .elementary import between_tensors, inplace_with_tensor
+from .elementary import twins_of_tensors
 
-gcd, lcm = (between_tensors(op, out=rule(gradient=CONSTANT)) for op in (ops.gcd, ops.lcm))
-nextafter = between_tensors(ops.nextafter)
-ldexp = between_tensors(ops.ldexp, out=rule(uncastable="ldexp can't be cast to the desired output type {out}",
-                                            overlap=ADDEND))
-gcd_, lcm_, nextafter_ = map(inplace_with_tensor, (ops.gcd, ops.lcm, ops.nextafter))
-_ldexp_written = inplace_with_tensor(ops.ldexp)
+gcd, lcm = (twins_of_tensors(op, rule(gradient=CONSTANT)) for op in (ops.gcd, ops.lcm))
+nextafter = twins_of_tensors(ops.nextafter)
+gcd_, lcm_ = gcd.written, lcm.written
 _frexp = recorded(ops.frexp)
+
+
+@twins("ldexp(Tensor input, Tensor other, out)",
+       out=rule(uncastable="ldexp can't be cast to the desired output type {out}", overlap=ADDEND), method=True)
+def ldexp(call: Call, input: TensorBase, other: TensorBase) -> TensorBase:
+    """input * 2 ** other, broadcast. Raises TypeError for numbers. In place, raises RuntimeError for ints."""
+    check_tensors("ldexp", input=input, other=other)
+    if call is over and input._array.dtype.kind in "biu":
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {legacy(input._array)}")
+    return call(ops.ldexp, input, other)
+
+
+ldexp_ = ldexp.written
 
 
 @public(
@@ -44,15 +56,3 @@ def frexp(input: TensorBase) -> return_types.frexp:
     if input._array.dtype.kind != "f":
         raise RuntimeError("torch.frexp() only supports floating-point dtypes. Convert with .float() first.")
     return return_types.frexp(_frexp(input))
-
-
-@public(method=True)
-def ldexp_(input: TensorBase, other: TensorBase) -> TensorBase:
-    """`ldexp`, written into the tensor. Raises RuntimeError if the tensor holds ints."""
-    if isinstance(input, TensorBase) and input._array.dtype.kind in "biu" and isinstance(other, TensorBase):
-        kind = torch_dtype.of[input._array.dtype].legacy
-        raise RuntimeError(f"ldexp can't be cast to the desired output type {kind}")
-    return _ldexp_written(input, other)  # type: ignore[no-any-return]
-
-
-methods(gcd, lcm, nextafter, ldexp, gcd_, lcm_, nextafter_)

@@ -11,27 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import default_floating, dtype as torch_dtype
+from ....dtypes import default_floating, dtype as torch_dtype, legacy
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
 from ...arguments.dims import not_a_tensor
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
-from ...recording.inplace import inplace, write
+from ...recording.inplace import over
 from ...recording.out import receive
 from ...recording.out_rules import ELEMENTWISE, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import methods, public
+from ...recording.twins import Call, both, twins
 from ...state.base import TensorBase, numbers_in
 from ..networks import softmax as over_dim
 from .arithmetic import NUMBER, invalid
-from .elementary import between_tensors, inplace_with_tensor
+from .elementary import between_tensors, twins_of_tensors
 
-lgamma, digamma, i0 = recorded(ops.lgamma), recorded(ops.digamma), recorded(ops.i0)
+(lgamma, lgamma_), (digamma, digamma_), (i0, i0_) = map(both, (ops.lgamma, ops.digamma, ops.i0))
 _UNASKED = rule(gradient=UNASKED)
-igamma, igammac = between_tensors(ops.igamma), between_tensors(ops.igammac)
-_polygamma, _mvlgamma = recorded(ops.polygamma), recorded(ops.mvlgamma)
+igamma, igammac = twins_of_tensors(ops.igamma), twins_of_tensors(ops.igammac)
+_polygamma = recorded(ops.polygamma)
 _erf, _add, _mul = recorded(elementary.erf), recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -66,50 +67,32 @@ def _polygamma_method(self: TensorBase, n: int) -> TensorBase:
     return polygamma(n, self)
 
 
-def _dimension(name: str, p: Any) -> int:
-    """The dimension of a multivariate function. Raises RuntimeError if the dimension is less than 1."""
-    dimension = _whole(name, "p", 2, p)
-    if dimension < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
-    return dimension
+@public("polygamma_(Tensor input, int n)", method=True, bound=True)
+def polygamma_(self: TensorBase, n: int) -> TensorBase:
+    """`polygamma`, written over the tensor itself."""
+    return over(ops.polygamma, self, _whole("polygamma_", "n", 1, n))  # type: ignore[no-any-return]
 
 
-@public(
+@twins(
     "mvlgamma(Tensor input, int p, out)",
     out=rule(uncastable="mvlgamma: result type {result} can't be cast to the desired output type {result}"),
     method=True)
-def mvlgamma(input: TensorBase, p: int) -> TensorBase:
-    """The logarithm of the multivariate gamma function of dimension `p`. Raises RuntimeError if p is less than 1.
+def mvlgamma(call: Call, input: TensorBase, p: int) -> TensorBase:
+    """The logarithm of the multivariate gamma function of dimension `p`.
+
+    Raises RuntimeError if p is less than 1, and in place if the tensor holds ints.
 
     >>> import retrograd as torch
     >>> torch.mvlgamma(torch.tensor([3., 5.]), 2)
     tensor([1.5502, 6.2042])
     """
-    return _mvlgamma(input, _dimension("mvlgamma", p))  # type: ignore[no-any-return]
-
-
-# In place
-
-lgamma_, digamma_, i0_ = inplace(ops.lgamma), inplace(ops.digamma), inplace(ops.i0)
-igamma_, igammac_ = inplace_with_tensor(ops.igamma), inplace_with_tensor(ops.igammac)
-
-
-@public(method=True)
-def polygamma_(self: TensorBase, n: int) -> TensorBase:
-    """`polygamma`, written into the tensor."""
-    write(ops.polygamma, self, (_whole("polygamma_", "n", 1, n),))
-    return self
-
-
-@public(method=True)
-def mvlgamma_(self: TensorBase, p: int) -> TensorBase:
-    """`mvlgamma`, written into the tensor. Raises RuntimeError if the tensor holds ints."""
-    dtype = self._array.dtype
-    if dtype.kind in "iu":
-        raise RuntimeError(f"mvlgamma: result type {torch_dtype.of[dtype].legacy} can't be cast to the desired output "
-                           f"type {torch_dtype.of[default_floating()].legacy}")
-    write(ops.mvlgamma, self, (_dimension("mvlgamma_", p),))
-    return self
+    if call is over and input._array.dtype.kind in "iu":
+        raise RuntimeError(f"mvlgamma: result type {legacy(input._array)} can't be cast to the desired output type "
+                           f"{torch_dtype.of[default_floating()].legacy}")
+    dimension = _whole("mvlgamma", "p", 2, p)
+    if dimension < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    return call(ops.mvlgamma, input, dimension)
 
 
 # Functions that only torch.special has
@@ -195,11 +178,11 @@ xlog1py = _with_numbers(ops.xlog1py, ops.xlog1py_of_number, ops.xlog1py_with_num
 zeta = _with_numbers(ops.zeta, ops.zeta_of_number, ops.zeta_with_number, "special_zeta", rule(blame="special_zeta"))
 
 
-@public(method=True)
+@public("xlogy_(Tensor input, Tensor other)", "xlogy_(Tensor input, Number other)", method=True)
 def xlogy_(self: TensorBase, other: Any) -> TensorBase:
-    """`xlogy`, written into the tensor."""
-    write(ops.xlogy_with_number if isinstance(other, NUMBER) else elementary.xlogy, self, (other,))
-    return self
+    """`xlogy`, written over the tensor itself."""
+    return over(ops.xlogy_with_number if isinstance(other, NUMBER) else elementary.xlogy,  # type: ignore[no-any-return]
+                self, other)
 
 
 special_erf, special_erfc, special_erfinv = map(_of_one, (elementary.erf, elementary.erfc, elementary.erfinv))
@@ -264,4 +247,4 @@ def log_softmax(input: TensorBase, dim: int, *, dtype: Any = None) -> TensorBase
 NUMPY: dict[Any, Callable[..., Any]] = {np.i0: i0}
 
 
-methods(lgamma, digamma, i0, igamma, igammac, _polygamma_method, xlogy, lgamma_, digamma_, i0_, igamma_, igammac_)
+methods(_polygamma_method, xlogy)

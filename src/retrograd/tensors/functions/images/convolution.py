@@ -7,7 +7,7 @@ from typing import Any
 
 from ....dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
 from ....ops.images import convolution as ops
-from ...arguments.options import check_tensor, refuse_complex_gradient
+from ...arguments.options import refuse_complex_gradient
 from ...arguments.sliding import ints, shown
 from ...recording.calls import recorded
 from ...recording.public import public
@@ -29,16 +29,14 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
 
 def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
                  transposed: bool, shape: Any, dtype: Any) -> None:
-    if min(padding) < 0:
-        raise RuntimeError(f"negative padding is not supported. The padding is {[*padding]}.")
-    if min(output_padding) < 0:
-        raise RuntimeError(f"negative output_padding is not supported. output_padding is {[*output_padding]}.")
-    if min(stride) <= 0:
-        raise RuntimeError(f"non-positive stride is not supported. The stride is {[*stride]}.")
-    if min(dilation) < 0:
-        raise RuntimeError(f"dilation should be greater than zero. The dilation is {[*dilation]}.")
-    if groups <= 0:
-        raise RuntimeError(f"non-positive groups is not supported. groups is {groups}.")
+    for wrong, message, given in (
+            (min(padding) < 0, "negative padding is not supported. The padding is", padding),
+            (min(output_padding) < 0, "negative output_padding is not supported. output_padding is", output_padding),
+            (min(stride) <= 0, "non-positive stride is not supported. The stride is", stride),
+            (min(dilation) < 0, "dilation should be greater than zero. The dilation is", dilation),
+            (groups <= 0, "non-positive groups is not supported. groups is", groups)):
+        if wrong:
+            raise RuntimeError(f"{message} {given}.")
     if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch calls oneDNN
         raise RuntimeError(f"non-positive dilation is not supported. The dilation is {[*dilation]}.")
     if not min(dilation):
@@ -100,22 +98,31 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
                            f"channel: ({shown(sizes, ' x ')}). Output size is too small. The padding is {[*padding]}.")
 
 
-def _check_types(x: Any, weight: Any, bias: Any, transposed: bool) -> None:
-    """Raise RuntimeError if the dtypes differ. The words depend on x's dtype, which selects PyTorch's kernel."""
-    if bias is not None and bias.dtype != x.dtype and not transposed and (x.dtype != F32 or x.dtype == weight.dtype):
-        raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
-                           "the same. Convert one of them.")
+def _unlike(what: str, x: Any, other: Any) -> RuntimeError:
+    """The error for a weight or a bias of another dtype than x, with the names of types that PyTorch had of old."""
+    names = [torch_dtype.of[array.dtype].legacy for array in (x, other)]
+    kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor" for name in names]
+    return RuntimeError(f"Input type ({kinds[0]}) and {what} type ({kinds[1]}) should be the same" + (
+        f" or input should be a MKLDNN tensor and {what} is a dense tensor" if x.dtype == F32 else ""))
+
+
+def _check_types(x: Any, weight: Any, bias: Any, late: bool) -> None:
+    """Raise RuntimeError if the dtypes differ. The words depend on x's dtype, which selects PyTorch's kernel.
+
+    PyTorch looks at the bias late if the convolution is transposed or its padding has a name.
+    """
+    unlike = None if bias is None or bias.dtype == x.dtype else RuntimeError(
+        f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be the same. Convert "
+        "one of them.")
+    if unlike is not None and not late and (x.dtype != F32 or x.dtype == weight.dtype):
+        raise unlike
     if x.dtype != weight.dtype:
-        names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
         if "c" in (x.dtype.kind, weight.dtype.kind) or x.dtype == F32:
-            kinds = [f"CPU{name}Type" if "Complex" in name or name == "Bool" else f"torch.{name}Tensor"
-                     for name in names]
-            raise RuntimeError(f"Input type ({kinds[0]}) and weight type ({kinds[1]}) should be the same" + (
-                " or input should be a MKLDNN tensor and weight is a dense tensor" if x.dtype == F32 else ""))
+            raise _unlike("weight", x, weight)
+        names = torch_dtype.of[x.dtype].legacy, torch_dtype.of[weight.dtype].legacy
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
-    if bias is not None and bias.dtype != x.dtype:
-        raise RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
-                           "the same. Convert one of them.")
+    if unlike is not None:
+        raise _unlike("bias", x, bias) if x.dtype == F32 or x.dtype.kind == "c" else unlike
 
 
 def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
@@ -134,7 +141,8 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
     raise unimplemented(kernel, x.dtype, "Convert with .float() first.")
 
 
-@public()
+@public("convolution(Tensor input, Tensor weight, Tensor? bias, ints stride, ints padding, ints dilation, "
+        "bool transposed, ints output_padding, int groups)", strict=True)
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int) -> Any:
     """A convolution of an input (N, C, ...). The weight decides the number of spatial dimensions.
@@ -142,20 +150,15 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     The weight has the shape (O, C / groups, ...), or (C, O / groups, ...) if `transposed`; the bias (O), the result
     (N, O, ...). Raises RuntimeError if sizes, shapes or dtypes do not fit.
     """
-    for argument, value in (("stride", stride), ("padding", padding), ("dilation", dilation),
-                            ("output_padding", output_padding)):
-        if not isinstance(value, (tuple, list)):
-            raise TypeError(f"convolution(): argument '{argument}' must be tuple of ints, not {type(value).__name__}")
-    check_tensor("convolution", input)
-    check_tensor("convolution", weight, "weight", 2)
-    if bias is not None:
-        check_tensor("convolution", bias, "bias", 3)
     return _checked(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
 def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-             output_padding: Any, groups: int) -> Any:
-    """The convolution, after the checks. A single size stands for all spatial dimensions."""
+             output_padding: Any, groups: int, named: bool = False) -> Any:
+    """The convolution, after the checks. A single size stands for all spatial dimensions.
+
+    `named` says that the padding has a name.
+    """
     x, w, b = input._array, weight._array, None if bias is None else bias._array
     dims = w.ndim - 2
     if dims < 1:
@@ -165,7 +168,7 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     output_padding = _each("output_padding", output_padding, dims)
     _check_sizes(*window, output_padding, groups, transposed, x.shape, x.dtype)
     _check_shapes(x, w, b, window[2], window[3], transposed, groups)
-    _check_types(x, w, b, transposed)
+    _check_types(x, w, b, transposed or named)
     _check_kernel(x, window[3], transposed)
     if x.size == 0 and x.shape[0] and x.shape[1]:
         raise RuntimeError("Only zero batch or zero channel inputs are supported, but got input shape: "
@@ -175,10 +178,8 @@ def _checked(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     return _convolution(input, weight, bias, *window[1:], transposed, output_padding, groups)
 
 
-def _batched(name: str, input: Any, weight: Any, dims: int, call: Callable[[Any], Any]) -> Any:
+def _batched(name: str, input: Any, dims: int, call: Callable[[Any], Any]) -> Any:
     """The result of `call` for an input with or without a batch dimension."""
-    check_tensor(name, input)
-    check_tensor(name, weight, "weight", 2)
     ndim = input._array.ndim
     if ndim == dims + 1:
         return call(input.unsqueeze(0)).squeeze(0)
@@ -197,7 +198,7 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
         input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
-    return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups)
+    return _checked(input, weight, bias, stride, tuple([n // 2 for n in total]), dilation, False, 0, groups, True)
 
 
 def _forward(dims: int) -> Callable[..., Any]:
@@ -217,16 +218,13 @@ def _forward(dims: int) -> Callable[..., Any]:
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise RuntimeError(f"Invalid padding string: '{padding}'. A string must be 'same' or 'valid'.")
 
-        if bias is not None:
-            check_tensor(name, bias, "bias", 3)
-
         def call(x: Any) -> Any:
             if padding == "same":
                 return _same(x, weight, bias, stride, dilation, groups, dims)
             stride_, padding_ = _each("stride", stride, dims), padding if padding != "valid" else 0
-            return _checked(x, weight, bias, stride_, padding_, dilation, False, 0, groups)
+            return _checked(x, weight, bias, stride_, padding_, dilation, False, 0, groups, padding == "valid")
 
-        return _batched(name, input, weight, dims, call)
+        return _batched(name, input, dims, call)
 
     return function
 
@@ -246,10 +244,7 @@ def _transposed(dims: int) -> Callable[..., Any]:
     """)
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                  groups: int = 1, dilation: Any = 1) -> Any:
-        ints(name, "padding", padding)
-        if bias is not None:
-            check_tensor(name, bias, "bias", 3)
-        return _batched(name, input, weight, dims, lambda x: _checked(
+        return _batched(name, input, dims, lambda x: _checked(
             x, weight, bias, _each("stride", stride, dims), padding, dilation, True, output_padding, groups))
 
     return function
@@ -259,15 +254,13 @@ conv1d, conv2d, conv3d = _forward(1), _forward(2), _forward(3)
 conv_transpose1d, conv_transpose2d, conv_transpose3d = _transposed(1), _transposed(2), _transposed(3)
 
 
-@public()
+@public("conv_tbc(Tensor input, Tensor weight, Tensor bias, int pad=0)")
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """A convolution over the first dimension (time) of an input (T, B, C).
 
     The weight has the shape (kernel, C, O), the bias (O), the result (T', B, O). Raises RuntimeError if the shapes do
     not fit, NotImplementedError for bools.
     """
-    for position, (value, argument) in enumerate(((input, "input"), (weight, "weight"), (bias, "bias")), 1):
-        check_tensor("conv_tbc", value, argument, position)
     x, w, b = input._array, weight._array, bias._array
     if x.ndim != 3:
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")

@@ -23,7 +23,7 @@ _pixel_shuffle, _pixel_unshuffle = recorded(ops.pixel_shuffle), recorded(ops.pix
 _channel_shuffle, _native_channel_shuffle = recorded(ops.channel_shuffle), recorded(ops.native_channel_shuffle)
 
 
-@public()
+@public("constant_pad_nd(Tensor input, ints pad, Number value=0)")
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """A copy of the tensor, padded with a number. A negative `pad` removes elements.
 

@@ -1,4 +1,7 @@
-"""Maxima and means over sliding windows, with PyTorch's checks of the arguments and PyTorch's messages."""
+"""Maxima and means over windows, with PyTorch's checks of the arguments and PyTorch's messages.
+
+The windows slide, or adapt to the size of the result.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from ....dtypes import F32, F64, I64, unimplemented
 from ....kernels.images.pooling import outputs
 from ....modes import local
 from ....ops.images import pooling as ops
-from ...arguments.options import check_tensor
+from ...arguments.options import check_tensor, refuse_complex_gradient
 from ...arguments.sliding import ints, shown, spelled
 from ...recording.calls import recorded
 from ...recording.public import public
@@ -17,10 +20,12 @@ from ...state.base import requires
 
 _MAXIMA = {2: recorded(ops.max_pool2d), 3: recorded(ops.max_pool3d)}
 _MEANS = {2: recorded(ops.avg_pool2d), 3: recorded(ops.avg_pool3d)}
+_ADAPTIVE_MAXIMA = {2: recorded(ops.adaptive_max_pool2d), 3: recorded(ops.adaptive_max_pool3d)}
+_ADAPTIVE_MEANS = {2: recorded(ops.adaptive_avg_pool2d), 3: recorded(ops.adaptive_avg_pool3d)}
 _AXES = {2: "HW", 3: "THW"}
 
 
-def each(name: str, argument: str, value: Any, dims: int, words: str) -> tuple[int, ...]:
+def _each(name: str, argument: str, value: Any, dims: int, words: str) -> tuple[int, ...]:
     """A size for each dimension. A single size stands for all dimensions."""
     sizes = ints(name, argument, value)
     if len(sizes) == 1:
@@ -34,13 +39,13 @@ def _has_stride(stride: Any) -> bool:
     return stride is not None and not (isinstance(stride, (tuple, list)) and not stride)
 
 
-def window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int, *,
+def _window_of(name: str, kernel_size: Any, stride: Any, padding: Any, dims: int, *,
               mean: bool = False) -> tuple[tuple[int, ...], ...]:
     """The kernel, the stride and the padding for each dimension. The default of the stride is the kernel size."""
-    kernel = each(name, "kernel_size", kernel_size, dims, "be " if mean and dims == 3 else "either be ")
-    steps = each(name, "stride", stride, dims, "be omitted, " if mean and dims == 3 else "either be omitted, ") if (
-        _has_stride(stride)) else kernel
-    return kernel, steps, each(name, "padding", padding, dims, "be " if mean and dims == 3 else "either be ")
+    be = "be " if mean and dims == 3 else "either be "
+    kernel = _each(name, "kernel_size", kernel_size, dims, be)
+    steps = _each(name, "stride", stride, dims, f"{be}omitted, ") if _has_stride(stride) else kernel
+    return kernel, steps, _each(name, "padding", padding, dims, be)
 
 
 def check_type(kernel: str, array: Any, kinds: str) -> None:
@@ -95,19 +100,14 @@ def _check_image(shape: Any, window: Any, dims: int, ceil_mode: bool, mean: bool
                            f"({shown((channels, *found))}). Output size is too small")
 
 
-def _flag(name: str, argument: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}")
-    return value
-
-
 def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
            dims: int) -> Any:
     """The maxima over windows of two or three dimensions, and their indices."""
     check_tensor(name, input)
-    window = (*window_of(name, kernel_size, stride, padding, dims), each(name, "dilation", dilation, dims,
-                                                                         "be either "))
-    ceil_mode = _flag(name, "ceil_mode", ceil_mode)
+    window = _window_of(name, kernel_size, stride, padding, dims)
+    window = *window, _each(name, "dilation", dilation, dims, "be either ")
+    if not isinstance(ceil_mode, bool):
+        raise TypeError(f"{name}(): argument 'ceil_mode' (position 6) must be bool, not {type(ceil_mode).__name__}")
     array = input._array
     if array.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input. Its shape is "
@@ -121,10 +121,7 @@ def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, d
 def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
           divisor_override: int | None, dims: int) -> Any:
     """The means over windows of two or three dimensions."""
-    check_tensor(name, input)
-    kernel, steps, around = window_of(name, kernel_size, stride, padding, dims, mean=True)
-    _flag(name, "ceil_mode", ceil_mode)
-    _flag(name, "count_include_pad", count_include_pad)
+    kernel, steps, around = _window_of(name, kernel_size, stride, padding, dims, mean=True)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     array, window = input._array, (kernel, steps, around, (1,) * dims)
@@ -225,7 +222,7 @@ max_pool2d, max_pool3d = _images(2), _images(3)
 
 @public(
     "avg_pool1d(Tensor input, ints[1] kernel_size, ints[1] stride=[], ints[1] padding=[0], bool ceil_mode=False, bool "
-    "count_include_pad=True)")
+    "count_include_pad=True)", strict=True)
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
     """The means over windows that slide along the last dimension of (N, C, L) or (C, L).
@@ -233,21 +230,101 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     The zeros of the padding count as elements, unless `count_include_pad` is False. Raises RuntimeError if the window
     does not fit.
     """
-    check_tensor("avg_pool1d", input)
-    check_lines("avg_pool1d", input)
-    sizes: list[int] = []
-    for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
-        given = ints("avg_pool1d", argument, value) if argument != "stride" or _has_stride(value) else sizes[:1]
-        if len(given) != 1:
-            raise RuntimeError(f"avg_pool1d() argument '{argument}' should contain one int (got {len(given)})")
-        sizes.append(given[0])
-    kernel, step, around = sizes
+    _check_lines("avg_pool1d", input)
+    kernel = _one_size("avg_pool1d", "kernel_size", kernel_size)
+    step = _one_size("avg_pool1d", "stride", stride) if _has_stride(stride) else kernel
+    around = _one_size("avg_pool1d", "padding", padding)
     return means("avg_pool2d", input.unsqueeze(-2), (1, kernel), (1, step), (0, around), ceil_mode, count_include_pad,
                  None, 2).squeeze(-2)
 
 
-def check_lines(name: str, input: Any) -> None:
+def _one_size(name: str, argument: str, value: Any) -> int:
+    """The size for a 1-d function. Raises RuntimeError for more than one int."""
+    sizes = ints(name, argument, value)
+    if len(sizes) != 1:
+        raise RuntimeError(f"{name}() argument '{argument}' should contain one int (got {len(sizes)})")
+    return sizes[0]
+
+
+def _check_lines(name: str, input: Any) -> None:
     """Raise RuntimeError if the shape is neither (N, C, L) nor (C, L)."""
     if input._array.ndim not in (2, 3):
         raise RuntimeError(f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument "
                            f"#1 'self' (while checking arguments for {name})")
+
+
+# A given number of windows, which together cover the input
+
+def _check_space(name: str, shape: Any, first: int) -> None:
+    """Raise RuntimeError if a dimension of the image has size 0. `first` is the first dimension to check."""
+    for axis in range(first, len(shape)):
+        if not shape[axis]:
+            raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input "
+                               f"has sizes {[*shape]} with dimension {axis} being empty")
+
+
+def adaptive_means(name: str, input: Any, output_size: Any, dims: int) -> Any:
+    """The means over `output_size` windows along the last two or three dimensions."""
+    to = output_size
+    if len(to) != dims:
+        raise RuntimeError(f"{name}: output_size must be {dims}")
+    if min(to) < 0:
+        separated = f"{to[0]}, {shown(to[1:], ',')}"
+        raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received "
+                           f"{{{separated}}}")
+    array = input._array
+    if max(to) == min(to) == 1:
+        return input.mean(tuple(range(-dims, 0)), True)
+    _check_space(name, array.shape, array.ndim - dims)
+    if array.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {[*array.shape]}")
+    if array.size or dims == 3:
+        check_type(name if dims == 2 else f"{name}_cpu", array, "f")
+    refuse_complex_gradient(f"_{name}", input)
+    return _ADAPTIVE_MEANS[dims](input, to)
+
+
+def adaptive_maxima(name: str, input: Any, output_size: Any, dims: int) -> Any:
+    """The maxima over `output_size` windows along the last two or three dimensions, and their indices."""
+    array, to = input._array, output_size
+    if array.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {[*array.shape]}")
+    _check_space(name, array.shape, array.ndim - dims - 1)
+    if len(to) != dims:
+        raise RuntimeError(f"{name}(): internal error: output_size.size() must be {dims}")
+    if min(to) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(to)}: "
+                           f"{[*array.shape[:-dims], *to]}. The sizes of the result must not be negative.")
+    check_type(name if dims == 2 else f"{name}_cpu", array, "f")
+    return _ADAPTIVE_MAXIMA[dims](input, to)
+
+
+@public("adaptive_avg_pool1d(Tensor input, ints[1] output_size)")
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """The means over `output_size` windows along the last dimension of (N, C, L) or (C, L).
+
+    The windows cover the dimension. The result has the size `output_size` there. Raises RuntimeError for an input of
+    another number of dimensions.
+
+    >>> import retrograd as torch
+    >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 2., 3., 4.]]), 2)
+    tensor([[1.5000, 3.5000]])
+    """
+    _check_lines("adaptive_avg_pool1d", input)
+    to = _one_size("adaptive_avg_pool1d", "output_size", output_size)
+    return adaptive_means("adaptive_avg_pool2d", input.unsqueeze(-2), (1, to), 2).squeeze(-2)
+
+
+@public()
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Any, Any]:
+    """The maxima over `output_size` windows along the last dimension of (N, C, L) or (C, L), and their indices.
+
+    The windows cover the dimension. Raises RuntimeError for an input of another number of dimensions.
+    """
+    check_tensor("adaptive_max_pool1d", input)
+    _check_lines("adaptive_max_pool1d", input)
+    to = _one_size("adaptive_max_pool1d", "output_size", output_size)
+    shape = input._array.shape
+    _check_space("adaptive_max_pool1d", shape, len(shape) - 2)
+    values, indices = adaptive_maxima("adaptive_max_pool2d", input.unsqueeze(-2), (1, to), 2)
+    return values.squeeze(-2), indices.squeeze(-2)

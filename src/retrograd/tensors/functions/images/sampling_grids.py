@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....dtypes import refuse
-from ....ops.images import resampling, sampling_grids as ops
+from ....dtypes import dtype as torch_dtype, refuse
+from ....ops.images import resampling as ops
 from ...arguments.dims import array_of, as_int
 from ...recording.calls import recorded
 from ...recording.public import public
 
 _samplers = {2: recorded(ops.grid_sampler_2d), 3: recorded(ops.grid_sampler_3d)}
-_affine_grid = recorded(resampling.affine_grid)
+_affine_grid = recorded(ops.affine_grid)
 
 
 def _check(x: Any, grid: Any, mode: int) -> None:
@@ -33,9 +33,8 @@ def _check(x: Any, grid: Any, mode: int) -> None:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     refuse(x.dtype, "grid_sampler_2d_cpu_kernel_impl" if dims == 2 else "grid_sampler3d_cpu", "biuc")
     if grid.dtype != x.dtype:
-        names = {"float16": "Half", "float32": "Float", "float64": "Double"}
-        raise RuntimeError(f"expected scalar type {names[x.dtype.name]} but found "
-                           f"{names.get(grid.dtype.name, grid.dtype.name)}")
+        want, have = (torch_dtype.of[a.dtype].legacy for a in (x, grid))
+        raise RuntimeError(f"expected scalar type {want} but found {have}")
 
 
 @public()

@@ -16,41 +16,22 @@ from ....kernels.indexing import gathering as elements, indexing as kernels, sca
 from ....kernels.shape import common_shape
 from ....modes import local
 from ....ops.basic import cast, check_values
-from ....ops.framework import Op
 from ....ops.indexing import indexing as ops, scattering
 from ...arguments.dims import array_of, axis_of
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
-from ...recording.inplace import write
 from ...recording.out_rules import APART, EXACT, SCALAR, TARGET, rule
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain
 from ..shapes.shape import broadcast_to, reshape
 
+# Messages of `check_range`.
+OUT_OF_BOUNDS = "index {wrong} is out of bounds for dimension {dim} with size {size}"
+NO_ELEMENT = "out of range: tried to access index {wrong} on a tensor of {size} elements."
+NO_SLICE = "index out of range in self: indices are from {least} to {most}, and dimension {dim} has size {size}"
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
-
-
-def writer(op: Op, into: Callable[..., Any]) -> Callable[..., Any]:
-    """The in-place call of an op. The kernel `into` writes to the tensor's memory."""
-
-    def call(input: Any, *args: Any) -> Any:
-        write(op, input, args, into)
-        return input
-
-    return call
-
-
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
-# For each op that writes: the call that makes a new tensor, and the call that writes in place.
-_SCATTER = recorded(ops.scatter), writer(ops.scatter, elements.scatter_into)
-_SCATTER_VALUE = recorded(ops.scatter_value), writer(ops.scatter_value, elements.scatter_value_into)
-_SCATTER_WITH = recorded(scattering.scatter_with), writer(scattering.scatter_with, combined.scatter_reduce_into)
-_SCATTER_NUMBER = recorded(scattering.scatter_number), writer(scattering.scatter_number, combined.scatter_number_into)
-_SCATTER_ADD = recorded(ops.scatter_add), writer(ops.scatter_add, elements.scatter_add_into)
-_INDEX_ADD = recorded(ops.index_add), writer(ops.index_add, kernels.index_add_into)
-_INDEX_COPY = recorded(ops.index_copy), writer(ops.index_copy, kernels.index_copy_into)
-_INDEX_FILL = recorded(ops.index_fill), writer(ops.index_fill, kernels.index_fill_into)
-_INDEX_FILL_TENSOR = recorded(ops.index_fill_tensor), writer(ops.index_fill_tensor, kernels.index_fill_tensor_into)
 
 
 def int_index(name: str, index: Any, position: int = 3) -> Any:
@@ -62,6 +43,26 @@ def int_index(name: str, index: Any, position: int = 3) -> Any:
         which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
         raise RuntimeError(f"{name}(): Expected dtype {which} for index. Got torch.{array.dtype.name}.")
     return plain(cast.run(array, I64))
+
+
+def check_range(index: Any, size: int, error: type[Exception], message: str, dim: int = 0, low: int = 0) -> None:
+    """Raises an error for an index below `low`, or not below `size`.
+
+    The message may tell the first `wrong` index, the `least` and the `most`, the `dim` and its `size`.
+    """
+    if local.thread.transform is not None or not kernels.within(index, size):
+        check_values(index, _look_for_wrong, size, error, message, dim, low)
+
+
+def _look_for_wrong(index: Any, size: int, error: type[Exception], message: str, dim: int, low: int) -> None:
+    wrong = index[(index < low) | (index >= size)]
+    if wrong.size:
+        raise error(message.format(wrong=wrong.flat[0], least=index.min(), most=index.max(), dim=dim, size=size))
+
+
+def legacy(array: Any) -> str:
+    """PyTorch's other name of the dtype of an array, such as Float."""
+    return torch_dtype.of[array.dtype].legacy
 
 
 # One dimension, element by element
@@ -78,15 +79,7 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
                            f"Got {index.ndim} and {src.ndim}.")
     if array.shape != index.shape or (src is not None and src.shape != index.shape):
         _check_sizes(name, array, index, dim, src)
-    size = array.shape[dim] if array.ndim else 1
-    if local.thread.transform is not None or not kernels.within(index, size):
-        check_values(index, _check_inside, dim, size)
-
-
-def _check_inside(index: Any, dim: int, size: int) -> None:
-    if not kernels.within(index, size):
-        wrong = index[(index < 0) | (index >= size)].flat[0]
-        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
+    check_range(index, array.shape[dim] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, dim)
 
 
 def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
@@ -101,9 +94,8 @@ def _check_sizes(name: str, array: Any, index: Any, dim: int, src: Any) -> None:
                            f"from dimension {dim}{also}")
 
 
-@public(
-    "gather(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=APART))
+@public("gather(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)",
+        out=rule(exact=EXACT, overlap=APART), method=True)
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements along `dim`: for a matrix and dim 0, `out[i, j] = input[index[i, j], j]`.
 
@@ -123,107 +115,75 @@ def check_types(array: Any, source: Any) -> None:
                            f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
 
 
-def _scatter(place: int, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
-    array = array_of("scatter", input)
-    dim = axis_of("scatter", dim, array.ndim)
-    index = int_index("scatter", index)
-    if reduce is not None:
-        return _scatter_with(place, input, dim, index, value if src is None else src, reduce)
-    if src is None or not isinstance(src, TensorBase):
-        value = number("scatter", "value", 4, value if src is None else src)
-        check_elements("scatter", array, index._array, dim)
-        return _SCATTER_VALUE[place](input, index, dim, filling(value, array.dtype))
-    check_types(array, src._array)
-    check_elements("scatter", array, index._array, dim, src._array)
-    return _SCATTER[place](input, src, index, dim)
+# What `reduce` of `scatter` stands for.
+_COMBINED = {None: "", "add": "sum", "multiply": "prod"}
 
 
-def _scatter_with(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
-    """The `scatter` that adds or multiplies. It has no gradient."""
-    if reduce not in ("add", "multiply"):
-        raise RuntimeError(f"reduce argument must be either add or multiply. Got {reduce!r}.")
-    array, name = input._array, "sum" if reduce == "add" else "prod"
-    if isinstance(src, TensorBase):
-        check_types(array, src._array)
-        check_elements("scatter", array, index._array, dim, src._array)
-        return _SCATTER_WITH[place](input, src, index, dim, name, True)
-    value = filling(number("scatter", "value", 4, src), array.dtype)
-    check_elements("scatter", array, index._array, dim)
-    return _SCATTER_NUMBER[place](input, index, dim, value, name)
-
-
-@public(
+@twins(
     "scatter(Tensor input, int dim, Tensor index, Tensor src, out)",
     "scatter(Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)",
     "scatter(Tensor input, int dim, Tensor index, Number value, out)",
     "scatter(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=TARGET))
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    out=rule(exact=EXACT, overlap=TARGET), method=True)
+def scatter(call: Call, input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
+            reduce: str | None = None) -> Any:
     """A copy with elements of `src`, or a number, written along `dim`: for a matrix and dim 0,
     `out[index[i, j], j] = src[i, j]`. With `reduce` "add" or "multiply" the elements are combined, without a gradient;
     `scatter_reduce` has one."""
-    return _scatter(0, input, dim, index, src, value, reduce)
+    array = array_of("scatter", input)
+    dim = axis_of("scatter", dim, array.ndim)
+    index = int_index("scatter", index)
+    if reduce not in _COMBINED:
+        raise RuntimeError(f"reduce argument must be either add or multiply. Got {reduce!r}.")
+    kind = _COMBINED[reduce]
+    if src is None or not isinstance(src, TensorBase):
+        value = number("scatter", "value", 4, value if src is None else src)
+        check_elements("scatter", array, index._array, dim)
+        value = filling(value, array.dtype)
+        if kind:
+            return call(scattering.scatter_number, input, index, dim, value, kind, into=combined.scatter_number_into)
+        return call(ops.scatter_value, input, index, dim, value, into=elements.scatter_value_into)
+    check_types(array, src._array)
+    check_elements("scatter", array, index._array, dim, src._array)
+    if kind:
+        return call(scattering.scatter_with, input, src, index, dim, kind, True, into=combined.scatter_reduce_into)
+    return call(ops.scatter, input, src, index, dim, into=elements.scatter_into)
 
 
-@public()
-def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """`scatter`, written over the tensor itself."""
-    return _scatter(1, input, dim, index, src, value, reduce)
-
-
-def _scatter_add(place: int, input: Any, dim: int, index: Any, src: Any) -> Any:
+@twins("scatter_add(Tensor input, int dim, Tensor index, Tensor src, out)", out=rule(exact=EXACT, overlap=TARGET),
+       method=True)
+def scatter_add(call: Call, input: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
     array, source = array_of("scatter_add", input), array_of("scatter_add", src, "src", 4)
     dim = axis_of("scatter_add", dim, array.ndim)
     index = int_index("scatter_add", index)
     check_types(array, source)
     check_elements("scatter_add", array, index._array, dim, source)
-    return _SCATTER_ADD[place](input, src, index, dim)
-
-
-@public("scatter_add(Tensor input, int dim, Tensor index, Tensor src, out)", out=rule(exact=EXACT, overlap=TARGET))
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """A copy with elements of `src` added along `dim`: for a matrix and dim 0, `out[index[i, j], j] += src[i, j]`."""
-    return _scatter_add(0, input, dim, index, src)
-
-
-@public()
-def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """`scatter_add`, written over the tensor itself."""
-    return _scatter_add(1, input, dim, index, src)
+    return call(ops.scatter_add, input, src, index, dim, into=elements.scatter_add_into)
 
 
 @public("take(Tensor input, Tensor index, out)",
         out=rule(exact="take(): self and out expected to have the same dtype, but got self.dtype = {result} and "
-                       "out.dtype = {out}", overlap=APART))
+                       "out.dtype = {out}", overlap=APART), method=True)
 def take(input: Any, index: Any) -> Any:
     """Elements by their number in row-major order. Negative numbers count from the end. The result has the shape of
     `index`."""
     array, numbers = array_of("take", input), array_of("take", index, "index", 2)
     if numbers.dtype != I64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {legacy(numbers)}")
     if numbers.size and not array.size:
         raise IndexError("take(): tried to take from an empty tensor")
-    check_values(numbers, check_elements_exist, array.size)
+    check_range(numbers, array.size, IndexError, NO_ELEMENT, low=-array.size)
     return _take(input, index)
 
 
-def check_elements_exist(numbers: Any, size: int) -> None:
-    """Raises IndexError for a number of an element out of range."""
-    wrong = kernels.outside(numbers, size)
-    if wrong is not None:
-        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
-
-
-@public(
-    "take_along_dim(Tensor input, Tensor indices, int dim=None, out)",
-    out=rule(exact=EXACT, overlap=APART, blame="gather"),
-    event="aten::take_along_dim")
+@public("take_along_dim(Tensor input, Tensor indices, int dim=None, out)",
+        out=rule(exact=EXACT, overlap=APART, blame="gather"), event="aten::take_along_dim", method=True)
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """`gather`, with input and indices broadcast to one shape except along `dim`; without `dim`, of the flat input."""
     array, places = array_of("take_along_dim", input), array_of("take_along_dim", indices, "indices", 2)
     if places.dtype != I64:
-        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
-                           f"{torch_dtype.of[places.dtype].legacy}")
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {legacy(places)}")
     if dim is None:
         return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
     if array.ndim != places.ndim:
@@ -241,156 +201,112 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 def _as_vector(index: Any) -> Any:
     """The index as a vector. A 0-d index becomes a vector over the same memory."""
-    return reshape(index, (1,))
+    return index if index._array.ndim else reshape(index, (1,))
 
 
-def _vector(name: str, index: Any) -> Any:
-    index = int_index(name, index)
-    if index._array.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector. Got shape {list(index._array.shape)}.")
-    return index
-
-
-@public("index_select(Tensor input, int dim, Tensor index, out)", out=rule(exact=SCALAR, overlap=APART))
+@public("index_select(Tensor input, int dim, Tensor index, out)", out=rule(exact=SCALAR, overlap=APART), method=True)
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """A new tensor with the slices along `dim` that a vector of indices names. Indices may not be negative."""
     array = array_of("index_select", input)
     axis = axis_of("index_select", dim, array.ndim)
-    index = _vector("index_select", index)
+    index = int_index("index_select", index)
     numbers = index._array
-    size = array.shape[axis] if array.ndim else 1
-    if local.thread.transform is not None or not kernels.within(numbers, size):
-        check_values(numbers, _check_selected, axis, size)
+    if numbers.ndim > 1:
+        raise IndexError(f"index_select(): Index is supposed to be a vector. Got shape {[*numbers.shape]}.")
+    check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, NO_SLICE, axis)
     if not array.ndim and numbers.size != 1:
         raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{numbers.size} value(s)")
-    if not numbers.ndim:
-        index = _as_vector(index)
-    return _index_select(input, index, axis)
+    return _index_select(input, _as_vector(index), axis)
 
 
-def _check_selected(numbers: Any, axis: int, size: int) -> None:
-    if not kernels.within(numbers, size):
-        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}, and "
-                         f"dimension {axis} has size {size}")
+def check_slices(name: str, array: Any, axis: int, index: Any, source: Any) -> None:
+    """Raises an error if a vector of indices, or the slices of `source`, do not fit those of the array."""
+    if index.ndim > 1:
+        raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+                         f"{legacy(index)} and size: {[*index.shape]}")
+    if index.dtype not in _INTEGERS:
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {legacy(index)}")
+    if array.dtype != source.dtype:
+        raise RuntimeError(f"{name}_(): self ({legacy(array)}) and source ({legacy(source)}) must have the same "
+                           "scalar type")
+    if axis and axis >= source.ndim:
+        raise RuntimeError(f"{name}_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
+                           f"{source.ndim}")
+    count = source.shape[axis] if source.ndim else 1
+    if index.size != count:
+        raise RuntimeError(f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+                           f"({count}), for dim: {axis}")
+    rest = [(*a.shape[:axis], *a.shape[axis + 1:]) if array.ndim and source.ndim else a.shape for a in (array, source)]
+    if rest[0] != rest[1]:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = {[*array.shape]} source.shape = {[*source.shape]}")
 
 
-def _slices(name: str, input: Any, dim: int, index: Any, source: Any, wrong: type[Exception]) -> tuple[int, Any]:
-    """The axis and the index for slices of `source` that go into `input`. Checks that they fit."""
-    array, parts = array_of(name, input), array_of(name, source, "source", 4)
-    axis = axis_of(name, dim, array.ndim)
-    index = _vector(name, index)
-    numbers = index._array
+@twins("index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
+       out=rule(exact=EXACT, overlap=TARGET), method=True)
+def index_add(call: Call, input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """A copy with `alpha` times the slices of `source` added to the slices along `dim` that `index` names."""
+    array, parts = array_of("index_add", input), array_of("index_add", source, "source", 4)
+    axis = axis_of("index_add", dim, array.ndim)
+    check_slices("index_add", array, axis, array_of("index_add", index, "index", 3), parts)
+    index = int_index("index_add", index)
+    check_range(index._array, array.shape[axis] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, axis)
+    alpha = number("index_add", "alpha", 5, alpha)
+    return call(ops.index_add, input, source, _as_vector(index), axis, alpha, into=kernels.index_add_into)
+
+
+@twins("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET),
+       method=True)
+def index_copy(call: Call, input: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
+    array, parts, numbers = input._array, source._array, array_of("index_copy", index, "index", 3)
+    axis = axis_of("index_copy", dim, array.ndim)
+    if numbers.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {numbers.ndim})")
+    if numbers.dtype != I64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {legacy(numbers)}")
     if parts.dtype != array.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, parts))
-        said = (f"self ({have}) and source ({want}) must have the same scalar type" if name == "index_add" else
-                f"self and source expected to have the same dtype, but got (self) {have} and (source) {want}")
-        raise RuntimeError(f"{name}_(): {said}")
-    if name == "index_copy" and parts.ndim and array.ndim and parts.ndim != array.ndim:
+        raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
+                           f"{legacy(array)} and (source) {legacy(parts)}")
+    if not parts.ndim and numbers.size != 1:
+        raise IndexError("index_copy_(): When source is scalar, index should have one element (got "
+                         f"{numbers.size})")
+    if parts.ndim and array.ndim and parts.ndim != array.ndim:
         raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
                          f"Source dimensionality ({parts.ndim}), destination dimensionality ({array.ndim})")
-    if parts.ndim and axis >= parts.ndim:
-        raise RuntimeError(f"{name}_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
-                           f"{parts.ndim}")
-    count = parts.shape[axis] if parts.ndim else 1
-    if numbers.size != count:
-        tail = f": ({count}), for dim: {axis}" if name == "index_add" else f" ({count})"
-        raise wrong(f"{name}_(): Number of indices ({numbers.size}) should be equal to source.size(dim){tail}")
-    if name == "index_add" and not array.ndim and parts.ndim:
-        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                           f"self.shape = [] source.shape = {[*parts.shape]}")
     rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, parts)]
     if parts.ndim and array.ndim and rest[0] != rest[1]:
-        raise RuntimeError(f"{name}_(): Source/destination tensor must have same slice shapes. Destination slice "
-                           f"shape: {list(rest[0])} at dimension {axis} and source slice shape: {list(rest[1])} at "
+        raise RuntimeError("index_copy_(): Source/destination tensor must have same slice shapes. Destination slice "
+                           f"shape: {[*rest[0]]} at dimension {axis} and source slice shape: {[*rest[1]]} at "
                            "dimension 0.")
-    size = array.shape[axis] if array.ndim else 1
-    check_values(numbers, _check_written, name, axis, size, wrong)
-    return axis, index if numbers.ndim else _as_vector(index)
+    if parts.ndim and numbers.size != parts.shape[axis]:
+        raise IndexError(f"index_copy_(): Number of indices ({numbers.size}) should be equal to source.size(dim) "
+                         f"({parts.shape[axis]})")
+    check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, "index_copy_(): " + OUT_OF_BOUNDS, axis)
+    return call(ops.index_copy, input, source, _as_vector(index), axis, into=kernels.index_copy_into)
 
 
-def _check_written(numbers: Any, name: str, axis: int, size: int, wrong: type[Exception]) -> None:
-    if not kernels.within(numbers, size):
-        prefix = "" if name == "index_add" else f"{name}_(): "
-        bad = int(numbers[(numbers < 0) | (numbers >= size)].flat[0])
-        raise wrong(f"{prefix}index {bad} is out of bounds for dimension {axis} with size {size}")
-
-
-def _index_add(place: int, input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
-    axis, index = _slices("index_add", input, dim, index, source, RuntimeError)
-    return _INDEX_ADD[place](input, source, index, axis, number("index_add", "alpha", 5, alpha))
-
-
-@public(
-    "index_add(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=TARGET))
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """A copy with `alpha` times the slices of `source` added to the slices along `dim` that `index` names."""
-    return _index_add(0, input, dim, index, source, alpha)
-
-
-@public()
-def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """`index_add`, written over the tensor itself."""
-    return _index_add(1, input, dim, index, source, alpha)
-
-
-def _index_copy(place: int, input: Any, dim: int, index: Any, source: Any) -> Any:
-    if array_of("index_copy", index, "index", 3).dtype != I64:
-        raise RuntimeError("index_copy_(): Expected a long tensor for index, but got "
-                           f"{torch_dtype.of[index._array.dtype].legacy}")
-    axis, index = _slices("index_copy", input, dim, index, source, IndexError)
-    return _INDEX_COPY[place](input, source, index, axis)
-
-
-@public("index_copy(Tensor input, int dim, Tensor index, Tensor source, out)", out=rule(exact=EXACT, overlap=TARGET))
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """A copy with the slices along `dim` that `index` names replaced by the slices of `source`."""
-    return _index_copy(0, input, dim, index, source)
-
-
-@public()
-def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """`index_copy`, written over the tensor itself."""
-    return _index_copy(1, input, dim, index, source)
-
-
-def _check_filled(numbers: Any, axis: int, size: int) -> None:
-    if kernels.outside(numbers, size) is not None:
-        raise IndexError(kernels.out_of_bounds(numbers, size, axis))
-
-
-def _index_fill(place: int, input: Any, dim: int, index: Any, value: Any) -> Any:
-    array = array_of("index_fill", input)
+@twins(
+    "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
+    "index_fill(Tensor input, int dim, Tensor index, Number value)", method=True)
+def index_fill(call: Call, input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with the slices along `dim` that `index` names filled with a number."""
+    array, numbers = input._array, array_of("index_fill", index, "index", 3)
     axis = axis_of("index_fill", dim, array.ndim)
-    array_of("index_fill", index, "index", 3)
-    if index._array.dtype != I64:
-        raise IndexError(f"index_fill_(): Expected dtype int64 for index. Got torch.{index._array.dtype.name}.")
-    if index._array.ndim > 1:
-        raise RuntimeError(f"Index has to be a vector/scalar. Got shape {list(index._array.shape)}.")
+    if numbers.dtype != I64:
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index. Got torch.{numbers.dtype.name}.")
+    if numbers.ndim > 1:
+        raise RuntimeError(f"Index has to be a vector/scalar. Got shape {list(numbers.shape)}.")
     size = array.shape[axis] if array.ndim else 1
-    check_values(index._array, _check_filled, axis, size)
+    check_range(numbers, size, IndexError, OUT_OF_BOUNDS, axis, -size)
     if isinstance(value, TensorBase):
         if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value._array.ndim} dimension(s).")
-        return _INDEX_FILL_TENSOR[place](input, value, index, axis)
+        return call(ops.index_fill_tensor, input, value, index, axis, into=kernels.index_fill_tensor_into)
     value = filling(number("index_fill", "value", 4, value), array.dtype)
-    return _INDEX_FILL[place](input, index, axis, value)
-
-
-@public(
-    "index_fill(Tensor input, int dim, Tensor index, Tensor value)",
-    "index_fill(Tensor input, int dim, Tensor index, Number value)")
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """A copy with the slices along `dim` that `index` names filled with a number."""
-    return _index_fill(0, input, dim, index, value)
-
-
-@public()
-def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """`index_fill`, written over the tensor itself."""
-    return _index_fill(1, input, dim, index, value)
+    return call(ops.index_fill, input, index, axis, value, into=kernels.index_fill_into)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import dtype as torch_dtype
-from ....kernels.indexing.indexing import within
-from ....ops.basic import check_values
-from ....ops.indexing import histograms as ops
+from ....ops.indexing import sorting as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number
@@ -17,16 +15,16 @@ from ...recording.calls import recorded
 from ...recording.out_rules import FREE, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import public
 from ...state.base import TensorBase
-from ..elementwise.arithmetic import NUMBER, invalid
+from ..elementwise.arithmetic import invalid
 from ..reductions import flag
+from .gathering import check_range
 
 _searchsorted, _histc = recorded(ops.searchsorted), recorded(ops.histc)
 _histograms = {"histogram": (recorded(ops.histogram), recorded(ops.weighted_histogram)),
                "histogramdd": (recorded(ops.histogramdd), recorded(ops.weighted_histogramdd))}
 
 
-_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got "
-        "input {c_result} "
+_UNLIKE_HIST = ("torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_result} "
                 "and hist {c_out}")
 
 
@@ -93,13 +91,7 @@ def _sorter(bounds: Any, sorter: Any) -> Any:
     if indices.dtype != np.int64:
         raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                            f"{torch_dtype.of[indices.dtype].legacy}")
-    count = bounds.shape[-1]
-
-    def test(indices: Any) -> None:
-        if not within(indices, count):
-            raise RuntimeError("torch.searchsorted(): sorter index out of range")
-
-    check_values(indices, test)
+    check_range(indices, bounds.shape[-1], RuntimeError, "torch.searchsorted(): sorter index out of range")
     return indices
 
 
@@ -119,8 +111,6 @@ def bucketize(input: Any = None, boundaries: Any = None, *, out_int32: bool = Fa
     tensor([0, 1, 3])
     """
     input = self if input is None else input
-    if not isinstance(boundaries, TensorBase) or not isinstance(input, (TensorBase, *NUMBER)):
-        raise invalid("bucketize", input, boundaries)
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)  # type: ignore[call-arg]
@@ -180,15 +170,14 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None,
                            f"{array.ndim} dimensions")
     dims = array.shape[-1]
     given = [*bins] if isinstance(bins, (tuple, list)) else [bins] * dims
-    if any(isinstance(each, TensorBase) for each in given):
-        if len(given) != dims:
-            raise RuntimeError(f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional "
-                               f"histogram but got {len(given)}")
-        edges: tuple[Any, ...] = tuple([array_of("histogramdd", each, "bins", 2) for each in given])
-    else:
-        if len(given) != dims:
-            raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-        edges = tuple([as_int("histogramdd", each, "bins") for each in given])
+    of_edges = any(isinstance(each, TensorBase) for each in given)
+    if len(given) != dims:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got "
+            f"{len(given)}" if of_edges else
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    edges = tuple([array_of("histogramdd", each, "bins", 2) if of_edges else as_int("histogramdd", each, "bins")
+                   for each in given])
     hist, *places = _binned("histogramdd", input, weight, edges, range, density)
     return return_types.histogramdd((hist, tuple(places)))
 

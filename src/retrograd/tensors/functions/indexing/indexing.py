@@ -26,13 +26,13 @@ from ....ops.shape import alias, unsqueeze
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
 from ...recording.calls import recorded
-from ...recording.inplace import check_writable, write, written
-from ...recording.public import methods, public
+from ...recording.inplace import check_writable, over, write, written
+from ...recording.public import public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
 from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
 from ..shapes.shape import broadcast_to, view
-from . import gathering, masking
+from . import masking
 from .masking import put, static_index
 
 _select, _slice, _index = recorded(ops.select), recorded(ops.slice_), recorded(ops.index)
@@ -45,7 +45,7 @@ _NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byt
 
 # Reading
 
-@public(name="__getitem__")
+@public(name="__getitem__", method=True)
 def getitem(input: Any, key: Any) -> Any:
     """The part of a tensor that a key names: a view for ints, slices, None and Ellipsis; a copy for index arrays.
 
@@ -231,7 +231,7 @@ def _as_index(array: np.ndarray[Any, Any]) -> Any:
 
 # Writing
 
-@public(name="__setitem__")
+@public(name="__setitem__", method=True)
 def setitem(input: Any, key: Any, value: Any) -> None:
     """Write a number or a tensor over the part that a key names. The values are cast to the dtype of `input`.
 
@@ -281,13 +281,12 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
     if arrays is not None:
         value = _stripped(value, False)
         check_writable(target, True)
-        put(1, target, arrays, value, False)
-    elif shape == array.shape:
-        write(arithmetic.copy, target, (value,), overwrite)
-    elif not shape:
+        put(over, target, arrays, value, False)
+    elif not shape and array.shape:
         write(arithmetic.fill_tensor, target, (value,), overwrite)
     else:
-        value = _stripped(value)
+        if shape != array.shape:
+            value = _stripped(value)
         if value._array.shape != array.shape:
             value = broadcast_to(value, array.shape)
         write(arithmetic.copy, target, (value,), overwrite)
@@ -352,16 +351,3 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     if first > size - length:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return _slice(input, axis, first, first + length, 1)
-
-
-NUMPY: dict[Any, Callable[..., Any]] = gathering.NUMPY
-
-
-methods(
-    getitem, setitem, gather=gathering.gather, take=gathering.take, index_select=gathering.index_select,
-    take_along_dim=gathering.take_along_dim, masked_select=masking.masked_select, scatter=gathering.scatter,
-    scatter_=gathering.scatter_, scatter_add=gathering.scatter_add, scatter_add_=gathering.scatter_add_,
-    index_add=gathering.index_add, index_add_=gathering.index_add_, index_copy=gathering.index_copy,
-    index_copy_=gathering.index_copy_, index_fill=gathering.index_fill, index_fill_=gathering.index_fill_,
-    index_put=masking.index_put, index_put_=masking.index_put_, masked_fill=masking.masked_fill,
-    masked_fill_=masking.masked_fill_)

@@ -18,38 +18,34 @@ from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of
 from ...arguments.options import filling, number
 from ...recording.calls import recorded
+from ...recording.inplace import over
 from ...recording.out_rules import APART, SCALAR, rule
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import TensorBase
 from ...state.writable import refuse_overlap
-from .gathering import writer
 
 _masked_select = recorded(ops.masked_select)
-# As in `gathering`: the call that makes a new tensor, and the call that writes in place.
-_INDEX_PUT = recorded(ops.index_put), writer(ops.index_put, kernels.put_into)
-_MASKED_FILL = recorded(ops.masked_fill), writer(ops.masked_fill, elements.masked_fill_into)
-_MASKED_FILL_TENSOR = (recorded(ops.masked_fill_tensor),
-                       writer(ops.masked_fill_tensor, elements.masked_fill_tensor_into))
 
 
 # Several dimensions
 
-def _index_put(place: int, input: Any, indices: Any, values: Any, accumulate: bool) -> Any:
-    array_of("index_put", input)
-    for i, each in enumerate(indices):
-        if not isinstance(each, TensorBase):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
-    arrays = tuple([static_index(each._array) for each in indices])
-    return put(place, input, arrays, values, accumulate)
+def _check_rank(target: Any, values: Any, indices: tuple[Any, ...], accumulate: bool) -> None:
+    """Raises RuntimeError for values of more dimensions than the places have, which NumPy takes if the first is 1."""
+    one = not accumulate and values.size == 1 and kernels.by_mask(indices)
+    if values.ndim > 1 and values.shape[0] == 1 and not one:
+        error = kernels.misfit(target.shape, indices, values.shape)
+        if error is not None:
+            raise error
 
 
-def put(place: int, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
-    """`index_put` with arrays as indices. It writes in place if `place` is 1."""
+def put(call: Call, input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+    """`index_put` with arrays as indices. It writes in place if `call` is `over`."""
     array = array_of("index_put", values, "values", 3)
-    if place:
+    if call is over:
         check_apart(input._array, array, indices)
     check_put(input._array, array, indices, accumulate)
-    return _INDEX_PUT[place](input, values, indices, accumulate)
+    return call(ops.index_put, input, values, indices, accumulate, into=kernels.put_into)
 
 
 def check_apart(target: Any, values: Any, indices: tuple[Any, ...]) -> None:
@@ -95,59 +91,53 @@ def static_index(array: Any) -> Any:
                      f"torch.{array.dtype.name}.")
 
 
-@public()
-def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+@twins(method=True)
+def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
 
     There is one index tensor for each leading dimension. The index tensors broadcast.
     """
-    return _index_put(0, input, indices, values, accumulate)
+    array_of("index_put", input)
+    for i, each in enumerate(indices):
+        if not isinstance(each, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
+    arrays = tuple([static_index(each._array) for each in indices])
+    _check_rank(input._array, array_of("index_put", values, "values", 3), arrays, accumulate)
+    return put(call, input, arrays, values, accumulate)
 
 
-@public()
-def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-    """`index_put`, written over the tensor itself."""
-    return _index_put(1, input, indices, values, accumulate)
+index_put_ = index_put.written
 
 
 # By a mask
 
-def _masked_fill(place: int, input: Any, mask: Any, value: Any) -> Any:
-    array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
-    if chosen.dtype.kind != "b":
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
-                           f"{C_NAMES[chosen.dtype.name]}")
-    shapes = array.shape, chosen.shape
-    common_shape(*(shapes if place else shapes[::-1]))
-    if isinstance(value, TensorBase):
-        if value._array.ndim:
-            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                               f"{value._array.ndim} dimension(s).")
-        return _MASKED_FILL_TENSOR[place](input, value, mask)
-    return _MASKED_FILL[place](input, mask, filling(number("masked_fill", "value", 3, value), array.dtype))
-
-
-@public("masked_fill(Tensor input, Tensor mask, Tensor value)", "masked_fill(Tensor input, Tensor mask, Number value)")
-def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+@twins("masked_fill(Tensor input, Tensor mask, Tensor value)",
+       "masked_fill(Tensor input, Tensor mask, Number value)", method=True)
+def masked_fill(call: Call, input: Any, mask: Any, value: Any) -> Any:
     """A copy with a number where the mask is true. The tensor and the mask broadcast to one shape.
 
     >>> import retrograd as torch
     >>> torch.tensor([1, 2, 3]).masked_fill(torch.tensor([True, False, True]), 0)
     tensor([0, 2, 0])
     """
-    return _masked_fill(0, input, mask, value)
+    array, chosen = array_of("masked_fill", input), array_of("masked_fill", mask, "mask", 2)
+    if chosen.dtype.kind != "b":
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
+                           f"{C_NAMES[chosen.dtype.name]}")
+    shapes = array.shape, chosen.shape
+    common_shape(*(shapes if call is over else shapes[::-1]))
+    if isinstance(value, TensorBase):
+        if value._array.ndim:
+            raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value._array.ndim} dimension(s).")
+        return call(ops.masked_fill_tensor, input, value, mask, into=elements.masked_fill_tensor_into)
+    value = filling(number("masked_fill", "value", 3, value), array.dtype)
+    return call(ops.masked_fill, input, mask, value, into=elements.masked_fill_into)
 
 
-@public()
-def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
-    """`masked_fill`, written over the tensor itself."""
-    return _masked_fill(1, input, mask, value)
-
-
-@public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART))
+@public("masked_select(Tensor input, Tensor mask, out)", out=rule(exact=SCALAR, overlap=APART), method=True)
 def masked_select(input: Any, mask: Any) -> Any:
     """A vector of the elements where the mask is true. The tensor and the mask broadcast to one shape."""
-    array_of("masked_select", input)
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
         raise RuntimeError(f"masked_select: expected BoolTensor for mask. Got {mask.dtype}.")
     common_shape(mask._array.shape, input._array.shape)

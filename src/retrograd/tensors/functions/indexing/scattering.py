@@ -14,56 +14,35 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, dtype as torch_dtype, refuse
-from ....kernels.indexing import gathering as elements, indexing as places, scattering as kernels
+from ....dtypes import I64, refuse
+from ....kernels.indexing import gathering as elements, scattering as kernels
 from ....kernels.shape import clash
-from ....ops.basic import beyond, cast, check_values
+from ....ops.basic import beyond
 from ....ops.indexing import indexing, scattering as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient
-from ...recording.calls import recorded
+from ...recording.inplace import over
 from ...recording.out_rules import APART, EXACT, TARGET, UNASKED, rule
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import plain
 from ..shapes.joining import unbind
-from .gathering import check_elements, check_elements_exist, check_types, int_index, writer
+from . import gathering
 
-# As in `gathering`: the call that makes a new tensor, and the call that writes in place.
-_SCATTER = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
-    "sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean, "amax": ops.scatter_extreme,
-    "amin": ops.scatter_extreme}.items()}
-_INDEX = {reduce: (recorded(op), writer(op, kernels.scatter_reduce_into)) for reduce, op in {
-    "prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extreme, "amin": ops.index_extreme}.items()}
-_MASKED = recorded(indexing.masked_scatter), writer(indexing.masked_scatter, elements.masked_scatter_into)
-_PUT = recorded(indexing.put), writer(indexing.put, elements.put_over)
+# The operators by the name of the reduction.
+_SCATTER = {"sum": ops.scatter_reduce_sum, "prod": ops.scatter_prod, "mean": ops.scatter_mean,
+            "amax": ops.scatter_extreme, "amin": ops.scatter_extreme}
+_INDEX = {"prod": ops.index_prod, "mean": ops.index_mean, "amax": ops.index_extreme, "amin": ops.index_extreme}
 
 
 # Element by element along one dimension
 
-def _scatter_reduce(place: int, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
-    array, source = array_of("scatter_reduce", input), array_of("scatter_reduce", src, "src", 4)
-    axis = axis_of("scatter_reduce", dim, array.ndim)
-    if reduce not in _SCATTER:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    index = int_index("scatter", index)
-    check_types(array, source)
-    if index._array.size:
-        axis_of("scatter_reduce", dim, source.ndim)
-        check_elements("scatter", array, index._array, axis, source)
-        refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
-                     {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
-    if not place:
-        refuse_complex_gradient("scatter_reduce", input)
-        refuse_complex_gradient("scatter_reduce", src)
-    return _SCATTER[reduce][place](input, src, index, axis, reduce, bool(include_self))
-
-
-@public(
+@twins(
     "scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor "
     "out=None)",
-    out=rule(exact=EXACT, overlap=TARGET),
-    strict=True, method=True)
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    out=rule(exact=EXACT, overlap=TARGET), strict=True, method=True)
+def scatter_reduce(call: Call, input: Any, dim: int, index: Any, src: Any, reduce: str, *,
+                   include_self: bool = True) -> Any:
     """A copy with elements of `src` combined with the elements along `dim` that `index` names: for a matrix and dim 0,
     `src[i, j]` with `out[index[i, j], j]`.
 
@@ -74,40 +53,24 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     >>> torch.tensor([1., 2.]).scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), "mean")
     tensor([3., 2.])
     """
-    return _scatter_reduce(0, input, dim, index, src, reduce, include_self)
-
-
-@public(method=True)
-def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """`scatter_reduce`, written over the tensor itself."""
-    return _scatter_reduce(1, input, dim, index, src, reduce, include_self)
+    array, source = array_of("scatter_reduce", input), array_of("scatter_reduce", src, "src", 4)
+    axis = axis_of("scatter_reduce", dim, array.ndim)
+    if reduce not in _SCATTER:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    index = gathering.int_index("scatter", index)
+    gathering.check_types(array, source)
+    if index._array.size:
+        axis_of("scatter_reduce", dim, source.ndim)
+        gathering.check_elements("scatter", array, index._array, axis, source)
+        refuse(array.dtype, f"scatter_gather_tensor_cpu_reduce_{reduce}",
+                     {"amax": "c", "amin": "c", "mean": "b"}.get(reduce, ""))
+    if call is not over:
+        refuse_complex_gradient("scatter_reduce", input, src)
+    return call(_SCATTER[reduce], input, src, index, axis, reduce, bool(include_self),
+                into=kernels.scatter_reduce_into)
 
 
 # Slice by slice along one dimension
-
-def _check_slices(axis: int, array: Any, numbers: Any, source: Any) -> None:
-    """Raises IndexError or RuntimeError if the slices or the index do not fit the tensor."""
-    if numbers.ndim > 1:
-        raise IndexError(f"index_reduce_(): Index is supposed to be a vector, but got dim: {numbers.ndim} with type: "
-                         f"{torch_dtype.of[numbers.dtype].legacy} and size: {[*numbers.shape]}")
-    if numbers.dtype.kind != "i" or numbers.itemsize < 4:
-        raise RuntimeError("index_reduce_(): Expected dtype int32/int64 for index but got: "
-                           f"{torch_dtype.of[numbers.dtype].legacy}")
-    if array.dtype != source.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, source))
-        raise RuntimeError(f"index_reduce_(): self ({have}) and source ({want}) must have the same scalar type")
-    if axis and axis >= source.ndim:
-        raise RuntimeError(f"index_reduce_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
-                           f"{source.ndim}")
-    count = source.shape[axis] if source.ndim else 1
-    if numbers.size != count:
-        raise RuntimeError(f"index_reduce_(): Number of indices ({numbers.size}) should be equal to source.size(dim): "
-                           f"({count}), for dim: {axis}")
-    rest = [(*a.shape[:axis], *a.shape[axis + 1:]) for a in (array, source)]
-    if array.ndim != source.ndim or rest[0] != rest[1]:
-        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                           f"self.shape = {[*array.shape]} source.shape = {[*source.shape]}")
-
 
 def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
     """Raises NotImplementedError for dtypes without a kernel in PyTorch. Vectors have a kernel of their own."""
@@ -121,116 +84,78 @@ def _check_kind(array: Any, reduce: str, include_self: bool) -> None:
         refuse(array.dtype, "maximum_cpu" if reduce == "amax" else "minimum_cpu", "c")
 
 
-def _index_reduce(place: int, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:
+@twins(
+    "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
+    "out=None)",
+    out=rule(exact=EXACT, overlap=TARGET), strict=True, method=True)
+def index_reduce(call: Call, input: Any, dim: int, index: Any, source: Any, reduce: str, *,
+                 include_self: bool = True) -> Any:
+    """A copy with the slices of `source` combined with the slices along `dim` that `index` names.
+
+    `reduce` is "prod", "mean", "amax" or "amin"; for sums use `index_add`. See `scatter_reduce`.
+    """
     array, values = array_of("index_reduce", input), array_of("index_reduce", source, "source", 4)
     if reduce not in _INDEX:
         raise RuntimeError("index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
                            f"{reduce}.")
     axis = axis_of("index_reduce", dim, array.ndim)
-    _check_slices(axis, array, array_of("index_reduce", index, "index", 3), values)
-    numbers = index._array if index._array.dtype == I64 else cast.run(index._array, I64)
+    gathering.check_slices("index_reduce", array, axis, array_of("index_reduce", index, "index", 3), values)
+    numbers = gathering.int_index("index_reduce", index)._array
     if values.size:
         _check_kind(array, reduce, include_self)
-    check_values(numbers, _check_places, array.shape[axis] if array.ndim else 1)
+    gathering.check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, gathering.NO_SLICE, axis)
     if array.ndim:
         numbers = beyond(partial(_spread, axis, values.shape), numbers)
-    if not place:
-        refuse_complex_gradient("index_reduce", input)
-        refuse_complex_gradient("index_reduce", source)
-    return _INDEX[reduce][place](input, source, plain(numbers), axis, reduce, bool(include_self))
-
-
-@public(
-    "index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor "
-    "out=None)",
-    out=rule(exact=EXACT, overlap=TARGET),
-    strict=True, method=True)
-def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """A copy with the slices of `source` combined with the slices along `dim` that `index` names.
-
-    `reduce` is "prod", "mean", "amax" or "amin"; for sums use `index_add`. See `scatter_reduce`.
-    """
-    return _index_reduce(0, input, dim, index, source, reduce, include_self)
-
-
-@public(method=True)
-def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    """`index_reduce`, written over the tensor itself."""
-    return _index_reduce(1, input, dim, index, source, reduce, include_self)
+    if call is not over:
+        refuse_complex_gradient("index_reduce", input, source)
+    return call(_INDEX[reduce], input, source, plain(numbers), axis, reduce, bool(include_self),
+                into=kernels.scatter_reduce_into)
 
 
 # By a mask, and by number
 
-def _masked_scatter(place: int, input: Any, mask: Any, source: Any) -> Any:
-    array, chosen = array_of("masked_scatter", input), array_of("masked_scatter", mask, "mask", 2)
-    values = array_of("masked_scatter", source, "source", 3)
+@twins("masked_scatter(Tensor input, Tensor mask, Tensor source)", method=True)
+def masked_scatter(call: Call, input: Any, mask: Any, source: Any) -> Any:
+    """A copy with the first elements of `source`, in order, where the mask is true.
+
+    The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
+    """
+    array, values, chosen = input._array, source._array, array_of("masked_scatter", mask, "mask", 2)
     if array.dtype != values.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, values))
-        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{have} and {want}")
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes but got"
+                           f"{gathering.legacy(array)} and {gathering.legacy(values)}")
     if chosen.dtype.kind != "b":
         raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype "
-                           f"{torch_dtype.of[chosen.dtype].legacy}")
-    if place and chosen.ndim > array.ndim:
+                           f"{gathering.legacy(chosen)}")
+    if call is over and chosen.ndim > array.ndim:
         raise RuntimeError(f"expand(CPUBoolType{{{[*chosen.shape]}}}, size={[*array.shape]}): the number of sizes "
                            f"provided ({array.ndim}) must be greater or equal to the number of dimensions in the "
                            f"tensor ({chosen.ndim})")
     refusal = clash(chosen.shape, array.shape)
     if refusal is not None:
         raise RuntimeError(f"{refusal}. Here a is the mask and b is the input.")
-    return _MASKED[place](input, source, mask)
+    return call(indexing.masked_scatter, input, source, mask, into=elements.masked_scatter_into)
 
 
-@public("masked_scatter(Tensor input, Tensor mask, Tensor source)", method=True)
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """A copy with the first elements of `source`, in order, where the mask is true.
+@twins("put(Tensor input, Tensor index, Tensor source, bool accumulate=False)", method=True)
+def put(call: Call, input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy with elements of `source` written, or with `accumulate` added, at places given in row-major order.
 
-    The tensor and the mask broadcast to one shape. Raises RuntimeError if the source has too few elements.
+    Negative indices count from the end. `source` has as many elements as `index`.
     """
-    return _masked_scatter(0, input, mask, source)
-
-
-@public(method=True)
-def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
-    """`masked_scatter`, written over the tensor itself."""
-    return _masked_scatter(1, input, mask, source)
-
-
-def _put(place: int, input: Any, index: Any, source: Any, accumulate: bool) -> Any:
-    array, numbers = array_of("put", input), array_of("put", index, "index", 2)
-    values = array_of("put", source, "source", 3)
+    array, values, numbers = input._array, source._array, array_of("put", index, "index", 2)
     if numbers.dtype != I64:
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {torch_dtype.of[numbers.dtype].legacy}")
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {gathering.legacy(numbers)}")
     if array.dtype != values.dtype:
-        have, want = (torch_dtype.of[a.dtype].legacy for a in (array, values))
         raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
-                           f"{have} and source.dtype = {want}")
+                           f"{gathering.legacy(array)} and source.dtype = {gathering.legacy(values)}")
     if numbers.size != values.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                          f"source.numel() = {values.size}, index.numel() = {numbers.size}")
     if numbers.size and not array.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    check_values(numbers, check_elements_exist, array.size)
-    return _PUT[place](input, source, index, bool(accumulate))
-
-
-@public(method=True)
-def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy with elements of `source` written, or with `accumulate` added, at places given in row-major order.
-
-    Negative indices count from the end. `source` has as many elements as `index`.
-    """
-    return _put(0, input, index, source, accumulate)
-
-
-@public(method=True)
-def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """`put`, written over the tensor itself."""
-    return _put(1, input, index, source, accumulate)
-
-
-def _check_places(numbers: Any, size: int) -> None:
-    if not places.within(numbers, size):
-        raise IndexError(f"index out of range in self: indices are from {numbers.min()} to {numbers.max()}")
+    gathering.check_range(numbers, array.size, IndexError, gathering.NO_ELEMENT, low=-array.size)
+    return call(indexing.put, input, source, index, bool(accumulate), into=elements.put_over)
 
 
 def _spread(axis: int, shape: tuple[int, ...], numbers: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import require, unimplemented
-from ....kernels.indexing.segments import segments_of
+from ....kernels.indexing.scattering import segments_of
 from ....ops.basic import beyond
 from ....ops.indexing import segments as ops
 from ...arguments.dims import axis_of
-from ...arguments.options import check_tensor, number
+from ...arguments.options import number
 from ...recording.calls import recorded
 from ...recording.public import public
 from ...state.base import TensorBase, plain
@@ -22,11 +22,11 @@ _OPS = {"sum": recorded(ops.segment_sum), "mean": recorded(ops.segment_mean), "p
 _SPELLED = {"amax": "max", "amin": "min"}
 
 
-@public()
+@public("segment_reduce(Tensor data, str reduce, *, Tensor lengths=None, Tensor indices=None, Tensor offsets=None, "
+        "int axis=0, bool unsafe=False, Number initial=None)", strict=True)
 def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None = None,
-                   indices: TensorBase | None = None,
-                   offsets: TensorBase | None = None, axis: int = 0, unsafe: bool = False,
-                   initial: float | None = None) -> TensorBase:
+                   indices: TensorBase | None = None, offsets: TensorBase | None = None, axis: int = 0,
+                   unsafe: bool = False, initial: Any = None) -> TensorBase:
     """The sum, mean, max, min or prod of each segment of `data` along `axis`.
 
     `lengths` holds the number of elements of each segment. `offsets`, the other choice, holds the place where each
@@ -38,18 +38,8 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
     >>> torch.segment_reduce(torch.tensor([1., 2., 3., 4.]), "mean", lengths=torch.tensor([1, 3]))
     tensor([1., 3.])
     """
-    check_tensor("segment_reduce", data, "data")
-    if not isinstance(reduce, str):
-        raise TypeError(f"segment_reduce(): argument 'reduce' (position 2) must be str, not {type(reduce).__name__}")
-    for name, given in (("lengths", lengths), ("indices", indices), ("offsets", offsets)):
-        if given is not None and not hasattr(given, "_array"):
-            raise TypeError(f"segment_reduce(): argument '{name}' must be Tensor, not {type(given).__name__}")
     if initial is not None:
-        try:
-            initial = number("segment_reduce", "initial", 0, initial)
-        except TypeError:
-            raise TypeError("segment_reduce(): argument 'initial' must be Number, not "
-                            f"{type(initial).__name__}") from None
+        initial = number("segment_reduce", "initial", 0, initial)
     array = data._array
     dim = axis_of("segment_reduce", axis, array.ndim)
     kind = _SPELLED.get(reduce, reduce)
@@ -63,8 +53,7 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
     index = beyond(lambda ends: segments_of(ends, array.shape[dim], dim, array.shape), bounds)
     counts = beyond(lambda ends: np.diff(ends, axis=-1).reshape(
         *ends.shape[:-1], -1, *(1,) * (array.ndim - dim - 1)), bounds)
-    result: TensorBase = _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)
-    return result
+    return _OPS[kind](data, plain(index), plain(counts), dim, kind, initial)  # type: ignore[no-any-return]
 
 
 def _bounds(array: Any, lengths: Any, offsets: Any, dim: int, unsafe: bool) -> Any:

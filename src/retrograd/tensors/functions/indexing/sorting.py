@@ -13,20 +13,19 @@ import numpy as np
 from ....dtypes import BOOL_, C_NAMES
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
+from ....ops.framework import Op
 from ....ops.indexing import sorting as ops
 from ...arguments import return_types
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import element_type
 from ...recording.calls import recorded
-from ...recording.inplace import write
+from ...recording.inplace import over
 from ...recording.out_rules import APART, EXACT, FREE, UNASKED, Rule, rule
 from ...recording.public import methods, public
 from ...state.base import TensorBase
 from ..reductions import flag, type_of_result
 
-_median, _nanmedian = recorded(ops.median), recorded(ops.nanmedian)
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
-_cumsum, _cumprod = recorded(scans.cumsum), recorded(scans.cumprod)
 _logcumsumexp = recorded(scans.logcumsumexp)
 _nonzero, _nonzero_columns = recorded(ops.nonzero), recorded(ops.nonzero_columns)
 _bincount, _stable_sort = recorded(ops.bincount), recorded(ops.stable_sort)
@@ -85,9 +84,9 @@ _MIDDLE = rule(overlap=APART, exact=(
     "checking arguments for median)"))
 
 
-def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool) -> Callable[..., Any]:
+def _middle(name: str, of_all: Any, along: Any, ignore_nan: bool) -> Callable[..., Any]:
     """median or nanmedian."""
-    along, named = recorded(along), getattr(return_types, name)
+    of_all, along, named = recorded(of_all), recorded(along), getattr(return_types, name)
 
     def asked(input: Any, dim: int | None = None, keepdim: bool = False) -> Rule:
         if dim is None:
@@ -110,8 +109,8 @@ def _middle(name: str, of_all: Callable[..., Any], along: Any, ignore_nan: bool)
     return function
 
 
-median = _middle("median", _median, ops.median_dim, False)
-nanmedian = _middle("nanmedian", _nanmedian, ops.nanmedian_dim, True)
+median = _middle("median", ops.median, ops.median_dim, False)
+nanmedian = _middle("nanmedian", ops.nanmedian, ops.nanmedian_dim, True)
 
 
 @public(
@@ -196,34 +195,45 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return return_types.topk(_topk(input, k, axis, flag("topk", largest, argument="largest")))
 
 
-def _refuse_bool(name: str, dtype: Any) -> None:
-    if dtype is not None and element_type(name, dtype) == BOOL_:
-        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Leave the dtype out.")
+def _cumulative(op: Op, doc: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """cumsum or cumprod, and its in-place form."""
+    name, call = op.name, recorded(op)
+
+    def refuse_bool(dtype: np.dtype[Any]) -> None:
+        if dtype == BOOL_:
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'. Choose another dtype.")
+
+    @public(f"{name}(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)", name=name, doc=doc,
+            out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
+    def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        axis = axis_of(name, dim, array_of(name, input).ndim)
+        if dtype is not None:
+            refuse_bool(element_type(name, dtype))
+        return call(input, axis, type_of_result(name, input, dtype))
+
+    @public(f"{name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{name}_", method=True,
+            doc=f"`{name}`, written over the tensor itself.")
+    def written(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        have = array_of(name, input).dtype
+        axis, target = axis_of(name, dim, input._array.ndim), have if dtype is None else element_type(name, dtype)
+        refuse_bool(target)
+        if target != have:
+            raise RuntimeError(f"Bad in-place call: input tensor dtype {C_NAMES[have.name]} and output tensor dtype "
+                               f"{C_NAMES[target.name]} should match")
+        return over(op, input, axis, target)
+
+    return function, written
 
 
-@public(
-    "cumsum(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
-    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The running sums of the elements along `dim`. Bools and ints are summed in int64.
+cumsum, cumsum_ = _cumulative(
+    scans.cumsum, """The running sums of the elements along `dim`. Bools and ints are summed in int64.
 
     >>> import retrograd as torch
     >>> torch.tensor([1, 2, 3]).cumsum(0)
     tensor([1, 3, 6])
-    """
-    axis = axis_of("cumsum", dim, array_of("cumsum", input).ndim)
-    _refuse_bool("cumsum", dtype)
-    return _cumsum(input, axis, type_of_result("cumsum", input, dtype))
-
-
-@public(
-    "cumprod(Tensor input, int dim, *, dtype dtype=None, Tensor out=None)",
-    out=rule(typed=True, kernel=("{name}_out_cpu", "iufc")), method=True)
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The running products of the elements along `dim`. Bools and ints are multiplied in int64."""
-    axis = axis_of("cumprod", dim, array_of("cumprod", input).ndim)
-    _refuse_bool("cumprod", dtype)
-    return _cumprod(input, axis, type_of_result("cumprod", input, dtype))
+    """)
+cumprod, cumprod_ = _cumulative(
+    scans.cumprod, "The running products of the elements along `dim`. Bools and ints are multiplied in int64.")
 
 
 @public("logcumsumexp(Tensor input, int dim, out)", out=rule(exact="expected scalar_type {result} but found {out}"),
@@ -231,26 +241,6 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
 def logcumsumexp(input: Any, dim: int) -> Any:
     """The logarithms of the running sums of exp(input) along `dim`, computed without overflow."""
     return _logcumsumexp(input, axis_of("logcumsumexp", dim, array_of("logcumsumexp", input).ndim))
-
-
-def _over_itself(op: Any) -> Callable[..., Any]:
-    """cumsum or cumprod, in place."""
-
-    @public(f"{op.name}_(Tensor input, int dim, *, dtype dtype=None)", name=f"{op.name}_",
-            doc=f"`{op.name}`, written over the tensor itself.")
-    def function(input: Any, dim: int, *, dtype: Any = None) -> Any:
-        place = axis_of(op.name, dim, array_of(op.name, input).ndim)
-        target = input._array.dtype if dtype is None else element_type(op.name, dtype)
-        if target.kind == "b":
-            raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'. Convert with .long().")
-        have = input._array.dtype
-        if target != have:
-            raise RuntimeError(f"Bad in-place call: input tensor dtype {C_NAMES[have.name]} and output tensor dtype "
-                               f"{C_NAMES[target.name]} should match")
-        write(op, input, (place, target))
-        return input
-
-    return function
 
 
 def _running(name: str, op: Any, largest: bool) -> Callable[..., Any]:
@@ -319,6 +309,4 @@ NUMPY: dict[Any, Callable[..., Any]] = {
 }
 
 
-methods(
-    max, min, median, nanmedian, cummax, cummin, cumsum_=_over_itself(scans.cumsum),
-    cumprod_=_over_itself(scans.cumprod))
+methods(max, min, median, nanmedian, cummax, cummin)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import dtype as torch_dtype, of_scalar
-from ....ops.indexing import uniques as ops
+from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, UNASKED, rule

@@ -5,31 +5,17 @@ If beta is 0, the values of input are ignored, nan and inf too. Only addr promot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy
 from ....ops.linalg import matrix as ops
-from ...arguments.dims import array_of, axis_of
+from ...arguments.dims import axis_of
 from ...arguments.options import number
-from ...recording.calls import recorded
-from ...recording.inplace import write
+from ...recording.inplace import over
 from ...recording.out_rules import ADDEND, ELEMENTWISE, EXACT, rule
-from ...recording.public import public
+from ...recording.twins import Call, twins
+from ..shapes.shape import expanded
 from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, refuse_bool
-
-
-def _check_addend(x: Any, shape: tuple[int, ...]) -> None:
-    """Raises RuntimeError unless `x` can be expanded to the shape of the product."""
-    if x.ndim > len(shape):
-        raise RuntimeError(f"expand(torch.{legacy(x)}Tensor{{{[*x.shape]}}}, size={[*shape]}): the number of "
-                           f"sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
-                           f"tensor ({x.ndim})")
-    for back in range(1, x.ndim + 1):
-        if x.shape[-back] not in (1, shape[-back]):
-            raise RuntimeError(f"The expanded size of the tensor ({shape[-back]}) must match the existing size "
-                               f"({x.shape[-back]}) at non-singleton dimension {len(shape) - back}.  Target sizes: "
-                               f"{[*shape]}.  Tensor sizes: {[*x.shape]}")
 
 
 def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
@@ -47,7 +33,7 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
     if mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): "
                            "the columns of the first must be as many as the rows of the second")
-    _check_addend(x, (mat1.shape[0], mat2.shape[1]))
+    expanded(x, (mat1.shape[0], mat2.shape[1]))
     if mat1.size:
         refuse_bool("addmm_impl_cpu_", mat2)
 
@@ -59,7 +45,7 @@ def _product_shape(batch1: Any, batch2: Any) -> tuple[int, int, int]:
 
 
 def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
-    _check_addend(x, _product_shape(batch1, batch2))
+    expanded(x, _product_shape(batch1, batch2))
     if x.dtype is not batch1.dtype:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
         raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
@@ -68,7 +54,7 @@ def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
 
 
 def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
-    _check_addend(x, _product_shape(batch1, batch2)[1:])
+    expanded(x, _product_shape(batch1, batch2)[1:])
     for i, array in enumerate((batch1, batch2), 1):
         if array.ndim != 3:
             raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
@@ -82,20 +68,6 @@ def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
     refuse_bool("addmm_impl_cpu_", batch2)
 
 
-def _check_addr(x: Any, vec1: Any, vec2: Any) -> None:
-    for name, vector in (("vec1", vec1), ("vec2", vec2)):
-        if vector.ndim != 1:
-            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
-    _check_addend(x, (vec1.size, vec2.size))
-
-
-def _check_bools(arrays: Sequence[Any], beta: Any, alpha: Any) -> None:
-    """Raises RuntimeError if beta or alpha is a bool and an operand is not of bools."""
-    for name, factor in (("beta", beta), ("alpha", alpha)):
-        if isinstance(factor, bool) and any(array.dtype.kind != "b" for array in arrays):
-            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
-
-
 def _refuse_resizing(x: Any, first: Any, second: Any) -> None:
     """Raises RuntimeError if the product has another shape than `x`. Another check reports factors that do not fit."""
     shape = (*first.shape[:-1], *second.shape[first.ndim - 1:])
@@ -104,19 +76,15 @@ def _refuse_resizing(x: Any, first: Any, second: Any) -> None:
                            "should match")
 
 
-_addmm, _addmv, _addbmm = recorded(ops.addmm), recorded(ops.addmv), recorded(ops.addbmm)
-_baddbmm, _addr = recorded(ops.baddbmm), recorded(ops.addr)
-
-
 def _factors(name: str, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return number(name, "beta", 4, beta), number(name, "alpha", 5, alpha)
 
 
-@public(
+@twins(
     "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     "addmm(Tensor input, Tensor mat1, Tensor mat2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmm(call: Call, input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat1 @ mat2, for matrices of shapes (n, m) and (m, k). `input` broadcasts to (n, k).
 
     If `beta` is 0, the values of `input` are ignored, nan too. Raises RuntimeError if the sizes do not fit or the
@@ -127,116 +95,82 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     tensor([[2., 1.],
             [1., 2.]])
     """
-    x, a, b = array_of("addmm", input), array_of("addmm", mat1, "mat1", 2), array_of("addmm", mat2, "mat2", 3)
+    x, a, b = input._array, mat1._array, mat2._array
+    if call is over:
+        _refuse_resizing(x, a, b)
     if not (a.ndim == b.ndim == 2 and x.shape == b.shape[1:] and a.shape[1] == b.shape[0]
             and x.dtype is a.dtype is b.dtype in DIFFERENTIABLE):      # a linear layer skips these checks
         _check_addmm(x, a, b)
-    return _addmm(input, mat1, mat2, *_factors("addmm", beta, alpha))
+    return call(ops.addmm, input, mat1, mat2, *_factors("addmm", beta, alpha))
 
 
-@public(
+@twins(
     "baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     "baddbmm(Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Number beta=1, Number alpha=1, Tensor "
     "out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def baddbmm(call: Call, input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * batch1 @ batch2, for stacks of matrices of shapes (b, n, m) and (b, m, k).
 
     `input` broadcasts to (b, n, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
-    _check_baddbmm(array_of("baddbmm", input), array_of("baddbmm", batch1, "batch1", 2),
-                   array_of("baddbmm", batch2, "batch2", 3))
-    return _baddbmm(input, batch1, batch2, *_factors("baddbmm", beta, alpha))
+    if call is over:
+        _refuse_resizing(input._array, batch1._array, batch2._array)
+    _check_baddbmm(input._array, batch1._array, batch2._array)
+    return call(ops.baddbmm, input, batch1, batch2, *_factors("baddbmm", beta, alpha))
 
 
-@public(
+@twins(
     "addbmm(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact="self and mat2 must have the same dtype, but got {out} and {result}", overlap=ADDEND, notice=""),
     method=True)
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addbmm(call: Call, input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the sum over b of batch1[b] @ batch2[b]: the result has shape (n, k).
 
     The stacks have shapes (b, n, m) and (b, m, k). Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
-    _check_addbmm(array_of("addbmm", input), array_of("addbmm", batch1, "batch1", 2),
-                  array_of("addbmm", batch2, "batch2", 3))
-    return _addbmm(input, batch1, batch2, *_factors("addbmm", beta, alpha))
+    _check_addbmm(input._array, batch1._array, batch2._array)
+    return call(ops.addbmm, input, batch1, batch2, *_factors("addbmm", beta, alpha))
 
 
-@public(
+@twins(
     "addmv(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=rule(exact=EXACT, overlap=ADDEND), method=True)
-def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmv(call: Call, input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * mat @ vec, for a matrix (n, m) and a vector (m,); `input` broadcasts to (n,).
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
-    check_matrix_vector(array_of("addmv", input), array_of("addmv", mat, "mat", 2), array_of("addmv", vec, "vec", 3))
-    return _addmv(input, mat, vec, *_factors("addmv", beta, alpha))
+    if call is over and input._array.ndim < 2:
+        _refuse_resizing(input._array, mat._array, vec._array)
+    check_matrix_vector(input._array, mat._array, vec._array)
+    return call(ops.addmv, input, mat, vec, *_factors("addmv", beta, alpha))
 
 
-@public(
+addmv_ = addmv.written
+
+
+@twins(
     "addr(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
     out=ELEMENTWISE, method=True)
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+def addr(call: Call, input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta * input + alpha * the outer product of vectors of n and m elements, in the common dtype.
 
     `input` broadcasts to (n, m). Raises RuntimeError if it does not, and for operands that are not vectors.
     """
-    arrays = array_of("addr", input), array_of("addr", vec1, "vec1", 2), array_of("addr", vec2, "vec2", 3)
-    _check_addr(*arrays)
-    if all(array.dtype.kind in "biu" for array in arrays):
-        for name, factor in (("beta", beta), ("alpha", alpha)):
-            if isinstance(factor, float):
-                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
-    _check_bools(arrays, beta, alpha)
-    return _addr(input, vec1, vec2, *_factors("addr", beta, alpha))
-
-
-def _over_itself(op: Any, check: Callable[[Any, Any, Any], None], x: Any, first: Any, second: Any, beta: float,
-                 alpha: float) -> Any:
-    """The in-place form of `op`: checks the operands and writes the result to `x`."""
-    name, (_, left, right, *_) = f"{op.name}_", op.arguments
-    arrays = array_of(name, x), array_of(name, first, left, 2), array_of(name, second, right, 3)
-    if op in (ops.addmm, ops.baddbmm) or (op is ops.addmv and arrays[0].ndim < 2):
-        _refuse_resizing(*arrays)
-    check(*arrays)
-    if op is ops.addr:
-        if arrays[0].ndim != 2:
-            raise RuntimeError(f"2D tensor expected, got {arrays[0].ndim}D tensor for input")
-        if arrays[0].shape != (arrays[1].size, arrays[2].size):
-            sizes = ", ".join(f"{n}: {list(a.shape)}" for n, a in zip(("input", "v1", "v2"), arrays, strict=True))
-            raise RuntimeError(f"size mismatch, {sizes}")
-        _check_bools(arrays, beta, alpha)
-    write(op, x, (first, second, beta, alpha))
-    return x
-
-
-@public(method=True)
-def addmm_(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`addmm`, written over the tensor itself."""
-    return _over_itself(ops.addmm, _check_addmm, input, mat1, mat2, beta, alpha)
-
-
-@public(method=True)
-def addmv_(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`addmv`, written over the tensor itself."""
-    return _over_itself(ops.addmv, check_matrix_vector, input, mat, vec, beta, alpha)
-
-
-@public(method=True)
-def addbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`addbmm`, written over the tensor itself."""
-    return _over_itself(ops.addbmm, _check_addbmm, input, batch1, batch2, beta, alpha)
-
-
-@public(method=True)
-def baddbmm_(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`baddbmm`, written over the tensor itself."""
-    return _over_itself(ops.baddbmm, _check_baddbmm, input, batch1, batch2, beta, alpha)
-
-
-@public(method=True)
-def addr_(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
-    """`addr`, written over the tensor itself."""
-    return _over_itself(ops.addr, _check_addr, input, vec1, vec2, beta, alpha)
+    x, v, w = arrays = input._array, vec1._array, vec2._array
+    for name, vector in (("vec1", v), ("vec2", w)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    expanded(x, (v.size, w.size))
+    if call is over and x.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {x.ndim}D tensor for input")
+    if call is over and x.shape != (v.size, w.size):
+        raise RuntimeError(f"size mismatch, input: {[*x.shape]}, v1: {[*v.shape]}, v2: {[*w.shape]}")
+    kinds = "".join(array.dtype.kind for array in arrays)
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, float) and not set(kinds) - set("biu"):
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        if isinstance(factor, bool) and kinds != "bbb":
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    return call(ops.addr, input, vec1, vec2, *_factors("addr", beta, alpha))

@@ -16,9 +16,8 @@ from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...recording.calls import recorded
-from ...recording.out import receive
 from ...recording.out_rules import FREE, UNASKED, rule
-from ...recording.overwriting import copy_
+from ...recording.overwriting import delivered
 from ...recording.public import public
 from ...state.base import TensorBase, numbers_in
 from ..elementwise.arithmetic import mul
@@ -175,13 +174,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
     torch.Size([2, 5])
     """
-    product = _tensordot(a, b, dims)
-    if out is None:
-        return product
     asked = rule(exact="tensordot: Expected the output tensor to have dtype {result}, but got an output tensor with "
                        "dtype {out}", overlap=FREE, gradient=UNASKED)
-    receive("tensordot", asked, out, product)
-    return copy_(out, product)
+    return delivered("tensordot", asked, out, _tensordot(a, b, dims))
 
 
 def _tensordot(a: Any, b: Any, dims: Any) -> Any:

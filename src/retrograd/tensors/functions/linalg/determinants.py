@@ -1,38 +1,32 @@
-"""Determinants, inverses and pseudoinverses of stacks of square matrices."""
+"""Determinants, inverses, pseudoinverses, condition numbers and ranks of stacks of matrices."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ....dtypes import legacy
+from ....dtypes import F32, I64, legacy
 from ....kernels.linalg.solving import machine_epsilon
+from ....kernels.shape import common_shape
 from ....ops.basic import beyond
 from ....ops.linalg import solving as ops
 from ...arguments import return_types
-from ...arguments.dims import array_of
-from ...recording.calls import recorded
-from ...recording.out_rules import EXACT, FREE, castable, rule
+from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
+from ...recording.overwriting import delivered
 from ...recording.public import public
-from ...state.base import TensorBase
+from ...state.base import TensorBase, plain
 from ..elementwise.comparison import where
-from ..elementwise.elementary import log
-from .matrix_checks import check_floating, check_kernel, check_square, matrices, refuse_failures
+from ..elementwise.elementary import log, nan_to_num
+from ..indexing.masking import masked_fill
+from .factorizations import linalg_eigvalsh as eigvalsh, linalg_svdvals as svdvals
+from .matrix_checks import check_floating, check_square, matrices, refuse_failures
+from .norms import matrix_norm
 
-_det, _slogdet, _inv_ex, _pinv = (recorded(op) for op in (ops.det, ops.slogdet, ops.inv_ex, ops.pinv))
 SINGULAR = ("The diagonal element {i} is zero, the inversion could not be completed because the input matrix is "
              "singular.")
-
-
-def _decomposed(function: str, name: str, value: Any, argument: str, *, low: bool = False) -> None:
-    """Check the argument of a function that factors it as LU."""
-    array = matrices(function, name, value, argument, square=True)
-    check_floating(name, array, low=low)
-    check_kernel("lu_cpu", array)
 
 
 @public("linalg_det(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_det"))
@@ -42,15 +36,14 @@ def linalg_det(A: Any) -> Any:
     The gradient is right for singular matrices too. Raises RuntimeError if the matrices are not square, or their
     elements are neither floating-point nor complex.
     """
-    _decomposed("linalg_det", "linalg.det", A, "A", low=True)
-    return _det(A)
+    matrices("linalg.det", A, square=True, floating=True, kernel="lu_cpu")
+    return ops.det(A)
 
 
 @public("det(Tensor input)", method=True)
 def det(input: Any) -> Any:
     """The determinant of each square matrix. See `torch.linalg.det`."""
-    _decomposed("det", "linalg.det", input, "input", low=True)
-    return _det(input)
+    return linalg_det(input)
 
 
 @public(
@@ -62,15 +55,16 @@ def linalg_slogdet(A: Any) -> return_types.linalg_slogdet:
     These stay in range if the determinant itself is too large or too small for the dtype. A singular matrix gives
     (0, -inf).
     """
-    _decomposed("linalg_slogdet", "linalg.slogdet", A, "A")
-    return return_types.linalg_slogdet(_slogdet(A))
+    check_floating("linalg.slogdet", matrices("linalg.slogdet", A, square=True), low=False)
+    return return_types.linalg_slogdet(ops.slogdet(A))
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
+@public(
+    "slogdet(Tensor input, *, Tensors[2] out=None) -> (Tensor sign, Tensor logabsdet)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_slogdet"), method=True)
 def slogdet(input: Any) -> return_types.slogdet:
     """The sign of each determinant and the logarithm of its absolute value. See `torch.linalg.slogdet`."""
-    _decomposed("slogdet", "linalg.slogdet", input, "input")
-    return return_types.slogdet(_slogdet(input))
+    return return_types.slogdet(linalg_slogdet(input))
 
 
 @public("logdet(Tensor input)", method=True)
@@ -81,8 +75,8 @@ def logdet(input: Any) -> Any:
     >>> torch.logdet(torch.tensor([[2., 0.], [0., 3.]]))
     tensor(1.7918)
     """
-    _decomposed("logdet", "logdet", input, "input")
-    sign, size = _slogdet(input)
+    check_floating("logdet", matrices("logdet", input, square=True), low=False)
+    sign, size = ops.slogdet(input)
     if input._array.dtype.kind == "c":
         return log(sign) + size
     return where(sign == -1, math.nan, size)
@@ -96,16 +90,11 @@ def linalg_inv_ex(A: Any, *, check_errors: bool = False) -> return_types.linalg_
 
     The matrix is factored as LU. Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
     """
-    inverse, info = _inverse("linalg_inv_ex", A, "A")
+    check_floating("linalg.inv", matrices("linalg.inv", A, square=True), low=False)
+    inverse, info = ops.inv_ex(A)
     if check_errors:
         refuse_failures(info, "linalg.inv_ex", SINGULAR)
     return return_types.linalg_inv_ex((inverse, info))
-
-
-def _inverse(function: str, value: Any, argument: str) -> Any:
-    array = matrices(function, "linalg.inv", value, argument, square=True)
-    check_floating("linalg.inv", array, low=False)
-    return _inv_ex(value)
 
 
 @public("linalg_inv(Tensor A, out)", out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"))
@@ -117,17 +106,15 @@ def linalg_inv(A: Any) -> Any:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    inverse, info = _inverse("linalg_inv", A, "A")
+    inverse, info = linalg_inv_ex(A)
     refuse_failures(info, "linalg.inv", SINGULAR)
     return inverse
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"), method=True)
+@public("inverse(Tensor input, out)", out=rule(exact=EXACT, overlap=FREE, blame="linalg_inv_ex"), method=True)
 def inverse(input: Any) -> Any:
     """The inverse of each square matrix. See `torch.linalg.inv`."""
-    result, info = _inverse("inverse", input, "input")
-    refuse_failures(info, "linalg.inv", SINGULAR)
-    return result
+    return linalg_inv(input)
 
 
 @public(
@@ -135,8 +122,7 @@ def inverse(input: Any) -> Any:
     "linalg_pinv(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
     "linalg_pinv(Tensor input, Tensor rcond, bool hermitian=False, out)",
     "linalg_pinv(Tensor input, float rcond, bool hermitian=False, out)",
-    out=castable("linalg.pinv", "result"),
-    strict=True)
+    out=castable("linalg.pinv", "result"), strict=True)
 def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The pseudoinverse of Moore and Penrose: shape (*, m, n) gives (*, n, m).
 
@@ -144,37 +130,123 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
     with one number for each matrix. Without bounds `rtol` is max(m, n) times the precision of the dtype. `rcond` is an
     older name of `rtol`. With `hermitian` the eigenvalues of the lower triangle are used, which takes less time.
     """
-    array = array_of("linalg_pinv", input)
+    array = input._array
     if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
         raise RuntimeError(f"linalg.pinv({legacy(array)}{{{[*array.shape]}}}): expected a tensor with 2 or more "
                            "dimensions of float, double, cfloat or cdouble types")
-    if hermitian:
-        check_square("linalg.eigh", array)
-    return _pinv(input, *_tolerances(array, atol, rtol if rcond is None else rcond), hermitian)
+    if hermitian and array.size:
+        check_square("linalg.eigh: ", array)
+    return ops.pinv(input, *_bounds(array, atol, rtol if rcond is None else rcond), hermitian)
 
 
-def _tolerances(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """The absolute and the relative bound. Singular values up to the larger bound count as 0."""
-    if atol is not None and rtol is not None and isinstance(atol, TensorBase) != isinstance(rtol, TensorBase):
-        raise TypeError("linalg_pinv() received an invalid combination of arguments: atol and rtol must both be "
-                        "tensors or both numbers")
+def _bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound: singular values up to the larger bound count as 0.
+
+    If neither is given, or the absolute bound is 0, the relative bound is the rounding error: the larger size of the
+    matrix times the precision of the dtype.
+    """
     absolute, relative = (x._array if isinstance(x, TensorBase) else x for x in (atol, rtol))
     if relative is None:
         usual = machine_epsilon(array.dtype) * max(array.shape[-2:])
-        relative = usual if absolute is None else beyond(partial(relative_bound, usual), absolute)
+        relative = usual if absolute is None else beyond(lambda a: np.where(np.asarray(a) > 0, 0.0, usual), absolute)
     return 0.0 if absolute is None else absolute, relative
 
 
-def relative_bound(usual: float, absolute: Any) -> Any:
-    """The relative bound if only an absolute bound is given: 0 if the absolute bound is above 0, else the usual one."""
-    return np.where(np.asarray(absolute) > 0, 0.0, usual)
-
-
-@public(method=True)
+@public("pinverse(Tensor input, float rcond=1e-15)", method=True)
 def pinverse(input: Any, rcond: Any = 1e-15) -> Any:
     """The pseudoinverse. Singular values of at most `rcond` times the largest count as 0. See `torch.linalg.pinv`."""
-    array_of("pinverse", input)
     return linalg_pinv(input, rcond)
+
+
+# Condition numbers and ranks
+
+_NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+
+
+@public("linalg_cond(Tensor input, Number p=None, out)", "linalg_cond(Tensor input, str p, out)")
+def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number of each matrix: the norm `p` of the matrix times the norm `p` of its inverse.
+
+    For p = 2 (the default) and p = -2 it is the ratio of the extreme singular values. A singular matrix has the
+    condition number inf. Raises RuntimeError for an unknown norm, and if the matrices are not square and p is not ±2.
+    """
+    array = input._array
+    if array.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow: the norm is a real number")
+    order = 2 if p is None else p
+    if order not in _NORMS:
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
+    asked = castable("linalg.cond", "result", gradient=UNASKED)
+    return delivered("linalg_cond", asked, out, _condition(input, array, order))
+
+
+def _condition(input: Any, array: Any, order: Any) -> Any:
+    if not array.size:
+        if isinstance(order, str):
+            check_square(f"linalg.cond(ord={order}): ", array)
+        real = np.zeros((), array.dtype).real.dtype if array.dtype.kind in "fc" else F32
+        return plain(np.zeros(array.shape[:-2], real))
+    if order in (2, -2):
+        values = svdvals(input)
+        largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, values._array.shape[-1] - 1, 1)
+        return (largest / smallest if order == 2 else smallest / largest).squeeze(-1)
+    check_square(f"linalg.cond(ord={order if isinstance(order, str) else f'{order:g}'}): ", array)
+    if order == "nuc":
+        values = svdvals(input)
+        return values.sum(-1) * values.reciprocal().sum(-1)
+    check_floating("linalg.inv", array)
+    inverse, info = linalg_inv_ex(input)
+    inverse = masked_fill(inverse, info[..., None, None] > 0, math.inf)
+    return nan_to_num(matrix_norm(input, order) * matrix_norm(inverse, order), math.inf, math.inf, -math.inf)
+
+
+def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative bound. Raises RuntimeError for complex bounds, and dtypes without a usual bound."""
+    for which, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, TensorBase) and bound._array.dtype.kind == "c":
+            raise RuntimeError(f"torch.linalg.matrix_rank: {which} tensor of complex type is not supported. Got "
+                               f"{legacy(bound._array)}")
+    if rtol is None and (array.dtype.kind not in "fc" or array.dtype.itemsize == 2):
+        raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
+                           "first.")
+    return _bounds(array, atol, rtol)
+
+
+@public(
+    "linalg_matrix_rank(Tensor input, *, Tensor atol=None, Tensor rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_matrix_rank(Tensor input, *, float atol=None, float rtol=None, bool hermitian=False, Tensor out=None)",
+    "linalg_matrix_rank(Tensor input, Tensor tol, bool hermitian=False, out)",
+    "linalg_matrix_rank(Tensor input, float tol, bool hermitian=False, out)", strict=True)
+def matrix_rank(input: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None,
+                out: Any = None) -> Any:
+    """The rank of each matrix: the number of singular values above `atol` and above `rtol` times the largest.
+
+    Shape (*, m, n) gives (*), in int64 and without a gradient. With `hermitian` the absolute eigenvalues stand for the
+    singular values. A bound is a number, or a tensor with one number for each matrix. `tol` is another name for `atol`;
+    then there is no relative bound. Raises RuntimeError for ints and for numbers of 16 bits.
+    """
+    array = matrices("torch.linalg.matrix_rank", input, "input")
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    absolute, relative = _checked_bounds(array, atol, rtol)
+    if array.size:
+        detached = input.detach()
+        ranks = beyond(_ranks, (eigvalsh(detached) if hermitian else svdvals(detached))._array, absolute, relative)
+    else:
+        ranks = np.zeros(array.shape[:-2], np.int64)
+    return delivered("linalg_matrix_rank", castable("torch.linalg.matrix_rank", "result", gradient=UNASKED), out,
+                     plain(ranks))
+
+
+def _ranks(values: Any, absolute: Any, relative: Any) -> Any:
+    """For each matrix, the number of values above both bounds."""
+    values = np.abs(values)
+    for bound in (absolute, relative):
+        common_shape(np.shape(bound), values.shape[:-1])
+    least = np.maximum(absolute, relative * values.max(-1))
+    return np.asarray(np.count_nonzero(values > least[..., None], axis=-1), I64)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {np.linalg.det: linalg_det, np.linalg.slogdet: linalg_slogdet,

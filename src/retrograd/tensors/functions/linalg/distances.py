@@ -9,14 +9,10 @@ from ....dtypes import legacy
 from ....errors import warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
-from ....ops.linalg import distances as ops
+from ....ops.linalg import norms as ops
 from ...arguments.dims import array_of, axis_of
-from ...recording.calls import recorded
 from ...recording.out_rules import APART, EXACT, rule
 from ...recording.public import public
-
-_cross, _cdist, _pdist = recorded(ops.cross), recorded(ops.cdist), recorded(ops.pdist)
-_euclidean, _view = recorded(ops.euclidean_dist), recorded(shape_ops.view)
 
 _NO_DIM = ("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
            "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in "
@@ -29,17 +25,17 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
 
     Raises RuntimeError if there is no dim of size 3, and if the operands differ in dtype or in the number of dims.
     """
-    array = array_of("cross", input)
     if dim is None:
+        shape = input._array.shape
         warn_once(_NO_DIM)
-        if 3 not in array.shape:
+        if 3 not in shape:
             raise RuntimeError("no dimension of size 3 in input")
-        dim = array.shape.index(3)
+        dim = shape.index(3)
     return linalg_cross(input, other, dim=dim, out=out)  # type: ignore[call-arg]
 
 
 @public("linalg_cross(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)",
-        out=rule(exact=EXACT, overlap=APART, blame="linalg_cross"))
+        out=rule(exact=EXACT, overlap=APART, blame="linalg_cross"), name="cross")
 def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The cross products of vectors of length 3 along `dim`; the other dims broadcast.
 
@@ -49,7 +45,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     >>> torch.linalg.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]))
     tensor([0, 0, 1])
     """
-    a, b = array_of("linalg_cross", input), array_of("linalg_cross", other, "other", 2)
+    a, b = input._array, other._array
     if a.ndim != b.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions. unsqueeze the other.")
     axis = axis_of("linalg_cross", dim, a.ndim)
@@ -61,10 +57,8 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
         raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
     if a.dtype.kind == "b":
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
-    return _cross(input, other, dim)
+    return ops.cross(input, other, dim)
 
-
-linalg_cross.__name__ = linalg_cross.__qualname__ = "cross"
 
 # With more rows than this, the distances come from a product of matrices, unless the caller says otherwise.
 _MANY = 25
@@ -108,10 +102,10 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     if p == 2 and by_product and a.size and b.size:
         if (count := math.prod(stack)) > 1:
             x1, x2 = (x.expand(*stack, *x.shape[-2:]).contiguous().view(count, *x.shape[-2:]) for x in (x1, x2))
-        return _view(_euclidean(x1, x2), (*stack, a.shape[-2], b.shape[-2]))
+        return shape_ops.view(ops.euclidean_dist(x1, x2), (*stack, a.shape[-2], b.shape[-2]))
     if a.dtype.itemsize == 2 and a.size and b.size:
         raise NotImplementedError("\"cdist\" not implemented for 'Half'. Convert with .float() first.")
-    return _cdist(x1, x2, float(p))
+    return ops.cdist(x1, x2, float(p))
 
 
 @public("pdist(Tensor input, float p=2.)")
@@ -120,7 +114,7 @@ def pdist(input: Any, p: float = 2) -> Any:
 
     Raises RuntimeError if the input is not a matrix of floating-point numbers, and for a negative p.
     """
-    array = array_of("pdist", input)
+    array = input._array
     if array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {array.ndim}D")
     if array.dtype.kind != "f":
@@ -129,4 +123,4 @@ def pdist(input: Any, p: float = 2) -> Any:
         raise RuntimeError("pdist only supports non-negative p values")
     if array.dtype.itemsize == 2 and array.shape[0] > 1 and array.size:
         raise NotImplementedError("\"pdist\" not implemented for 'Half'. Convert with .float() first.")
-    return _pdist(input, float(p))
+    return ops.pdist(input, float(p))

@@ -5,6 +5,7 @@ A label is a letter, or an int for a dimension under an ellipsis, counted from t
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Sequence
 from functools import lru_cache
@@ -80,24 +81,17 @@ def parsed(equation: str, ranks: tuple[int, ...]) -> Equation:
 def _tokens(term: str, start: int, where: str) -> list[str]:
     """The letters and ellipses of one term."""
     tokens: list[str] = []
-    i = 0
-    while i < len(term):
-        c = term[i]
-        if c == ".":
-            if "..." in tokens:
-                already = "but an ellipsis (...)" if where == "output" else "for which an ellipsis"
-                raise RuntimeError(f"einsum(): found '.' for {where} {already} was already found")
-            if term[i : i + 3] != "...":
-                raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any ellipsis (...)")
-            tokens.append("...")
-            i += 3
-            continue
-        if c != " ":
-            if c not in LETTERS:
-                raise RuntimeError(f"einsum(): invalid subscript given at index {start + i} in the equation string, "
-                                   "subscripts must be in [a-zA-Z]")
-            tokens.append(c)
-        i += 1
+    for match in re.finditer(r"\.\.\.|[^ ]", term):
+        token = match.group()
+        if token[0] == "." and "..." in tokens:
+            already = "but an ellipsis (...)" if where == "output" else "for which an ellipsis"
+            raise RuntimeError(f"einsum(): found '.' for {where} {already} was already found")
+        if token == ".":
+            raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any ellipsis (...)")
+        if token != "..." and token not in LETTERS:
+            raise RuntimeError(f"einsum(): invalid subscript given at index {start + match.start()} in the equation "
+                               "string, subscripts must be in [a-zA-Z]")
+        tokens.append(token)
     return tokens
 
 

@@ -12,17 +12,13 @@ from ....errors import warn_once
 from ....modes import local
 from ....ops.linalg import factorizations as ops, singular_values
 from ...arguments import return_types
-from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, castable, rule
 from ...recording.public import public
 from ...state.base import requires
 from ..creation.creation import zeros
 from ..elementwise.elementary import conj
-from .matrix_checks import check_floating, check_kernel, matrices, refuse_failures, word
+from .matrix_checks import check_kernel, matrices, refuse_failures
 
-_cholesky_ex, _cholesky, _qr = recorded(ops.cholesky_ex), recorded(ops.cholesky), recorded(ops.qr)
-_svd, _svdvals = recorded(singular_values.svd), recorded(singular_values.svdvals)
-_eigh, _eigvalsh, _eig, _eigvals = (recorded(op) for op in (ops.eigh, ops.eigvalsh, ops.eig, ops.eigvals))
 _INDEFINITE = ("The factorization could not be completed because the input is not positive-definite (the leading minor "
                "of order {i} is not positive-definite).")
 
@@ -35,14 +31,10 @@ def _followed(x: Any) -> bool:
 # Cholesky
 
 
-def _factor(function: str, input: Any, upper: bool) -> Any:
-    array = matrices(function, "linalg.cholesky", input, "input", square=True)
-    check_floating("linalg.cholesky", array)
-    check_kernel("cholesky_cpu", array)
-    return _cholesky_ex(input, bool(upper))
-
-
-@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
+@public(
+    "linalg_cholesky_ex(Tensor input, *, bool upper=False, bool check_errors=False, Tensors[2] out=None) "
+    "-> (Tensor L, Tensor info)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"))
 def linalg_cholesky_ex(input: Any, *, upper: bool = False,
                        check_errors: bool = False) -> return_types.linalg_cholesky_ex:
     """The Cholesky factor of each matrix, and its info: 0, or the order of the first leading minor that is not
@@ -50,7 +42,8 @@ def linalg_cholesky_ex(input: Any, *, upper: bool = False,
 
     Raises `torch.linalg.LinAlgError` for an info other than 0 only with `check_errors`. See `torch.linalg.cholesky`.
     """
-    factor, info = _factor("linalg_cholesky_ex", input, upper)
+    matrices("linalg.cholesky", input, square=True, floating=True, kernel="cholesky_cpu")
+    factor, info = ops.cholesky_ex(input, upper)
     if check_errors:
         refuse_failures(info, "linalg.cholesky_ex", _INDEFINITE)
     return return_types.linalg_cholesky_ex((factor, info))
@@ -58,8 +51,7 @@ def linalg_cholesky_ex(input: Any, *, upper: bool = False,
 
 @public(
     "linalg_cholesky(Tensor input, *, bool upper=False, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_cholesky_ex"), strict=True)
 def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     """The lower triangular L with L @ L^H = A, or with `upper` the U with U^H @ U = A, for positive-definite A.
 
@@ -71,18 +63,18 @@ def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     tensor([[2., 0.],
             [1., 2.]])
     """
-    factor, info = _factor("linalg_cholesky", input, upper)
+    factor, info = linalg_cholesky_ex(input, upper=upper)
     refuse_failures(info, "linalg.cholesky", _INDEFINITE)
     return factor
 
 
-@public(out=castable("cholesky", "result"), method=True)
+@public("cholesky(Tensor input, bool upper=False, out)", out=castable("cholesky", "result"), strict=True, method=True)
 def cholesky(input: Any, upper: bool = False) -> Any:
     """The Cholesky factor. An older form of `torch.linalg.cholesky`."""
     warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
               "release.")
-    check_kernel("cholesky_cpu", matrices("cholesky", "cholesky", input, "input", square=True))
-    factor, info = _cholesky(input, bool(upper))
+    matrices("cholesky", input, square=True, kernel="cholesky_cpu")
+    factor, info = ops.cholesky(input, upper)
     refuse_failures(info, "cholesky", _INDEFINITE)
     return factor
 
@@ -104,45 +96,37 @@ def linalg_qr(A: Any, mode: str = "reduced") -> return_types.linalg_qr:
     >>> torch.allclose(Q @ R, torch.tensor([[3., 1.], [4., 2.]]))
     True
     """
-    return return_types.linalg_qr(_q_and_r("linalg_qr", A, "A", mode))
-
-
-def _q_and_r(function: str, value: Any, argument: str, mode: str) -> Any:
-    array = matrices(function, "linalg.qr", value, argument)
-    check_floating("linalg.qr", array)
-    word(function, mode, "mode")
+    array = matrices("linalg.qr", A, floating=True)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
                            "'complete'")
     check_kernel("geqrf_cpu", array)
-    return _qr(value, mode)
+    return return_types.linalg_qr(ops.qr(A, mode))
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), method=True)
+@public(
+    "qr(Tensor input, bool some=True, *, Tensors[2] out=None) -> (Tensor Q, Tensor R)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_qr"), strict=True, method=True)
 def qr(input: Any, some: bool = True) -> return_types.qr:
     """Q and R, of the complete shapes if `some` is False. An older form of `torch.linalg.qr`."""
     warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.")
-    return return_types.qr(_q_and_r("qr", input, "input", "reduced" if some else "complete"))
+    return return_types.qr(linalg_qr(input, "reduced" if some else "complete"))
 
 
 # Singular values
 
 
-def _decomposable(function: str, value: Any, argument: str, driver: Any = None) -> Any:
-    array = matrices(function, "linalg.svd", value, argument)
-    check_floating("linalg.svd", array)
-    check_kernel("linalg_svd_cpu", array)
+def _check_svd(A: Any, driver: str | None) -> None:
+    matrices("linalg.svd", A, floating=True, kernel="linalg_svd_cpu")
     if driver is not None:
         raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
                            "cuSOLVER backend.")
-    return array
 
 
 @public(
     "linalg_svd(Tensor A, bool full_matrices=True, *, str driver=None, Tensors[3] out=None) "
     "-> (Tensor U, Tensor S, Tensor Vh)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True)
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
     """U, S and Vh with A = U @ diag(S) @ Vh, for A of shape (*, m, n). The singular values S begin with the largest.
 
@@ -154,8 +138,8 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
     >>> torch.linalg.svd(torch.tensor([[0., 2.], [1., 0.]])).S
     tensor([2., 1.])
     """
-    _decomposable("linalg_svd", A, "A", driver)
-    return return_types.linalg_svd(_svd(A, bool(full_matrices)))
+    _check_svd(A, driver)
+    return return_types.linalg_svd(singular_values.svd(A, full_matrices))
 
 
 @public(
@@ -163,32 +147,34 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
     out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"))
 def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
     """The singular values, the largest first: shape (*, m, n) gives (*, min(m, n))."""
-    _decomposable("linalg_svdvals", A, "A", driver)
-    return _svd(A, False)[1] if _followed(A) else _svdvals(A)
+    _check_svd(A, driver)
+    return singular_values.svd(A, False)[1] if _followed(A) else singular_values.svdvals(A)
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), method=True)
+@public(
+    "svd(Tensor input, bool some=True, bool compute_uv=True, *, Tensors[3] out=None) "
+    "-> (Tensor U, Tensor S, Tensor V)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_svd"), strict=True, method=True)
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """U, S and V with input = U @ diag(S) @ V^H, of the reduced shapes if `some`. An older form of `torch.linalg.svd`.
 
     Without `compute_uv` U and V are zeros.
     """
-    array = _decomposable("svd", input, "input")
     if not compute_uv:
-        *stack, m, n = array.shape
-        empty = (zeros(*stack, size, size, dtype=input.dtype) for size in (m, n))
-        return return_types.svd((next(empty), linalg_svdvals(input), next(empty)))
-    u, s, vh = _svd(input, not some)
+        values, (*stack, m, n) = linalg_svdvals(input), input._array.shape
+        u, v = (zeros(*stack, size, size, dtype=input.dtype) for size in (m, n))
+        return return_types.svd((u, values, v))
+    u, s, vh = linalg_svd(input, not some)
     return return_types.svd((u, s, conj(vh.transpose(-2, -1))))
 
 
 # Eigenvalues
 
 
-def _hermitian(function: str, value: Any, uplo: str) -> str:
+def _triangle(input: Any, uplo: str) -> str:
     """Check the arguments of eigh. Returns the letter of the triangle that is read."""
-    array = matrices(function, "linalg.eigh", value, "input", square=True)
-    if word(function, uplo, "UPLO").upper() not in ("L", "U"):
+    array = matrices("linalg.eigh", input, square=True)
+    if uplo.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
     check_kernel("linalg_eigh_cpu", array)
     return uplo.upper()
@@ -204,7 +190,7 @@ def linalg_eigh(input: Any, UPLO: str = "L") -> return_types.linalg_eigh:
     the lower triangle is read, or with UPLO='U' the upper. The gradients of the vectors exist if the values are
     distinct. The phases of complex vectors are arbitrary: a backward pass that depends on them raises RuntimeError.
     """
-    return return_types.linalg_eigh(_eigh(input, _hermitian("linalg_eigh", input, UPLO)))
+    return return_types.linalg_eigh(ops.eigh(input, _triangle(input, UPLO)))
 
 
 @public("linalg_eigvalsh(Tensor input, str UPLO='L', out)", out=rule(exact=EXACT, overlap=FREE, blame="_linalg_eigh"))
@@ -215,12 +201,12 @@ def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
     >>> torch.linalg.eigvalsh(torch.tensor([[2., 1.], [1., 2.]]))
     tensor([1., 3.])
     """
-    uplo = _hermitian("linalg_eigvalsh", input, UPLO)
-    return _eigh(input, uplo)[0] if _followed(input) else _eigvalsh(input, uplo)
+    uplo = _triangle(input, UPLO)
+    return ops.eigh(input, uplo)[0] if _followed(input) else ops.eigvalsh(input, uplo)
 
 
-def _square(function: str, name: str, value: Any) -> None:
-    array = matrices(function, name, value, "input", square=True)
+def _check_eig(name: str, input: Any) -> None:
+    array = matrices(name, input, square=True)
     if array.dtype.kind not in "fc":
         raise RuntimeError(f"Unknown Complex ScalarType for {legacy(array)}")
     check_kernel("linalg_eig_out_cpu", array)
@@ -236,8 +222,8 @@ def linalg_eig(input: Any) -> return_types.linalg_eig:
     exist if the values are distinct. Their phases are arbitrary: a backward pass that depends on them raises
     RuntimeError.
     """
-    _square("linalg_eig", "linalg.eig", input)
-    return return_types.linalg_eig(_eig(input))
+    _check_eig("linalg.eig", input)
+    return return_types.linalg_eig(ops.eig(input))
 
 
 @public("linalg_eigvals(Tensor input, out)", out=castable("torch.linalg.eigvals", "eigenvalues", gradient=UNDERIVED))
@@ -248,8 +234,8 @@ def linalg_eigvals(input: Any) -> Any:
     >>> torch.linalg.eigvals(torch.tensor([[0., -1.], [1., 0.]]))
     tensor([0.+1.j, 0.-1.j])
     """
-    _square("linalg_eigvals", "linalg.eigvals", input)
-    return _eig(input)[0] if _followed(input) else _eigvals(input)
+    _check_eig("linalg.eigvals", input)
+    return ops.eig(input)[0] if _followed(input) else ops.eigvals(input)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

@@ -18,22 +18,16 @@ from ....kernels.shape import common_shape
 from ....modes import local
 from ....ops import basic, shape
 from ....ops.linalg import matrix as ops
-from ...arguments.dims import array_of
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, Rule, rule
 from ...recording.public import methods, public
 from ...state.base import Results, TensorBase, plain, requires
 
-_mm, _bmm, _mv, _dot, _vdot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot, ops.vdot))
-_trace, _first_row = recorded(ops.trace), recorded(ops.first_row)
+_mm, _bmm, _mv, _dot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot))
 _expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
 _transpose, _clone = recorded(shape.transpose), recorded(basic.clone)
 
 REMEDY = "Matrix products do not promote: convert one with .to(dtype)."
-
-
-def _c_name(array: Any) -> str:
-    return C_NAMES[array.dtype.name]
 
 
 def dimensions(array: Any) -> str:
@@ -57,8 +51,7 @@ _OUT_BY_DIMS = {(1, 1): _OUT_OF_VECTORS, (2, 1): _OUT_OF_MATRIX_AND_VECTOR, (2, 
 
 def _out_of_product(input: Any, other: Any) -> Rule:
     """The out= rule of the product that matmul takes for operands of these dimensions."""
-    dims = array_of("matmul", input).ndim, array_of("matmul", other, "other", 2).ndim
-    return _OUT_BY_DIMS.get(dims, _OUT_OF_STACKS)
+    return _OUT_BY_DIMS.get((input._array.ndim, other._array.ndim), _OUT_OF_STACKS)
 
 
 @public("matmul(Tensor input, Tensor other, out)", out=_out_of_product, event="aten::matmul", method=True)
@@ -72,10 +65,7 @@ def matmul(input: Any, other: Any) -> Any:
     >>> torch.ones(5, 2, 3).matmul(torch.ones(3, 4)).shape
     torch.Size([5, 2, 4])
     """
-    try:
-        a, b = input._array, other._array
-    except AttributeError:
-        a, b = array_of("matmul", input), array_of("matmul", other, "other", 2)
+    a, b = input._array, other._array
     left, right = a.ndim, b.ndim
     if left == 2 and right == 2:
         if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
@@ -89,7 +79,7 @@ def matmul(input: Any, other: Any) -> Any:
         if left == 2:
             return mv(input, other)
     elif left == 1 and right == 2:
-        return _first_row(mm(input.unsqueeze(0), other))
+        return ops.first_row(mm(input.unsqueeze(0), other))
     return _product_of_stacks(input, other, a, b)
 
 
@@ -173,21 +163,21 @@ def refuse_matrices(a: Any, b: Any) -> None:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
                            "columns of the first must be as many as the rows of the second")
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(a)} != {_c_name(b)}. "
-                           f"{REMEDY}")
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
+                           f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}. {REMEDY}")
     refuse_bool("addmm_impl_cpu_", a)
 
 
 @public(
     "mm(Tensor input, Tensor mat2, out)",
     "mm(Tensor input, Tensor mat2, dtype out_dtype, out)",
-    out=rule(exact=EXACT, overlap=FREE), method=True)
+    out=_OUT_OF_MATRICES, method=True)
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices: shapes (n, m) and (m, k) give (n, k).
 
     Raises RuntimeError if an operand is not a matrix, the inner sizes differ, or the dtypes differ.
     """
-    a, b = array_of("mm", input), array_of("mm", mat2, "mat2", 2)
+    a, b = input._array, mat2._array
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         refuse_matrices(a, b)
     return _mm(input, mat2)
@@ -209,13 +199,13 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
 @public(
     "bmm(Tensor input, Tensor mat2, out)",
     "bmm(Tensor input, Tensor mat2, dtype out_dtype, out)",
-    out=rule(exact=EXACT, overlap=FREE, repeated=True), method=True)
+    out=_OUT_OF_STACKS, method=True)
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two stacks of matrices: shapes (b, n, m) and (b, m, k) give (b, n, k).
 
     Raises RuntimeError if the sizes do not fit or the dtypes differ.
     """
-    check_stacks(array_of("bmm", input), array_of("bmm", mat2, "mat2", 2))
+    check_stacks(input._array, mat2._array)
     return _bmm(input, mat2)
 
 
@@ -232,21 +222,17 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
     refuse_bool("addmv_impl_cpu", mat)
 
 
-@public(
-    "mv(Tensor input, Tensor vec, out)",
-    out=rule(exact="addmv input tensors must have the same dtype, but got {out}, {result}, and {result}", overlap=FREE,
-        repeated=True), method=True)
+@public("mv(Tensor input, Tensor vec, out)", out=_OUT_OF_MATRIX_AND_VECTOR, method=True)
 def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector: shapes (n, m) and (m,) give (n,)."""
-    a, b = array_of("mv", input), array_of("mv", vec, "vec", 2)
+    a, b = input._array, vec._array
     if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype is BOOL_:
         check_matrix_vector(np.empty(a.shape[:1], b.dtype), a, b)
     return _mv(input, vec)
 
 
-def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
+def _check_vectors(a: Any, b: Any) -> None:
     """Raises RuntimeError unless the operands are two vectors of the same length and dtype."""
-    a, b = array_of(name, input), array_of(name, other, parameter, 2)
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:
@@ -258,9 +244,7 @@ def _check_vectors(name: str, parameter: str, input: Any, other: Any) -> None:
     refuse_bool("dot", a)
 
 
-@public(
-    "dot(Tensor input, Tensor tensor, out)",
-    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True), method=True)
+@public("dot(Tensor input, Tensor tensor, out)", out=_OUT_OF_VECTORS, method=True)
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of the elements of two vectors, as a tensor without dimensions.
 
@@ -270,23 +254,21 @@ def dot(input: Any, tensor: Any) -> Any:
     >>> torch.dot(torch.tensor([1., 2.]), torch.tensor([3., 4.]))
     tensor(11.)
     """
-    _check_vectors("dot", "tensor", input, tensor)
+    _check_vectors(input._array, tensor._array)
     return _dot(input, tensor)
 
 
-@public(
-    "vdot(Tensor input, Tensor other, out)",
-    out=rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True), method=True)
+@public("vdot(Tensor input, Tensor other, out)", out=_OUT_OF_VECTORS, method=True)
 def vdot(input: Any, other: Any) -> Any:
     """The sum of the products of the elements of two vectors. The first vector is conjugated. See `dot`."""
-    _check_vectors("vdot", "other", input, other)
-    return _vdot(input, other)
+    _check_vectors(input._array, other._array)
+    return ops.vdot(input, other)
 
 
 @public("outer(Tensor input, Tensor vec2, out)", out=rule(blame="mul"), event="aten::outer", method=True)
 def outer(input: Any, vec2: Any) -> Any:
     """The products of each element of one vector and each element of another: (n,) and (m,) give (n, m)."""
-    for name, vector in (("self", array_of("outer", input)), ("vec2", array_of("outer", vec2, "vec2", 2))):
+    for name, vector in (("self", input._array), ("vec2", vec2._array)):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
     return input.reshape(input._array.shape[0], 1) * vec2
@@ -295,12 +277,12 @@ def outer(input: Any, vec2: Any) -> Any:
 @public("trace(Tensor input)", method=True)
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix. Raises RuntimeError if the input is not a matrix."""
-    array = array_of("trace", input)
+    array = input._array
     if array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {array.ndim}")
     if array.dtype is BOOL_:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
-    return _trace(input)
+    return ops.trace(input)
 
 
 @public(event="aten::matmul", operator="matmul", name="__matmul__")

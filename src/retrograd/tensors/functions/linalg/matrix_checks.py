@@ -11,32 +11,31 @@ import numpy as np
 from ....dtypes import legacy, unimplemented
 from ....errors import LinAlgError
 from ....ops.basic import check_values
-from ...arguments.dims import array_of
 
 
-def matrices(function: str, name: str, value: Any, argument: str = "A", position: int = 1, *,
-             square: bool = False) -> Any:
-    """The array of a tensor of matrices.
+def matrices(name: str, value: Any, called: str = "A", *, square: bool = False, floating: bool = False,
+             kernel: str = "") -> Any:
+    """The array of a tensor of matrices, after checks whose messages begin with `name`, except that of the kernel.
 
-    Raises TypeError for another type, and RuntimeError if the tensor has fewer than two dims or, with `square`, its
-    matrices are not square.
+    Raises RuntimeError if the tensor has fewer than two dims, if its matrices have to be `square` or its elements
+    `floating` and are not; NotImplementedError for elements that the kernel of PyTorch does not take.
     """
-    array = array_of(function, value, argument, position)
+    array = value._array
     if array.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor {argument if argument == 'B' else 'A'} must have at least 2 "
-                           f"dimensions. It has {array.ndim}.")
+        raise RuntimeError(f"{name}: The input tensor {called} must have at least 2 dimensions. It has {array.ndim}.")
     if square:
-        check_square(name, array)
+        check_square(f"{name}: ", array)
+    if floating:
+        check_floating(name, array)
+    if kernel:
+        check_kernel(kernel, array)
     return array
 
 
-def check_square(name: str, array: Any) -> None:
-    """Raises RuntimeError unless the array has at least two dims and its matrices are square."""
-    if array.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions. It has {array.ndim}.")
+def check_square(prefix: str, array: Any) -> None:
+    """Raises RuntimeError unless the matrices are square."""
     rows, columns = array.shape[-2:]
     if rows != columns:
-        prefix = f"{name}: " if name else ""
         raise RuntimeError(f"{prefix}A must be batches of square matrices, but they are {rows} by {columns} matrices. "
                            "Its last two dimensions must be equal.")
 
@@ -51,13 +50,6 @@ def check_floating(name: str, array: Any, *, low: bool = True) -> None:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {legacy(array)}. Convert with .float().")
 
 
-def word(function: str, value: Any, argument: str) -> str:
-    """The value of an option that must be a str. Raises TypeError for another type."""
-    if not isinstance(value, str):
-        raise TypeError(f"{function}(): argument '{argument}' (position 2) must be str, not {type(value).__name__}")
-    return value
-
-
 def check_kernel(kernel: str, array: Any) -> None:
     """Raises NotImplementedError for elements that PyTorch's kernel does not take: ints, bools, numbers of 16 bits."""
     if array.dtype.kind not in "fc" or array.itemsize == 2:
@@ -70,6 +62,24 @@ def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
         one, other = names.split()
         raise RuntimeError(f"{name}: Expected {one} and {other} to have the same dtype, but found {one} of type "
                            f"{legacy(a)} and {other} of type {legacy(b)} instead. Convert with .to(dtype).")
+
+
+def check_older(name: str, a: Any, b: Any) -> None:
+    """The checks of the older solvers: the same dtype, square matrices, sizes and stacks that fit."""
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
+                           f"{legacy(a)} instead.")
+    check_square("", a)
+    if a.shape[-1] != b.shape[-2]:
+        raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} but "
+                           f"each b matrix is {b.shape[-2]} by {b.shape[-1]}")
+    check_stacks(b, a)
+
+
+def check_rank(sentence: str, array: Any) -> None:
+    """Raises RuntimeError, in the words of the older solvers, if the array has fewer than two dims."""
+    if array.ndim < 2:
+        raise RuntimeError(f"{sentence} have at least 2 dimensions, but it has {array.ndim} dimensions instead")
 
 
 def check_right_side(name: str, a: Any, b: Any, left: bool) -> None:

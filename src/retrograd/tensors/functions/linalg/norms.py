@@ -14,19 +14,17 @@ from ....ops.linalg import norms as ops
 from ...arguments.dims import Dims, array_of, as_int, axes_of, axis_of
 from ...arguments.options import element_type, number
 from ...recording.calls import recorded
-from ...recording.inplace import write
-from ...recording.out import receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
-from ...recording.overwriting import copy_
+from ...recording.overwriting import delivered
 from ...recording.public import public
+from ...recording.twins import Call, twins
+from ...state.base import TensorBase
 from ..reductions import amax, amin, flag, sum as total
 from .factorizations import linalg_svdvals as svdvals
 from .matrix_checks import check_floating
 
-_cast, _permute = recorded(basic.cast), recorded(shape_ops.permute)
-_unsqueeze = recorded(shape_ops.unsqueeze)
-_norm, _frobenius = recorded(ops.norm), recorded(ops.frobenius)
-_dist, _renorm = recorded(ops.dist), recorded(ops.renorm)
+_norm = recorded(ops.norm)
+_OUT = rule(exact="linalg.{name} expected out tensor dtype {result} but got: {out}", overlap=FREE, gradient=UNASKED)
 
 
 def _target(name: str, dtype: Any, array: Any) -> Any:
@@ -60,7 +58,7 @@ def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool =
     >>> torch.linalg.vector_norm(torch.tensor([3., 4.]))
     tensor(5.)
     """
-    array = array_of("linalg_vector_norm", x, "x")
+    array = x._array
     p = number("linalg_vector_norm", "ord", 2, ord)
     if isinstance(p, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
@@ -75,10 +73,6 @@ def vector_norm(x: Any, ord: float = 2, dim: Dims | None = None, keepdim: bool =
                 raise RuntimeError(f"{said}the dimension {axis}because this dimension is empty and the operation does "
                                    "not have an identity")
     return _norm(x, p, axes, flag("linalg_vector_norm", keepdim), _target("linalg.vector_norm", dtype, array))
-
-
-def _refuse_order(ord: Any) -> None:
-    raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported. Use 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2.")
 
 
 def _matrix_dims(A: Any, ord: Any, dim: Any) -> tuple[int, int]:
@@ -113,31 +107,25 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
     tensor(6.)
     """
     if out is not None:
-        result = matrix_norm(input, ord, dim, keepdim, dtype=dtype)
-        receive("matrix_norm", rule(exact="linalg.matrix_norm expected out tensor dtype {result} but got: {out}",
-                                    overlap=FREE, gradient=UNASKED), out, result)
-        return copy_(out, result)
-    array_of("linalg_matrix_norm", input)
-    ord = ord.item() if isinstance(ord, np.number) else ord
-    if not isinstance(dim, (tuple, list)) or not isinstance(ord, (str, int, float)):
-        raise TypeError("linalg_matrix_norm() received an invalid combination of arguments: ord is a number or a "
-                        "string, dim a tuple of two ints")
+        return delivered("matrix_norm", _OUT, out, matrix_norm(input, ord, dim, keepdim, dtype=dtype))
+    if isinstance(ord, np.number) or (isinstance(ord, TensorBase) and not ord._array.ndim):
+        ord = ord.item()
     known = ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, math.inf)
     if not known:
-        _refuse_order(ord)
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported. Use 'fro', 'nuc', inf, -inf, 1, -1, 2 or "
+                           "-2.")
     first, second = _matrix_dims(input, ord, [as_int("linalg_matrix_norm", d, "dim") for d in dim])
     target = _target("linalg.matrix_norm", dtype, input._array)
+    flag("linalg_matrix_norm", keepdim)
     if ord == "nuc":
-        return _spectral(input, first, second, flag("linalg_matrix_norm", keepdim), target,
-                         lambda values: total(values, -1, keepdim))
+        return _spectral(input, first, second, keepdim, target, lambda values: total(values, -1, keepdim))
     if isinstance(ord, str):
-        return _norm(input, 2, tuple(sorted((first, second))), flag("linalg_matrix_norm", keepdim), target)
+        return _norm(input, 2, tuple(sorted((first, second))), keepdim, target)
     if abs(ord) == 2:
-        return _spectral(input, first, second, flag("linalg_matrix_norm", keepdim), target,
-                         lambda values: extreme(values, -1, keepdim, ord > 0))
+        return _spectral(input, first, second, keepdim, target, lambda values: extreme(values, -1, keepdim, ord > 0))
     if abs(ord) == math.inf:
         first, second = second, first
-    sums = _norm(input, 1, (first,), flag("linalg_matrix_norm", keepdim), target)
+    sums = _norm(input, 1, (first,), keepdim, target)
     return extreme(sums, second - 1 if first < second and not keepdim else second, keepdim, ord > 0)
 
 
@@ -145,11 +133,11 @@ def _spectral(input: Any, first: int, second: int, keepdim: bool, target: Any, r
     """The singular values of the matrices in two dims, reduced by `reduced` to a norm over these dims."""
     ndim = input._array.ndim
     order = [*(d for d in range(ndim) if d not in (first, second)), first, second]
-    x = input if target is None or target is input._array.dtype else _cast(input, target)
-    result = reduced(svdvals(_permute(x, tuple(order))))
+    x = input if target is None or target is input._array.dtype else basic.cast(input, target)
+    result = reduced(svdvals(shape_ops.permute(x, tuple(order))))
     if not keepdim:
         return result
-    return _permute(_unsqueeze(result, ndim - 1), tuple(sorted(range(ndim), key=order.__getitem__)))
+    return shape_ops.permute(result.unsqueeze(ndim - 1), tuple(sorted(range(ndim), key=order.__getitem__)))
 
 
 @public()
@@ -170,7 +158,8 @@ def extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
 @public(
     "linalg_norm(Tensor input, Number ord=None, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor "
     "out=None)",
-    "linalg_norm(Tensor input, str ord, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)")
+    "linalg_norm(Tensor input, str ord, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
+    name="norm")
 def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
                 out: Any = None) -> Any:
     """The norm of vectors or of matrices: `vector_norm` over one dim, `matrix_norm` over two dims.
@@ -178,7 +167,7 @@ def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = Fa
     Without `ord` it is the 2-norm of the elements over `dim`, or of all elements. Raises RuntimeError for another
     number of dims.
     """
-    array = array_of("linalg_norm", input)
+    array = input._array
     if dim is not None:
         dim = [dim] if isinstance(dim, (int, np.integer)) else [*dim]
         if len(dim) not in (1, 2):
@@ -190,14 +179,7 @@ def linalg_norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = Fa
         result = matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     else:
         result = vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
-    if out is None:
-        return result
-    receive("linalg_norm", rule(exact="linalg.norm expected out tensor dtype {result} but got: {out}", overlap=FREE,
-                                gradient=UNASKED), out, result)
-    return copy_(out, result)
-
-
-linalg_norm.__name__ = linalg_norm.__qualname__ = "norm"
+    return delivered("norm", _OUT, out, result)
 
 
 @public(out=rule(exact=EXACT, overlap=FREE, blame="norm", repeated=True))
@@ -209,7 +191,7 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
     if array.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex")
-    return _frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
+    return ops.frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
 
 
 @public(method=True)
@@ -266,7 +248,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     >>> torch.dist(torch.tensor([0., 0.]), torch.tensor([3., 4.]))
     tensor(5.)
     """
-    x, y = array_of("dist", input), array_of("dist", other, "other", 2)
+    x, y = input._array, other._array
     p = float(number("dist", "p", 3, p))
     sentence = clash(x.shape, y.shape)
     if sentence is not None:
@@ -274,11 +256,11 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     if (p < 0 or p == math.inf) and 0 in (*x.shape, *y.shape):
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the operation "
                            "does not have an identity")
-    return _dist(input, other, p)
+    return ops.dist(input, other, p)
 
 
-@public("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT), method=True)
-def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+@twins("renorm(Tensor input, Number p, int dim, Number maxnorm, out)", out=rule(exact=EXACT), method=True)
+def renorm(call: Call, input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """A copy in which the slices along `dim` with a p-norm above `maxnorm` are scaled down to `maxnorm`.
 
     Raises RuntimeError for fewer than two dimensions, for a `p` that is not positive, and for a negative `maxnorm`.
@@ -288,19 +270,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     tensor([[0.6000, 0.8000],
             [0.0000, 1.0000]])
     """
-    return _renorm(input, *_options("renorm", input, p, dim, maxnorm))
-
-
-@public(method=True)
-def renorm_(input: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """`renorm`, written over the tensor itself."""
-    write(ops.renorm, input, _options("renorm_", input, p, dim, maxnorm))
-    return input
-
-
-def _options(name: str, input: Any, p: Any, dim: Any, maxnorm: Any) -> tuple[float, int, float]:
-    array = array_of(name, input)
-    p, maxnorm = number(name, "p", 2, p), number(name, "maxnorm", 4, maxnorm)
+    array, p, maxnorm = input._array, number("renorm", "p", 2, p), number("renorm", "maxnorm", 4, maxnorm)
     if isinstance(p, complex):
         raise RuntimeError("renorm: p must be real-valued")
     if not p > 0:
@@ -311,6 +281,6 @@ def _options(name: str, input: Any, p: Any, dim: Any, maxnorm: Any) -> tuple[flo
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if array.ndim <= 1:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions")
-    axis = axis_of(name, dim, array.ndim)
+    axis = axis_of("renorm", dim, array.ndim)
     check_floating("linalg.vector_norm", array)
-    return float(p), axis, float(maxnorm)
+    return call(ops.renorm, input, float(p), axis, float(maxnorm))

@@ -12,76 +12,63 @@ from ....ops.basic import check_values
 from ....ops.linalg import householder, lu as ops, solving
 from ...arguments import return_types
 from ...arguments.dims import array_of
-from ...recording.calls import recorded
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, RESIZED, UNDERIVED, castable, rule
 from ...recording.public import public
 from ...state.base import TensorBase
-from .matrix_checks import (
-    check_floating,
-    check_kernel,
-    check_right_side,
-    check_same,
-    check_stacks,
-    matrices,
-    refuse_failures,
-)
+from . import matrix_checks as checks
 
-_lu_factor_ex, _lu, _lu_unpack, _lu_solve = (recorded(op) for op in (ops.lu_factor_ex, ops.lu, ops.lu_unpack,
-                                                                   ops.lu_solve))
-_ldl_factor_ex, _ldl_solve = recorded(solving.ldl_factor_ex), recorded(solving.ldl_solve)
-_householder_product, _geqrf, _ormqr = (recorded(op) for op in (householder.householder_product, householder.geqrf,
-                                                              householder.ormqr))
 _ZERO = ("U[{i},{i}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform "
          "the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
 
 # LU
 
 
-def _factorable(function: str, A: Any, pivot: Any, argument: str = "A") -> None:
-    array = array_of(function, A, argument)
+def _check_rank(name: str, array: Any) -> None:
     if array.ndim < 2:
-        name = "linalg.lu" if function == "linalg_lu" else "torch.lu_factor"
-        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} "
-                           "instead")
-    check_kernel("lu_cpu", array)
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} instead")
+
+
+def _check_factored(name: str, A: Any, pivot: bool) -> None:
+    _check_rank(name, A._array)
+    checks.check_kernel("lu_cpu", A._array)
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
+@public(
+    "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False, Tensors[3] out=None) "
+    "-> (Tensor LU, Tensor pivots, Tensor info)",
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"))
 def linalg_lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> return_types.linalg_lu_factor_ex:
     """L and U in one matrix, the pivots, and the info of each matrix: 0, or the first i with U[i, i] = 0, from 1.
 
     Step i of the elimination swapped row i with row pivots[i], counted from 1. Raises RuntimeError for a zero on the
     diagonal only with `check_errors`, and if `pivot` is False, which PyTorch supports only on CUDA.
     """
-    _factorable("linalg_lu_factor_ex", A, pivot)
-    factors, pivots, info = _lu_factor_ex(A)
+    _check_factored("torch.lu_factor", A, pivot)
+    factors, pivots, info = ops.lu_factor_ex(A)
     if check_errors:
-        refuse_failures(info, "torch.linalg.lu_factor_ex", _ZERO, RuntimeError)
+        checks.refuse_failures(info, "torch.linalg.lu_factor_ex", _ZERO, RuntimeError)
     return return_types.linalg_lu_factor_ex((factors, pivots, info))
 
 
 @public(
     "linalg_lu_factor(Tensor A, *, bool pivot=True, Tensors[2] out=None) -> (Tensor LU, Tensor pivots)",
-    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="linalg_lu_factor_ex"), strict=True)
 def linalg_lu_factor(A: Any, *, pivot: bool = True) -> return_types.linalg_lu_factor:
     """L and U in one matrix, and the pivots, for `linalg.lu_solve` and `lu_unpack`: `(LU, pivots)`.
 
     A of shape (*, m, n) gives (*, m, n) and (*, min(m, n)). Raises RuntimeError if U has a zero on its diagonal.
     """
-    _factorable("linalg_lu_factor", A, pivot)
-    factors, pivots, info = _lu_factor_ex(A)
-    refuse_failures(info, "torch.linalg.lu_factor", _ZERO, RuntimeError)
+    factors, pivots, info = linalg_lu_factor_ex(A, pivot=pivot)
+    checks.refuse_failures(info, "torch.linalg.lu_factor", _ZERO, RuntimeError)
     return return_types.linalg_lu_factor((factors, pivots))
 
 
 @public(
     "linalg_lu(Tensor A, *, bool pivot=True, Tensors[3] out=None) -> (Tensor P, Tensor L, Tensor U)",
-    out=rule(exact=EXACT, overlap=FREE),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE), strict=True)
 def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
     """The permutation P, lower triangular L and upper triangular U with P @ L @ U = A: `(P, L, U)`.
 
@@ -92,8 +79,8 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> return_types.linalg_lu:
     tensor([[2., 2.],
             [0., 1.]])
     """
-    _factorable("linalg_lu", A, pivot)
-    lower, upper, p = _lu(A)
+    _check_factored("linalg.lu", A, pivot)
+    lower, upper, p = ops.lu(A)
     return return_types.linalg_lu((p, lower, upper))
 
 
@@ -103,11 +90,11 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     `torch.linalg.lu_factor`."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
               "removed in a future PyTorch release.")
-    _factorable("_lu_with_info", A, pivot, "input")
-    found = _lu_factor_ex(A)
+    array_of("_lu_with_info", A)
+    found = tuple(linalg_lu_factor_ex(A, pivot=pivot))
     if out is not None:
         for target, result in zip(out, found, strict=False):
-            into(target, "lu", _LU, _itself, (result,), {})
+            into(target, "lu", _LU, lambda x: x, (result,), {})
         return out
     return return_types._lu_with_info(found) if get_infos else found[:2]
 
@@ -115,39 +102,32 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
 _LU = rule(uncastable="", overlap=FREE, gradient=RESIZED, notice="")
 
 
-def _itself(x: Any) -> Any:
-    return x
-
-
 @public(
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE), strict=True)
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, given the result of `linalg.lu_factor(A)`.
 
     With `adjoint` the equation has the adjoint of A in place of A. B has shape (*, n, k), or (*, k, n) if `left` is
     False. Raises RuntimeError if shapes, dtypes or pivots do not fit.
     """
-    function, name = "linalg_lu_solve", "linalg.lu_solve"
-    array, order = array_of(function, LU, "LU"), array_of(function, pivots, "pivots", 2)
-    b = array_of(function, B, "B", 3)
-    check_floating(f"torch.{name}", array)
-    check_same(name, array, b, "LU B")
+    name, array, order, b = "linalg.lu_solve", LU._array, array_of("linalg_lu_solve", pivots), B._array
+    checks.check_floating(f"torch.{name}", array)
+    checks.check_same(name, array, b, "LU B")
     if order.dtype != np.int32:
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
-    matrices(function, f"torch.{name}", LU, square=True)
-    matrices(function, name, B, "B", 3)
-    check_right_side(name, array, b, left)
+    checks.matrices(f"torch.{name}", LU, square=True)
+    checks.matrices(name, B, "B")
+    checks.check_right_side(name, array, b, left)
     if order.shape[-1] != array.shape[-1]:
         raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
     if order.shape[:-1] != array.shape[:-2]:
         raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
                            f"{[*order.shape]} instead")
-    check_stacks(array, b)
-    check_kernel("lu_solve_cpu", array)
+    checks.check_stacks(array, b)
+    checks.check_kernel("lu_solve_cpu", array)
     check_values(order, _check_pivots, array.shape[-1])
-    return _lu_solve(LU, B, (order,), bool(left), bool(adjoint))
+    return ops.lu_solve(LU, B, (order,), left, adjoint)
 
 
 def _check_pivots(order: Any, rows: int) -> None:
@@ -165,7 +145,7 @@ def _check_unpacked(order: Any, rows: int) -> None:
                            "properly pass the result of lu_factor?")
 
 
-@public(method=True)
+@public("lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots, out)", method=True)
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """The X with A @ X = input, given the LU of A. An older form of `torch.linalg.lu_solve`."""
     warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
@@ -173,29 +153,33 @@ def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> An
     return linalg_lu_solve(LU_data, LU_pivots, input, out=out)  # type: ignore[call-arg]
 
 
-@public(out=rule(exact=EXACT, overlap=FREE))
+@public(
+    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensors[3] "
+    "out=None) -> (Tensor P, Tensor L, Tensor U)",
+    out=rule(exact=EXACT, overlap=FREE), strict=True)
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
               unpack_pivots: bool = True) -> return_types.lu_unpack:
     """P, L and U from the result of `linalg.lu_factor`. Without `unpack_data` L and U are empty, without
     `unpack_pivots` P is empty."""
-    array, order = array_of("lu_unpack", LU_data, "LU_data"), array_of("lu_unpack", LU_pivots, "LU_pivots", 2)
-    if array.ndim < 2:
-        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {[*array.shape]} "
-                           "instead")
+    order = array_of("lu_unpack", LU_pivots)
+    _check_rank("torch.lu_unpack", LU_data._array)
     if unpack_pivots:
         if order.dtype != np.int32:
             raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
                                "dtype.\nNote: this function is intended to be used with the output produced by "
                                "torch.linalg.lu_factor")
-        check_values(order, _check_unpacked, array.shape[-2])
-    lower, upper, p = _lu_unpack(LU_data, order, bool(unpack_data), bool(unpack_pivots))
+        check_values(order, _check_unpacked, LU_data._array.shape[-2])
+    lower, upper, p = ops.lu_unpack(LU_data, order, unpack_data, unpack_pivots)
     return return_types.lu_unpack((p, lower, upper))
 
 
 # LDL
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
+@public(
+    "linalg_ldl_factor_ex(Tensor input, *, bool hermitian=False, bool check_errors=False, Tensors[3] out=None) "
+    "-> (Tensor LD, Tensor pivots, Tensor info)",
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"), strict=True)
 def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
                          check_errors: bool = False) -> return_types.linalg_ldl_factor_ex:
     """L and D of each symmetric or `hermitian` matrix in one matrix, the Bunch-Kaufman pivots, and the info.
@@ -203,44 +187,39 @@ def linalg_ldl_factor_ex(input: Any, *, hermitian: bool = False,
     Only the lower triangle is read. There is no gradient.
     """
     name = "torch.linalg.ldl_factor_ex"
-    array = matrices("linalg_ldl_factor_ex", name, input, "input", square=True)
-    check_floating(name, array)
-    check_kernel("ldl_factor_kernel_cpu", array)
-    factors, pivots, info = _ldl_factor_ex(input, bool(hermitian))
+    checks.matrices(name, input, square=True, floating=True, kernel="ldl_factor_kernel_cpu")
+    factors, pivots, info = solving.ldl_factor_ex(input, hermitian)
     if check_errors:
-        refuse_failures(info, name, "D[{i},{i}] is zero.", RuntimeError)
+        checks.refuse_failures(info, name, "D[{i},{i}] is zero.", RuntimeError)
     return return_types.linalg_ldl_factor_ex((factors, pivots, info))
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"))
+@public(
+    "linalg_ldl_factor(Tensor input, *, bool hermitian=False, Tensors[2] out=None) -> (Tensor LD, Tensor pivots)",
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="linalg_ldl_factor_ex"), strict=True)
 def linalg_ldl_factor(input: Any, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """L and D of each symmetric or `hermitian` matrix in one matrix, and the pivots. Raises RuntimeError if D has a
     zero on its diagonal."""
     factors, pivots, info = linalg_ldl_factor_ex(input, hermitian=hermitian)
-    refuse_failures(info, "torch.linalg.ldl_factor", "D[{i},{i}] is zero.", RuntimeError)
+    checks.refuse_failures(info, "torch.linalg.ldl_factor", "D[{i},{i}] is zero.", RuntimeError)
     return return_types.linalg_ldl_factor((factors, pivots))
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
+@public(
+    "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor out=None)",
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True)
 def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """The X with A @ X = B, given the result of `linalg.ldl_factor(A)`. There is no gradient."""
-    function, name = "linalg_ldl_solve", "torch.linalg.ldl_solve"
-    array, order = array_of(function, LD, "LD"), array_of(function, pivots, "pivots", 2)
-    b = array_of(function, B, "B", 3)
-    if array.dtype is not b.dtype:
-        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
-                           f"{legacy(array)} instead.")
-    check_floating(name, matrices(function, name, LD, square=True))
-    if b.ndim < 2:
-        raise RuntimeError(f"{name}: Expected B to have at least 2 dimensions, but it has {b.ndim} dimensions instead")
+    name, array, order, b = "torch.linalg.ldl_solve", LD._array, array_of("linalg_ldl_solve", pivots), B._array
+    checks.matrices(name, LD, square=True, floating=True)
+    checks.check_rank(f"{name}: Expected B to", b)
+    checks.check_older(name, array, b)
     if order.shape != array.shape[:-1]:
         raise RuntimeError(f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
                            f"{[*order.shape]} instead")
     if order.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {legacy(order)}")
-    check_right_side(name, array, b, True)
-    check_stacks(array, b)
-    return _ldl_solve(LD, B, order, bool(hermitian))
+    return solving.ldl_solve(LD, B, order, hermitian)
 
 
 # Reflections
@@ -255,12 +234,7 @@ def linalg_householder_product(input: Any, tau: Any) -> Any:
     The vectors v are in the columns of `input` below the diagonal. `input` has shape (*, m, n) with m >= n, and `tau`
     (*, k) with k <= n.
     """
-    return _product("linalg_householder_product", input, tau, "tau")
-
-
-def _product(function: str, input: Any, tau: Any, argument: str) -> Any:
-    name = "torch.linalg.householder_product"
-    a, t = array_of(function, input), array_of(function, tau, argument, 2)
+    name, a, t = "torch.linalg.householder_product", input._array, tau._array
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     if a.shape[-2] < a.shape[-1]:
@@ -275,43 +249,44 @@ def _product(function: str, input: Any, tau: Any, argument: str) -> Any:
                            f"{[*t.shape[:-1]]}")
     if t.dtype is not a.dtype:
         raise RuntimeError(f"{name}: tau dtype {legacy(t)} does not match input dtype {legacy(a)}")
-    check_kernel("orgqr_cpu", a)
-    return _householder_product(input, tau)
-
-
-@public(out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"), method=True)
-def orgqr(input: Any, input2: Any) -> Any:
-    """The first columns of a product of reflections. Another name for `torch.linalg.householder_product`."""
-    return _product("orgqr", input, input2, "input2")
-
-
-@public(out=castable("torch.geqrf", "a tau"), method=True)
-def geqrf(input: Any) -> return_types.geqrf:
-    """R, with the vectors of its Householder reflections below the diagonal, and their factors: `(a, tau)`. There is no
-    gradient; `linalg.qr` has one."""
-    array = array_of("geqrf", input)
-    if array.ndim < 2:
-        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
-    check_kernel("geqrf_cpu", array)
-    return return_types.geqrf(_geqrf(input))
+    checks.check_kernel("orgqr_cpu", a)
+    return householder.householder_product(input, tau)
 
 
 @public(
+    "orgqr(Tensor input, Tensor input2, out)",
+    out=castable("torch.linalg.householder_product", "result", blame="linalg_householder_product"), method=True)
+def orgqr(input: Any, input2: Any) -> Any:
+    """The first columns of a product of reflections. Another name for `torch.linalg.householder_product`."""
+    return linalg_householder_product(input, input2)
+
+
+@public(
+    "geqrf(Tensor input, *, Tensors[2] out=None) -> (Tensor a, Tensor tau)",
+    out=castable("torch.geqrf", "a tau"), method=True)
+def geqrf(input: Any) -> return_types.geqrf:
+    """R, with the vectors of its Householder reflections below the diagonal, and their factors: `(a, tau)`. There is no
+    gradient; `linalg.qr` has one."""
+    if input._array.ndim < 2:
+        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
+    checks.check_kernel("geqrf_cpu", input._array)
+    return return_types.geqrf(householder.geqrf(input))
+
+
+@public(
+    "ormqr(Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False, out)",
     out=rule(exact="torch.ormqr: Expected input and result to have the same dtype, but input has dtype{result} and "
-        "result has dtype {out}", overlap=FREE), method=True)
+        "result has dtype {out}", overlap=FREE), strict=True, method=True)
 def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ input3, or input3 @ Q if `left` is False, for the square Q that is the product of the reflections.
 
     With `transpose` the adjoint of Q stands for Q. `torch.linalg.householder_product` explains the first two arguments.
     """
-    a, tau = array_of("ormqr", input), array_of("ormqr", input2, "input2", 2)
-    c, side = array_of("ormqr", input3, "input3", 3), -2 if left else -1
+    a, tau, c, side = input._array, input2._array, input3._array, -2 if left else -1
     for name, array in (("input", a), ("other", c)):
         if array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
-    if tau.shape[-1] > a.shape[-1]:
-        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
-    if c.shape[side] != a.shape[-2]:
+    if c.shape[side] != a.shape[-2] and tau.shape[-1] <= a.shape[-1]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     if tau.shape[-1] != min(c.shape[side], a.shape[-1]):
         raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
@@ -319,5 +294,5 @@ def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bo
         if array.dtype is not a.dtype:
             raise RuntimeError(f"torch.ormqr: Expected input and {name} to have the same dtype, but input has dtype"
                                f"{legacy(a)} and {name} has dtype {legacy(array)}")
-    check_kernel("ormqr_cpu", a)
-    return _ormqr(input, input2, input3, bool(left), bool(transpose))
+    checks.check_kernel("ormqr_cpu", a)
+    return householder.ormqr(input, input2, input3, left, transpose)

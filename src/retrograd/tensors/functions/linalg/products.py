@@ -1,4 +1,4 @@
-"""Products of several matrices, powers, exponentials, Vandermonde matrices and covariances."""
+"""Products of several matrices, powers, exponentials, bilinear maps, Vandermonde matrices and covariances."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import C_NAMES, dtype as torch_dtype
+from ....dtypes import C_NAMES, legacy, refuse
 from ....errors import warn
 from ....ops.basic import check_values
-from ....ops.linalg import matrix_exponential as exponential
-from ...arguments.dims import array_of, as_int
-from ...recording.calls import recorded
+from ....ops.linalg import matrix as ops
+from ...arguments.dims import as_int
+from ...arguments.options import refuse_complex_gradient
 from ...recording.out import into, receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
 from ...recording.overwriting import copy_
 from ...recording.public import public
-from ...state.base import TensorBase, plain
+from ...state.base import plain
 from ..creation.creation import complex as complex_of
 from ..elementwise.arithmetic import mul
 from ..elementwise.elementary import conj, imag, real, sqrt
@@ -27,9 +27,7 @@ from ..shapes.rearranging import diagonal
 from .contraction import OUT_OF_CHAIN, in_best_order
 from .determinants import linalg_inv as inv
 from .matrix import matmul, mm, vdot
-from .matrix_checks import check_floating, check_same, check_square
-
-_matrix_exp = recorded(exponential.matrix_exp)
+from .matrix_checks import check_floating, check_same, matrices
 
 
 @public("linalg_multi_dot(Tensors tensors, out)")
@@ -39,12 +37,9 @@ def multi_dot(tensors: Sequence[Any], *, out: Any = None) -> Any:
     The first and the last tensor may be vectors. Raises RuntimeError for fewer than two tensors, and if the sizes do
     not fit or the dtypes differ.
     """
-    if isinstance(tensors, TensorBase) or not isinstance(tensors, (tuple, list)):
-        raise TypeError("linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not "
-                        f"{type(tensors).__name__}")
     if out is not None:
         return into(out, "multi_dot", OUT_OF_CHAIN, multi_dot, (tensors,), {})
-    arrays = [array_of("linalg_multi_dot", t, "tensors") for t in tensors]
+    arrays = [t._array for t in (*tensors,)]
     if len(arrays) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(arrays)}")
     for which, i in (("first", 0), ("last", -1)):
@@ -87,7 +82,7 @@ def _unit(array: Any) -> Any:
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     """Each square matrix multiplied by itself `n` times, by squaring; for a negative `n`, its inverse multiplied by
     itself. `n` = 0 gives the identity."""
-    array = array_of("linalg_matrix_power", input)
+    array = input._array
     n = as_int("linalg_matrix_power", n, "n")
     if out is not None:
         if n not in (0, 1):
@@ -95,7 +90,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
                         matrix_power, (input, n), {})
         receive("matrix_copy", rule(uncastable=_UNSAFE, overlap=FREE, gradient=UNASKED), out, matrix_power(input, n))
         return copy_(out, input if n else _unit(array))
-    check_square("linalg.matrix_power", array)
+    matrices("linalg.matrix_power", input, square=True)
     if n == 0:
         return copy_(input.clone(), _unit(array))
     if n == 1:
@@ -125,27 +120,20 @@ def matrix_exp(input: Any) -> Any:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    array = array_of("linalg_matrix_exp", input)
-    check_square("linalg.matrix_exp", array)
-    check_floating("linalg.matrix_exp", array)
-    return _matrix_exp(input)
+    matrices("linalg.matrix_exp", input, square=True, floating=True)
+    return ops.matrix_exp(input)
 
 
-@public()
+@public("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1)", name="diagonal")
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of the matrices in two dims. The diagonal is the last dimension of the view."""
-    array_of("linalg_diagonal", A, "A")
     return diagonal(A, offset, dim1, dim2)
-
-
-linalg_diagonal.__name__ = linalg_diagonal.__qualname__ = "diagonal"
 
 
 @public(
     "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1, Tensor out=None)",
     out=rule(exact="linalg.vecdot: Expected out of dtype{result} but found {out}", overlap=FREE, blame="sum",
-        repeated=True),
-    strict=True)
+        repeated=True), strict=True)
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum along `dim` of the products of the elements of `x`, conjugated, and `y`. The other dims broadcast.
 
@@ -155,20 +143,52 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     >>> torch.linalg.vecdot(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1., 1.]))
     tensor([3., 7.])
     """
-    a, b = array_of("linalg_vecdot", x, "x"), array_of("linalg_vecdot", y, "y", 2)
+    a, b = x._array, y._array
     check_floating("linalg.vecdot", a)
     check_same("linalg.vecdot", a, b, "x y")
     return vdot(x, y) if a.ndim == b.ndim == 1 else total(mul(conj(x), y), dim)
 
 
-@public("linalg_vander(Tensor x, *, int N=None)")
+@public("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias=None)", event="aten::bilinear")
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """For each k, the sum over i and j of input1[i] * weight[k, i, j] * input2[j], plus bias[k].
+
+    `input1` has shape (…, in1), `input2` (…, in2), `weight` (out, in1, in2) and `bias` (out,). The result has shape
+    (…, out). Raises RuntimeError if the sizes do not fit or the dtypes differ.
+    """
+    given = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
+    if len({x._array.dtype for x in given.values()}) > 1:
+        kinds = [f"{name}: {C_NAMES[x._array.dtype.name]}" for name, x in given.items()]
+        raise RuntimeError(f"All tensors must have the same dtype, got {', '.join(kinds)}")
+    if input1.dim() != input2.dim():
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
+    for dim, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1])):
+        if n != m:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}")
+    for i, value in enumerate((input1, input2), 1):
+        if value.shape[-1] != weight.shape[i]:
+            raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {value.shape[-1]} but "
+                               f"expected {weight.shape[i]}")
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected "
+                           f"{weight.shape[0]}")
+    if input1.numel():
+        refuse(input1._array.dtype, "bmm", "b")
+    for value in (input1, input2, weight):
+        refuse_complex_gradient("_trilinear", value)
+    product = ops.trilinear(input1.reshape(-1, input1.shape[-1]), weight, input2.reshape(-1, input2.shape[-1]))
+    product = product.view(*input1.shape[:-1], weight.shape[0])
+    return product if bias is None else product + bias
+
+
+@public("linalg_vander(Tensor x, *, int N=None)", name="vander")
 def linalg_vander(x: Any, N: int | None = None) -> Any:
     """The powers 0 to N - 1 of each element, along a new last dim. Without `N`, as many powers as the last dim has
     elements. Raises RuntimeError for N < 2, bools and numbers of 16 bits."""
-    array = array_of("linalg_vander", x, "x")
+    array = x._array
     if array.dtype.kind == "b" or (array.dtype.itemsize == 2 and array.dtype.kind == "f"):
         raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
-                           f"{torch_dtype.of[array.dtype].legacy}")
+                           f"{legacy(array)}")
     count = (array.shape[-1] if array.ndim else 1) if N is None else as_int("linalg_vander", N, "N")
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
@@ -176,18 +196,20 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     return cat((plain(np.ones((*array.shape, 1), powers._array.dtype)), powers), -1)
 
 
-linalg_vander.__name__ = linalg_vander.__qualname__ = "vander"
+def _check_variables(name: str, array: Any) -> None:
+    if array.ndim > 2:
+        raise RuntimeError(f"{name}(): expected input to have two or fewer dimensions but got an input with "
+                           f"{array.ndim} dimensions")
 
 
 def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str) -> Any:
     """The weights of the observations. Raises RuntimeError for a wrong number of weights, and for a negative weight."""
-    array = array_of("cov", weights, which)
+    array = weights._array
     if array.ndim > 1:
         raise RuntimeError(f"cov(): expected {which} to have one or fewer dimensions but got {which} with {array.ndim} "
                            "dimensions")
     if array.dtype.kind not in kinds:
-        raise RuntimeError(f"cov(): expected {which} to have {kind} dtype but got {which} with "
-                           f"{torch_dtype.of[array.dtype].legacy} dtype")
+        raise RuntimeError(f"cov(): expected {which} to have {kind} dtype but got {which} with {legacy(array)} dtype")
     if array.size != observations:
         raise RuntimeError(f"cov(): expected {which} to have the same numel as there are observations in the input but "
                            f"got {array.size} != {observations}")
@@ -213,11 +235,9 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     tensor([[ 1., -1.],
             [-1.,  1.]])
     """
-    array = array_of("cov", input)
+    array = input._array
     correction = as_int("cov", correction, "correction")
-    if array.ndim > 2:
-        raise RuntimeError("cov(): expected input to have two or fewer dimensions but got an input with "
-                           f"{array.ndim} dimensions")
+    _check_variables("cov", array)
     if array.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input. Convert with .float() first.")
     x = input if array.ndim == 2 else input.view(1, -1)
@@ -243,10 +263,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 @public("corrcoef(Tensor input)", method=True)
 def corrcoef(input: Any) -> Any:
     """The correlations of variables: each covariance over the standard deviations of both variables. See `cov`."""
-    array = array_of("corrcoef", input)
-    if array.ndim > 2:
-        raise RuntimeError("corrcoef(): expected input to have two or fewer dimensions but got an input with "
-                           f"{array.ndim} dimensions")
+    _check_variables("corrcoef", input._array)
     c = cov(input)
     if not c._array.ndim:
         return c / c

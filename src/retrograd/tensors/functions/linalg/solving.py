@@ -15,69 +15,47 @@ from ....kernels.linalg.solving import machine_epsilon
 from ....ops.basic import check_values
 from ....ops.linalg import solving as ops, triangular
 from ...arguments import return_types
-from ...arguments.dims import array_of, as_int, axis_of
-from ...recording.calls import recorded
+from ...arguments.dims import as_int, axis_of
 from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
 from ...recording.overwriting import delivered
 from ...recording.public import public
+from . import matrix_checks as checks
 from .determinants import SINGULAR, linalg_inv_ex
-from .matrix_checks import (
-    check_codes,
-    check_floating,
-    check_kernel,
-    check_right_side,
-    check_same,
-    check_square,
-    check_stacks,
-    columns,
-    holds_vectors,
-    matrices,
-    refuse_failures,
-)
 
-_solve_ex, _lstsq, _solve_triangular = (recorded(op) for op in (ops.solve_ex, ops.lstsq, triangular.solve_triangular))
-_triangular_solve, _cholesky_solve = recorded(triangular.triangular_solve), recorded(triangular.cholesky_solve)
-_cholesky_inverse = recorded(triangular.cholesky_inverse)
 _SINGULAR = "The solver failed because the input matrix is singular."
 
 
-def _solution(function: str, A: Any, B: Any, left: bool) -> Any:
-    """The solution and the info of each matrix."""
-    name = "linalg.solve"
-    a, b = matrices(function, name, A, square=True), array_of(function, B, "B", 2)
-    check_floating(name, a)
-    check_same(name, a, b)
-    vector = holds_vectors(a, b)
-    if vector and not left:
-        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation XA = B ({a.shape[-2]}x"
-                           f"{a.shape[-1]} and {b.shape[-1]}x1)" if b.ndim == 1 and a.shape[-1] != 1 else
-                           f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In "
-                           "this case linalg.solve is equivalent to B / A.squeeze(-1)")
-    if not vector and b.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
-    right = columns(b) if vector else b
-    check_right_side(name, a, right, left)
-    check_stacks(right, a)
-    check_kernel("lu_cpu", a)
-    return _solve_ex(A, B, left, vector)[:2]
-
-
-@public(out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
+@public(
+    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensors[2] out=None) "
+    "-> (Tensor result, Tensor info)",
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"))
 def linalg_solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
     """The result of `torch.linalg.solve`, and the info of each matrix: 0 unless the matrix is singular.
 
     Raises `torch.linalg.LinAlgError` for a singular matrix only with `check_errors`.
     """
-    result, info = _solution("linalg_solve_ex", A, B, left)
+    name = "linalg.solve"
+    a, b = checks.matrices(name, A, square=True, floating=True), B._array
+    checks.check_same(name, a, b)
+    vector = checks.holds_vectors(a, b)
+    if vector and not left:
+        raise RuntimeError(f"{name}: Incompatible shapes of A and B for the equation XA = B ({a.shape[-2]}x"
+                           f"{a.shape[-1]} and {b.shape[-1]}x1)" if b.ndim == 1 and a.shape[-1] != 1 else
+                           f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In "
+                           "this case linalg.solve is equivalent to B / A.squeeze(-1)")
+    right = checks.columns(b) if vector else checks.matrices(name, B, "B")
+    checks.check_right_side(name, a, right, left)
+    checks.check_stacks(right, a)
+    checks.check_kernel("lu_cpu", a)
+    result, info, *_ = ops.solve_ex(A, B, left, vector)
     if check_errors:
-        refuse_failures(info, "torch.linalg.solve_ex", _SINGULAR)
+        checks.refuse_failures(info, "torch.linalg.solve_ex", _SINGULAR)
     return return_types.linalg_solve_ex((result, info))
 
 
 @public(
     "linalg_solve(Tensor A, Tensor B, *, bool left=True, Tensor out=None)",
-    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"),
-    strict=True)
+    out=rule(exact=EXACT, overlap=FREE, blame="_linalg_solve_ex"), strict=True)
 def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, for square matrices A of shape (*, n, n).
 
@@ -88,83 +66,69 @@ def linalg_solve(A: Any, B: Any, *, left: bool = True) -> Any:
     >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
     tensor([1.0000, 0.5000])
     """
-    result, info = _solution("linalg_solve", A, B, left)
-    refuse_failures(info, "torch.linalg.solve", _SINGULAR)
+    result, info = linalg_solve_ex(A, B, left=left)
+    checks.refuse_failures(info, "torch.linalg.solve", _SINGULAR)
     return result
 
 
 @public(
     "linalg_solve_triangular(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor "
     "out=None)",
-    out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")),
-    strict=True)
+    out=rule(exact="expected scalar type {result} but found {out}", overlap=("free", "aligned")), strict=True)
 def linalg_solve_triangular(input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     """The X with A @ X = B, or X @ A = B if `left` is False, for triangular matrices A, `upper` or lower.
 
     The other triangle is not read. With `unitriangular` the diagonal is not read either and counts as ones. A zero on
     the diagonal gives infinities, not an error.
     """
-    name, function = "linalg.solve_triangular", "linalg_solve_triangular"
-    a, b = matrices(function, name, input, "input", square=True), matrices(function, name, B, "B", 2)
-    check_right_side(name, a, b, left)
-    check_stacks(b, a)
-    check_kernel("triangular_solve_cpu", a)
-    return _solve_triangular(input, B, bool(upper), bool(left), bool(unitriangular))
+    name = "linalg.solve_triangular"
+    a, b = checks.matrices(name, input, square=True), checks.matrices(name, B, "B")
+    checks.check_right_side(name, a, b, left)
+    checks.check_stacks(b, a)
+    checks.check_kernel("triangular_solve_cpu", a)
+    return triangular.solve_triangular(input, B, upper, left, unitriangular)
 
 
-@public(out=rule(exact=EXACT, overlap=FREE), method=True)
+@public(
+    "triangular_solve(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, "
+    "Tensors[2] out=None) -> (Tensor solution, Tensor cloned_coefficient)",
+    out=rule(exact=EXACT, overlap=FREE), strict=True, method=True)
 def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False,
                      unitriangular: bool = False) -> return_types.triangular_solve:
     """The X with A @ X = input for triangular A, or A^T @ X = input with `transpose`, and a copy of A. An older form of
     `torch.linalg.solve_triangular`."""
     warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
               "future PyTorch release.")
-    b, a = array_of("triangular_solve", input), array_of("triangular_solve", A, "A", 2)
-    for name, array in (("b", b), ("A", a)):
-        if array.ndim < 2:
-            raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
-                               f"{array.ndim} dimensions instead")
-    _check_pair("triangular_solve", a, b)
-    check_kernel("triangular_solve_cpu", a)
-    return return_types.triangular_solve(_triangular_solve(input, A, bool(upper), bool(transpose),
-                                                           bool(unitriangular)))
-
-
-def _check_pair(name: str, a: Any, b: Any) -> None:
-    """The checks of the older functions: the same dtype, square matrices, sizes and stacks that fit."""
-    if a.dtype is not b.dtype:
-        raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {legacy(b)} and A of type "
-                           f"{legacy(a)} instead.")
-    check_square("", a)
-    if a.shape[-1] != b.shape[-2]:
-        raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {a.shape[-1]} by {a.shape[-1]} but "
-                           f"each b matrix is {b.shape[-2]} by {b.shape[-1]}")
-    check_stacks(b, a)
+    b, a = input._array, A._array
+    checks.check_rank("torch.triangular_solve: Expected b to", b)
+    checks.check_rank("torch.triangular_solve: Expected A to", a)
+    checks.check_older("triangular_solve", a, b)
+    checks.check_kernel("triangular_solve_cpu", a)
+    return return_types.triangular_solve(triangular.triangular_solve(input, A, upper, transpose, unitriangular))
 
 
 @public(
     "cholesky_solve(Tensor input, Tensor input2, bool upper=False, out)",
-    out=castable("cholesky_solve", "result"),
-    strict=True, method=True)
+    out=castable("cholesky_solve", "result"), strict=True, method=True)
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """The X with A @ X = input, given the Cholesky factor `input2` of A: L with A = L @ L^H, or with `upper` U with
     A = U^H @ U."""
-    b, a = array_of("cholesky_solve", input), array_of("cholesky_solve", input2, "input2", 2)
+    b, a = input._array, input2._array
     for name, array in (("b", b), ("u", a)):
         if array.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {array.ndim} dimensions instead")
-    _check_pair("cholesky_solve", a, b)
-    check_kernel("cholesky_solve_cpu", a)
-    return _cholesky_solve(input, input2, bool(upper))
+    checks.check_older("cholesky_solve", a, b)
+    checks.check_kernel("cholesky_solve_cpu", a)
+    return triangular.cholesky_solve(input, input2, upper)
 
 
-@public(out=castable("cholesky_inverse", "result"), method=True)
+@public("cholesky_inverse(Tensor input, bool upper=False, out)", out=castable("cholesky_inverse", "result"),
+        strict=True, method=True)
 def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     """The inverse of a matrix, given its Cholesky factor, lower or `upper`. Raises `torch.linalg.LinAlgError` if the
     factor has a zero on its diagonal."""
-    array = matrices("cholesky_inverse", "cholesky_inverse", input, "input", square=True)
-    check_kernel("cholesky_inverse_out_cpu", array)
-    result = _cholesky_inverse(input, bool(upper))
+    array = checks.matrices("cholesky_inverse", input, square=True, kernel="cholesky_inverse_out_cpu")
+    result = triangular.cholesky_inverse(input, upper)
     check_values(array, _check_diagonal)
     return result
 
@@ -172,8 +136,7 @@ def cholesky_inverse(input: Any, upper: bool = False) -> Any:
 def _check_diagonal(array: Any) -> None:
     zeros = array.diagonal(0, -2, -1) == 0
     if zeros.any():
-        check_codes(first_true(zeros), "cholesky_inverse", "The diagonal element {i} is zero, the inversion could not "
-                    "be completed because the input matrix is singular.", LinAlgError)
+        checks.check_codes(first_true(zeros), "cholesky_inverse", SINGULAR, LinAlgError)
 
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -192,7 +155,7 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *,
     largest as 0; 'gels' assumes full rank. `residuals`, the squared lengths, are empty unless m > n, the rank is full
     and the driver is not 'gelsy'. `singular_values` are empty unless the driver is 'gelsd' or 'gelss'.
     """
-    name, x, y = "torch.linalg.lstsq", array_of("linalg_lstsq", input), array_of("linalg_lstsq", b, "b", 2)
+    name, x, y = "torch.linalg.lstsq", input._array, b._array
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     if y.ndim < 1:
@@ -203,18 +166,18 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *,
     if not 0 <= x.ndim - y.ndim <= 1:
         raise RuntimeError(f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
                            "other.dim()) <= 1")
-    rows = -1 if holds_vectors(x, y) else -2
+    rows = -1 if checks.holds_vectors(x, y) else -2
     if x.shape[-2] != y.shape[rows]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size({rows})")
     vector = x.ndim > y.ndim
-    check_stacks(x, columns(y) if vector else y)
+    checks.check_stacks(x, checks.columns(y) if vector else y)
     driver = "gelsy" if driver is None else driver
     if driver not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     if x.dtype.kind not in "fc" or x.itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     least = machine_epsilon(x.dtype) * max(x.shape[-2:]) if rcond is None else float(rcond)
-    return return_types.linalg_lstsq(_lstsq(input, b, least, driver, vector))
+    return return_types.linalg_lstsq(ops.lstsq(input, b, least, driver, vector))
 
 
 @public("linalg_tensorinv(Tensor input, int ind=2, out)")
@@ -224,8 +187,7 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
 
     Raises RuntimeError if this matrix is not square, and `torch.linalg.LinAlgError` if the matrix is singular.
     """
-    shape = array_of("linalg_tensorinv", input).shape
-    ind = as_int("linalg_tensorinv", ind, "ind")
+    shape, ind = input._array.shape, as_int("linalg_tensorinv", ind, "ind")
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     first, last = math.prod(shape[:ind]), math.prod(shape[ind:])
@@ -233,9 +195,9 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
                            f"but got {last} != {first}")
     matrix = input.reshape(last, last)
-    check_floating("linalg.inv", matrix._array)
+    checks.check_floating("linalg.inv", matrix._array)
     inverse, info = linalg_inv_ex(matrix)
-    refuse_failures(info, "inv", SINGULAR)
+    checks.refuse_failures(info, "inv", SINGULAR)
     result = inverse.reshape(shape[ind:] + shape[:ind])
     return delivered("tensorinv", castable("tensorinv", "result", gradient=UNASKED), out, result)
 
@@ -247,11 +209,8 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
     Raises RuntimeError if the numbers of equations and unknowns differ, and `torch.linalg.LinAlgError` if the system is
     singular.
     """
-    ndim, b = array_of("linalg_tensorsolve", input).ndim, array_of("linalg_tensorsolve", other, "other", 2)
-    x = input
+    x, ndim, b = input, input._array.ndim, other._array
     if dims is not None:
-        if not isinstance(dims, (tuple, list)):
-            raise TypeError(f"linalg_tensorsolve(): argument 'dims' must be tuple of ints, not {type(dims).__name__}")
         for dim in dims:
             axis_of("linalg_tensorsolve", dim, ndim)
         x = input.movedim(tuple(dims), tuple(range(ndim - len(dims), ndim)))

@@ -14,11 +14,13 @@ import numpy as np
 from ....kernels.networks import dropout as kernels
 from ....kernels.random import distributions as random
 from ....ops.creation import draw_for
+from ....ops.elementwise.arithmetic import add, mul
 from ....ops.networks import dropout as ops
 from ...arguments.generator import twister_of
 from ...arguments.options import check_flag, check_tensor, number, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import plain
 from ..creation.creation import empty_as
 from ..creation.random import in_memory_order
@@ -49,41 +51,32 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
     return noise
 
 
-def _dropped(name: str, input: Any, p: float, train: bool, of_channels: bool, for_selu: bool, over: bool) -> Any:
-    check_tensor(name, input)
-    p = number(name, "p", 2, p)
-    check_flag(name, "train", 3, train)
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
-    x = input._array
-    if p == 0 or not train or not x.size:
-        return input
-    if p == 1:
-        nothing = plain(np.zeros((), x.dtype))
-        return input.mul_(nothing) if over else input * nothing
-    noise = _noise(name, input, p, of_channels, for_selu)
-    if not for_selu:
-        slope = plain(noise)
-        return input.mul_(slope) if over else input * slope
-    slope, shift = map(plain, ops.affine.run(noise, p))
-    return input.mul_(slope).add_(shift) if over else input * slope + shift
-
-
 def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = False) -> tuple[Callable[..., Any],
                                                                                                Callable[..., Any]]:
     """A function for one kind of dropout, and its in-place form."""
 
-    @public(f"{name}(Tensor input, float p, bool train)", name=name,
-            doc=f"In training, {what}. The shape and the dtype stay. Raises RuntimeError if `p` is not in "
-                "[0, 1], and for ints.")
-    def function(input: Any, p: float, train: bool) -> Any:
-        return _dropped(name, input, p, train, of_channels, for_selu, over=False)
+    def function(call: Call, input: Any, p: float, train: bool) -> Any:
+        check_tensor(name, input)
+        p = number(name, "p", 2, p)
+        check_flag(name, "train", 3, train)
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+        x = input._array
+        if p == 0 or not train or not x.size:
+            return input
+        if p == 1:
+            return call(mul, input, plain(np.zeros((), x.dtype)))
+        noise = _noise(name, input, p, of_channels, for_selu)
+        if not for_selu:
+            return call(mul, input, plain(noise))
+        slope, shift = map(plain, ops.affine.run(noise, p))
+        return call(add, call(mul, input, slope), shift)
 
-    @public(name=f"{name}_", doc=f"`{name}`, written into the tensor.")
-    def written(input: Any, p: float, train: bool) -> Any:
-        return _dropped(f"{name}_", input, p, train, of_channels, for_selu, over=True)
-
-    return function, written
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = (f"In training, {what}. The shape and the dtype stay. Raises RuntimeError if `p` is not in "
+                        "[0, 1], and for ints.")
+    entry = twins(f"{name}(Tensor input, float p, bool train)")(function)
+    return entry, entry.written
 
 
 _SELU = ("sets {} with probability `p` to the limit of selu at -infinity, and scales the result to keep its mean and "
@@ -110,5 +103,4 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Any, Any]:
         mask = draw_for(x, lambda x: in_memory_order(
             empty_as(x, np.dtype(bool), None), lambda m: random.bernoulli(stream, m.shape, m.dtype, 1 - p)))
         kernels.refuse_integers(x.dtype, input.dtype.legacy)
-    result: tuple[Any, Any] = _native_dropout(input, mask, scale)
-    return result
+    return _native_dropout(input, mask, scale)  # type: ignore[no-any-return]

@@ -10,15 +10,17 @@ import numpy as np
 from ....dtypes import I64, dtype as torch_dtype
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
-from ....ops.basic import beyond, cast, check_values, clone
+from ....ops.basic import beyond, cast, clone
 from ....ops.networks import embedding as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import check_flag, refuse_complex_gradient
 from ...recording.calls import recorded
-from ...recording.inplace import write
+from ...recording.inplace import over
 from ...recording.public import public
 from ...state.base import plain
+from ..indexing.gathering import check_range
 
+_NO_ROW = "index out of range in self: the indices are from {least} to {most}, and there are {size} rows"
 _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
 
 
@@ -52,24 +54,12 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     if array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D. The weight has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
-    check_values(numbers._array, _check_numbers, array.shape[0])
+    check_range(numbers._array, array.shape[0], IndexError, _NO_ROW)
     if sparse:
         raise NotImplementedError("embedding(): there are no sparse gradients here. Remove sparse=True: the "
                                   "gradient is then a dense tensor with the same numbers.")
     refuse_complex_gradient("embedding", weight)
     return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
-
-
-def _check_numbers(numbers: Any, rows: int) -> None:
-    if not within(numbers.reshape(-1), rows):
-        raise IndexError(f"index out of range in self: the indices are from {numbers.min()} to {numbers.max()}, and "
-                         f"there are {rows} rows")
-
-
-def _check_selected(numbers: Any, shape: tuple[int, ...]) -> None:
-    if not within(numbers.reshape(-1), shape[0]):
-        wrong = numbers[(numbers < 0) | (numbers >= shape[0])].flat[0]
-        raise IndexError(f"select(): index {wrong} out of range for tensor of size {[*shape]} at dimension 0")
 
 
 @public()
@@ -81,12 +71,12 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
         raise RuntimeError(f"Expected 2-dimensional tensor, but got {array.ndim}-dimensional tensor for argument #1 "
                            "'self' (while checking arguments for embedding_renorm_)")
     numbers = _numbers("embedding_renorm_", indices, 2)
-    check_values(numbers._array, _check_selected, array.shape)
+    check_range(numbers._array, array.shape[0], IndexError, "select(): index {wrong} out of range for tensor of size "
+                f"{[*array.shape]} at dimension 0")
     if array.dtype.kind not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{torch_dtype.of[array.dtype].legacy} instead.")
-    write(ops.embedding_renorm, input, (numbers, float(max_norm), float(norm_type)), kernels.renorm_rows)
-    return input
+    return over(ops.embedding_renorm, input, numbers, float(max_norm), float(norm_type), into=kernels.renorm_rows)
 
 
 # Bags

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F16, F32, refuse
+from ....dtypes import F16, F32, dtype as torch_dtype, refuse
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
 from ...arguments.dims import array_of
@@ -23,13 +23,20 @@ _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_
 
 
 def _check_types(x: Any, *others: Any) -> None:
-    """Raise RuntimeError unless the parameters have the dtype of x. float32 is allowed beside an x of float16."""
+    """Raise RuntimeError unless the parameters have the dtype of x. float32 is allowed beside an x of float16.
+
+    The first parameter decides which dtype the others must have.
+    """
     if all([a is None or a._array.dtype is x.dtype for a in others]):
         return
-    kinds = {a._array.dtype for a in others if a is not None}
-    if kinds and kinds != {x.dtype} and not (x.dtype == F16 and kinds == {F32}):
+    kinds = [a._array.dtype for a in others if a is not None]
+    if kinds[0] != x.dtype and not (x.dtype == F16 and kinds[0] == F32):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. They are of "
                            f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}.")
+    for kind in kinds:
+        if kind != kinds[0]:
+            names = [torch_dtype.of[k].legacy for k in (kinds[0], kind)]
+            raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}. Convert one parameter.")
 
 
 def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any], star: str) -> tuple[int, ...]:
@@ -60,9 +67,8 @@ def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, 
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     _check_types(x, weight, bias)
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
-    results: tuple[Any, Any, Any] = _layer_norm(
-        input, weight, bias, len(shape), float(number("layer_norm", "eps", 5, eps)))
-    return results
+    eps = float(number("layer_norm", "eps", 5, eps))
+    return _layer_norm(input, weight, bias, len(shape), eps)  # type: ignore[no-any-return]
 
 
 @public(
@@ -126,9 +132,8 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
     x = array_of("native_group_norm", input)
     check_optional("native_group_norm", 2, weight=weight, bias=bias)
     _check_groups(x, C, group, weight, bias)
-    results: tuple[Any, Any, Any] = _group_norm(
-        input, weight, bias, group, float(number("native_group_norm", "eps", 8, eps)))
-    return results
+    eps = float(number("native_group_norm", "eps", 8, eps))
+    return _group_norm(input, weight, bias, group, eps)  # type: ignore[no-any-return]
 
 
 @public()

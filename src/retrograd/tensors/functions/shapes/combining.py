@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import I64
-from ....ops import combining as ops, shape as shape_ops
+from ....ops import joining as ops, shape as shape_ops
 from ....ops.scans import cumprod
-from ...arguments.dims import array_of, as_int
+from ...arguments.dims import as_int
 from ...arguments.options import contiguous_format
-from ...recording.calls import recorded
 from ...recording.out_rules import rule
 from ...recording.public import public
 from ...state.base import TensorBase, plain
@@ -21,8 +20,6 @@ from ..indexing.masking import masked_select
 from .joining import cat, stack
 from .rearranging import diag_embed, flip, meshgrid
 from .shape import clone, expand, flatten, unsqueeze
-
-_block_diag, _unsafe_view, _cumprod = recorded(ops.block_diag), recorded(shape_ops.unsafe_view), recorded(cumprod)
 
 
 def _all_tensors(tensors: tuple[Any, ...]) -> None:
@@ -48,7 +45,7 @@ def block_diag(*tensors: Any) -> Any:
         if x._array.ndim > 2:
             raise RuntimeError("torch.block_diag: Input tensors must have 2 or fewer dimensions. "
                                f"Input {i} has {x._array.ndim} dimensions")
-    return _block_diag(tensors) if tensors else plain(np.zeros((1, 0), np.float32))
+    return ops.block_diag(tensors) if tensors else plain(np.zeros((1, 0), np.float32))
 
 
 def _vector(x: Any) -> Any:
@@ -86,7 +83,6 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
     With replacement a choice may hold an element several times. Raises RuntimeError if the input is not a vector.
     """
-    array_of("combinations", input)
     count = as_int("combinations", r, "r")
     _vector(input)
     if count < 0:
@@ -105,7 +101,6 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 @public("diagflat(Tensor input, int offset=0)", method=True)
 def diagflat(input: Any, offset: int = 0) -> Any:
     """A matrix with all elements of the input on the diagonal number `offset`, and zeros elsewhere."""
-    array_of("diagflat", input)
     return diag_embed(input.contiguous().view(-1), as_int("diagflat", offset, "offset"))
 
 
@@ -121,12 +116,12 @@ def kron(input: Any, other: Any) -> Any:
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
     """
-    a, b = array_of("kron", input).shape, array_of("kron", other, "other", 2).shape
+    a, b = input._array.shape, other._array.shape
     ndim = max(len(a), len(b))
     a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
-    left = _unsafe_view(input, tuple([n for size in a for n in (size, 1)]))
-    right = _unsafe_view(other, tuple([n for size in b for n in (1, size)]))
-    return _unsafe_view(left * right, tuple([n * m for n, m in zip(a, b)]))
+    left = shape_ops.unsafe_view(input, tuple([n for size in a for n in (size, 1)]))
+    right = shape_ops.unsafe_view(other, tuple([n for size in b for n in (1, size)]))
+    return shape_ops.unsafe_view(left * right, tuple([n * m for n, m in zip(a, b)]))
 
 
 @public("vander(Tensor x, int N=None, bool increasing=False)", strict=True)
@@ -141,7 +136,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     tensor([[4, 2, 1],
             [9, 3, 1]])
     """
-    array = array_of("vander", x, "x")
+    array = x._array
     if array.ndim != 1:
         raise RuntimeError(f"x must be a one-dimensional tensor. x has {array.ndim} dimensions.")
     count = array.size if N is None else as_int("vander", N, "N")
@@ -151,7 +146,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     powers = plain(np.ones((array.size, min(count, 1)), dtype))
     if count > 1:
         repeated = clone(expand(unsqueeze(x, 1), (array.size, count - 1)), memory_format=contiguous_format)
-        powers = cat([powers, _cumprod(repeated, 1, dtype)], 1)
+        powers = cat([powers, cumprod(repeated, 1, dtype)], 1)
     return powers if increasing else flip(powers, 1)
 
 

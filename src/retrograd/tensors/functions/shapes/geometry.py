@@ -1,7 +1,8 @@
-"""Strides and sizes that the caller chooses: `as_strided`, memory laid out by strides, changes of geometry in place.
+"""Strides and sizes that the caller chooses: `as_strided`, memory laid out by strides, changes of shape in place.
 
-An in-place change of geometry is recorded and counted as a write, like every in-place operation, but it moves no
-element. Must not know how a view is taken again, only that it can be.
+A change of geometry in place is recorded and counted as a write, like every in-place operation, but it moves no
+element. `resize_` may also make the memory grow, and is not recorded. Must not know how a view is taken again, only
+that it can be.
 """
 
 from __future__ import annotations
@@ -12,28 +13,30 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import DIFFERENTIABLE
-from ....graph.versions import next_number
-from ....kernels.layout import empty_strided as _empty_strided, offset_of, owner_of, steps
+from ....errors import user_site
+from ....graph import versions
+from ....kernels.layout import empty_strided as _empty_strided, in_rows, offset_of, owner_of, steps, strided
 from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
+from ...arguments import options
 from ...arguments.dims import array_of, axes_of, axis_of
-from ...arguments.options import element_type, made
-from ...recording.calls import recorded, taken_again
+from ...recording.calls import taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
 from ...recording.public import methods, public
-from ...state.base import Chain, TensorBase, edge_of, meta_of, requires, set_edge
+from ...recording.resizing import reshape_memory
+from ...state.base import Chain, TensorBase, edge_of, meta_of, note_layout, requires, set_edge
+from ...state.writable import refuse_inference
 from .shape import sizes_of
 
-_as_strided = recorded(ops.as_strided)
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 
 
 # By strides
 
 @public(method=True)
-def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
+def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A view of the tensor's memory with other strides. Without `storage_offset` it starts where the tensor starts.
 
     The gradients of an element that the view reads several times add up. If several places of the tensor itself share
@@ -46,8 +49,7 @@ def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | 
             [2, 3]])
     """
     array = array_of("as_strided", input)
-    view: TensorBase = _as_strided(input, *geometry_of("as_strided", array, size, stride, storage_offset), steps(array))
-    return view
+    return ops.as_strided(input, *geometry_of("as_strided", array, size, stride, storage_offset), steps(array))
 
 
 def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, offset: Any) -> Geometry:
@@ -81,7 +83,8 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides. Its elements are whatever the memory held."""
-    return _new_strided("empty_strided", size, stride, element_type("empty_strided", dtype), device, requires_grad)
+    target = options.element_type("empty_strided", dtype)
+    return _new_strided("empty_strided", size, stride, target, device, requires_grad)
 
 
 @public()
@@ -109,14 +112,15 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     strides, step = [0] * len(sizes), 1
     for dim in reversed(order):
         strides[dim], step = step, step * max(sizes[dim], 1)
-    return _new_strided("empty_permuted", sizes, strides, element_type("empty_permuted", dtype), device, requires_grad)
+    target = options.element_type("empty_permuted", dtype)
+    return _new_strided("empty_permuted", sizes, strides, target, device, requires_grad)
 
 
 @public(method=True)
 def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
                       device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> TensorBase:
     """A new tensor of this shape with these strides, by default in the dtype of `self`. See `empty_strided`."""
-    target = self._array.dtype if dtype is None else element_type("new_empty_strided", dtype)
+    target = self._array.dtype if dtype is None else options.element_type("new_empty_strided", dtype)
     return _new_strided("new_empty_strided", size, stride, target, device, requires_grad)
 
 
@@ -130,89 +134,136 @@ def _new_strided(name: str, size: Any, stride: Any, dtype: np.dtype[Any], device
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {[*sizes]}")
     if min(strides, default=0) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
-    return made(_empty_strided(sizes, strides, dtype), device, requires_grad)
+    return options.made(_empty_strided(sizes, strides, dtype), device, requires_grad)
 
 
 # Geometry in place
 
-def _turn(op: Op, x: Any, *options: Any) -> Any:
+def _turn(op: Op, x: TensorBase, *given: Any) -> TensorBase:
     """Give x the geometry of the view that `op` takes of x."""
     op, edge = op.written, edge_of(x) if local.thread.grad else None
     before = x._array
-    x._array = op.run(before, *options)
+    x._array = op.run(before, *given)
     written(x)
     meta = meta_of(x)
     if meta.replay is None:
-        meta.turned = next_number()
+        meta.turned = versions.next_number()
     else:
-        meta.replay = Chain(meta.replay, partial(taken_again, op, options, None))
+        meta.replay = Chain(meta.replay, partial(taken_again, op, given, None))
     if edge is not None and before.dtype in DIFFERENTIABLE:
-        node = new_node(op, (x,), (before,), (edge,), (before, *options), (x,))
+        node = new_node(op, (x,), (before,), (edge,), (before, *given), (x,))
         node.shape, node.dtype = x._array.shape, before.dtype
         set_edge(x, node)
-        meta.seen = next_number()                        # without a record, x is stale like any view after a write
+        meta.seen = versions.next_number()               # without a record, x is stale like any view after a write
     return x
 
 
-def _ndim(name: str, x: Any) -> int:
-    """The number of dimensions of a tensor to change in place. Raises RuntimeError if writes to it are not allowed."""
-    ndim = array_of(name, x, "self").ndim
+def _rank(x: TensorBase) -> int:
+    """The number of dimensions of a tensor that is about to get another geometry. Raises RuntimeError if it may not."""
     check_writable(x, local.thread.grad and requires(x))
-    return ndim
+    return x._array.ndim
 
 
-@public(method=True)
+@public("as_strided_(Tensor input, ints size, ints stride, int storage_offset=None)", method=True, bound=True)
 def as_strided_(self: TensorBase, size: Any, stride: Any, storage_offset: int | None = None) -> TensorBase:
     """Give the tensor other sizes and strides over its memory. Returns the tensor itself. See `as_strided`."""
-    _ndim("as_strided_", self)
+    _rank(self)
     array = self._array
-    geometry = geometry_of("as_strided_", array, size, stride, storage_offset)
-    return _turn(ops.as_strided, self, *geometry, steps(array))  # type: ignore[no-any-return]
+    return _turn(ops.as_strided, self, *geometry_of("as_strided_", array, size, stride, storage_offset), steps(array))
 
 
-@public(method=True)
+@public("transpose_(Tensor input, int dim0, int dim1)", method=True, bound=True)
 def transpose_(self: TensorBase, dim0: int, dim1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
-    ndim = _ndim("transpose_", self)
-    return _turn(ops.transpose, self, axis_of("transpose_", dim0, ndim),  # type: ignore[no-any-return]
-                 axis_of("transpose_", dim1, ndim))
+    ndim = _rank(self)
+    return _turn(ops.transpose, self, axis_of("transpose_", dim0, ndim), axis_of("transpose_", dim1, ndim))
 
 
-swapdims_ = transpose_
-
-
-@public(method=True)
+@public("swapaxes_(Tensor input, int axis0, int axis1)", method=True, bound=True)
 def swapaxes_(self: TensorBase, axis0: int, axis1: int) -> TensorBase:
     """Swap two dimensions of the tensor itself."""
     return transpose_(self, axis0, axis1)
 
 
-@public(method=True)
+@public("t_(Tensor input)", method=True, bound=True)
 def t_(self: TensorBase) -> TensorBase:
     """Transpose the tensor itself. Raises RuntimeError for more than two dimensions."""
-    ndim = _ndim("t_", self)
+    ndim = _rank(self)
     if ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return _turn(ops.t, self)  # type: ignore[no-any-return]
+    return _turn(ops.t, self)
 
 
-@public(method=True)
+@public("squeeze_(Tensor input)", "squeeze_(Tensor input, int dim)", "squeeze_(Tensor input, ints dim)", method=True,
+        bound=True)
 def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
     """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists."""
-    ndim = _ndim("squeeze_", self)
+    ndim = _rank(self)
     if dim is None:
-        return _turn(ops.squeeze, self)  # type: ignore[no-any-return]
+        return _turn(ops.squeeze, self)
     if isinstance(dim, (tuple, list)):
-        dims = axes_of("squeeze_", dim, ndim) if dim else ()
-        return _turn(ops.squeeze_dims, self, dims)  # type: ignore[no-any-return]
-    return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))  # type: ignore[no-any-return]
+        return _turn(ops.squeeze_dims, self, axes_of("squeeze_", dim, ndim) if dim else ())
+    return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))
+
+
+@public("unsqueeze_(Tensor input, int dim)", method=True, bound=True)
+def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
+    """Insert a dimension of size 1 into the tensor itself, at `dim`."""
+    return _turn(ops.unsqueeze, self, axis_of("unsqueeze_", dim, _rank(self) + 1))
+
+
+swapdims_ = transpose_
+methods(swapdims_=swapdims_)
+
+
+# Other sizes in place
+
+@public(method=True)
+def resize_(self: TensorBase, *sizes: Any, size: Any = None, memory_format: Any = None) -> TensorBase:
+    """Give the tensor another shape, row by row over its memory. If the memory is too small, it grows.
+
+    With `memory_format` the elements lie in this order instead, even if the shape does not change. New elements are
+    whatever the memory held. Raises RuntimeError if the tensor requires grad, and if memory that views, arrays or
+    graphs share would have to grow.
+
+    >>> import retrograd as torch
+    >>> torch.arange(6).resize_(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    shape = options.shape_of("resize_", sizes, size)
+    if memory_format is options.preserve_format:
+        raise RuntimeError("Unsupported memory formatPreserve")
+    _resize("resize_", self, shape, memory_format)
+    return self
 
 
 @public(method=True)
-def unsqueeze_(self: TensorBase, dim: int) -> TensorBase:
-    """Insert a dimension of size 1 into the tensor itself, at `dim`."""
-    return _turn(ops.unsqueeze, self,  # type: ignore[no-any-return]
-                 axis_of("unsqueeze_", dim, _ndim("unsqueeze_", self) + 1))
+def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any = None) -> TensorBase:
+    """`resize_` to the shape of another tensor. `preserve_format` also takes its memory format."""
+    options.check_tensor("resize_as_", the_template, "the_template", 1)
+    like = the_template._array
+    if memory_format is options.preserve_format:
+        memory_format = options.contiguous_format
+        if not in_rows(like):
+            orders = (options.channels_last, options.channels_last_3d)
+            memory_format = next((last for last in orders if options.lies_in(last, like)), memory_format)
+    _resize("resize_as_", self, like.shape, memory_format)
+    return self
 
 
-methods(swapdims_=swapdims_)
+def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
+    """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
+    if requires(tensor):
+        raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead.")
+    if tensor._meta is not None:
+        refuse_inference(tensor._meta)
+    order: Any = "C" if memory_format is None else options.order_of_shape(name, memory_format, shape)
+    other = shape != tensor._array.shape
+    if other or memory_format is not None:
+        reshape_memory(tensor, shape)
+        if order != "C" and tensor._array.size:
+            tensor._array = strided(tensor._array, shape, order)
+            note_layout(tensor)
+    if other:
+        versions.written(tensor._array, user_site(2))

@@ -23,12 +23,12 @@ _slice = recorded(slice_)
 
 
 def _sequence(name: str, tensors: Any) -> Any:
-    """The tensors to join, as a tuple or list. Raises TypeError or RuntimeError for another type."""
-    if type(tensors) is not tuple and type(tensors) is not list:
-        if isinstance(tensors, (tuple, list)):
-            return tuple(tensors)
+    """The tensors to join. Raises TypeError unless they are a tuple or list, RuntimeError if there are none."""
+    if not isinstance(tensors, (tuple, list)):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
                         f"{type(tensors).__name__}")
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
     return tensors
 
 
@@ -52,10 +52,9 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     >>> torch.cat([torch.tensor([1., 2.]), torch.tensor([3.])])
     tensor([1., 2., 3.])
     """
-    tensors = _sequence("cat", tensors)
-    if not tensors:
+    if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    arrays = _arrays(tensors)
+    arrays = _arrays(_sequence("cat", tensors))
     ndim = arrays[0].ndim
     if ndim <= 1:
         for i, a in enumerate(arrays):
@@ -80,17 +79,14 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     tensor([[1, 2],
             [3, 4]])
     """
-    tensors = _sequence("stack", tensors)
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    ndim = _arrays(tensors)[0].ndim + 1
+    ndim = _arrays(_sequence("stack", tensors))[0].ndim + 1
     return _stack(tensors, axis_of("stack", dim, ndim))
 
 
 @public("unbind(Tensor input, int dim=0)", method=True)
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along `dim`, each a view without that dimension."""
-    array = array_of("unbind", input)
+    array = input._array
     axis = axis_of("unbind", dim, array.ndim)
     if not array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -144,10 +140,10 @@ def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[A
     return parts
 
 
-@public("chunk(Tensor input, int chunks, int dim=0)", event="aten::chunk", method=True)
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+@public("chunk(Tensor input, int chunks, int dim=0) -> Tensors", event="aten::chunk", method=True)
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` consecutive views along `dim`, all of the same size except the last, which may be smaller."""
-    array = array_of("chunk", input)
+    array = input._array
     if not array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -172,7 +168,7 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     >>> torch.arange(5).tensor_split([1, 3])
     (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
-    array = array_of("tensor_split", input)
+    array = input._array
     if not array.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     axis = axis_of("tensor_split", dim, array.ndim)
@@ -211,53 +207,31 @@ def _given(*alternatives: Any) -> Any:
     return next((v for v in alternatives if v is not None), None)
 
 
-@public("hsplit(Tensor input, int sections)", "hsplit(Tensor input, ints indices)", event="aten::hsplit", method=True)
-def hsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
-           ) -> tuple[Any, ...]:
-    """`tensor_split` along the second dimension; of a vector, along its only dimension."""
-    if array_of("hsplit", input).ndim < 1:
-        raise RuntimeError("torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with 0 "
-                           "dimensions!")
-    return _even_split("hsplit", input, _given(indices_or_sections, indices, sections), min(input._array.ndim - 1, 1))
+def _split_along(name: str, dim: int, least: int, about: str) -> Callable[..., Any]:
+    """hsplit, vsplit or dsplit: `tensor_split` along one dimension, with parts of equal size for a number of parts."""
+
+    @public(f"{name}(Tensor input, int sections) -> Tensors", f"{name}(Tensor input, ints indices) -> Tensors",
+            event=f"aten::{name}", method=True, name=name, doc=f"`tensor_split` along {about}.")
+    def function(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+        shape, given = input._array.shape, _given(indices_or_sections, indices, sections)
+        if len(shape) < least:
+            raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
+                               f"{len(shape)} dimensions!")
+        axis = min(dim, len(shape) - 1)
+        if isinstance(given, int) and given > 0 and shape[axis] % given:
+            raise RuntimeError(f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
+                               f"{shape[axis]} is not divisible by the split_size {given}!")
+        return tensor_split(input, given, axis)
+
+    return function
 
 
-@public("vsplit(Tensor input, int sections)", "vsplit(Tensor input, ints indices)", event="aten::vsplit", method=True)
-def vsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
-           ) -> tuple[Any, ...]:
-    """`tensor_split` along the first dimension. The tensor needs at least two dimensions."""
-    if array_of("vsplit", input).ndim < 2:
-        raise RuntimeError("torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with "
-                           f"{input._array.ndim} dimensions!")
-    return _even_split("vsplit", input, _given(indices_or_sections, indices, sections), 0)
-
-
-@public("dsplit(Tensor input, int sections)", "dsplit(Tensor input, ints indices)", method=True)
-def dsplit(input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
-           ) -> tuple[Any, ...]:
-    """`tensor_split` along the third dimension. The tensor needs at least three dimensions."""
-    if array_of("dsplit", input).ndim < 3:
-        raise RuntimeError("torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
-                           f"{input._array.ndim} dimensions!")
-    return _even_split("dsplit", input, _given(indices_or_sections, indices, sections), 2)
-
-
-def _even_split(name: str, input: Any, given: Any, axis: int) -> tuple[Any, ...]:
-    n = input._array.shape[axis]
-    if isinstance(given, int) and given > 0 and n % given:
-        raise RuntimeError(f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension {n} "
-                           f"is not divisible by the split_size {given}!")
-    return tensor_split(input, given, axis)
+hsplit = _split_along("hsplit", 1, 1, "the second dimension; of a vector, along its only dimension")
+vsplit = _split_along("vsplit", 0, 2, "the first dimension. The tensor needs at least two dimensions")
+dsplit = _split_along("dsplit", 2, 3, "the third dimension. The tensor needs at least three dimensions")
 
 
 # Stacks along the first, second or third dimension
-
-def _at_least(tensors: Any, least: Callable[[Any], Any]) -> Any:
-    """One tensor, or several, to which `least` adds dimensions."""
-    if len(tensors) == 1:
-        given = tensors[0]
-        return tuple([least(x) for x in given]) if isinstance(given, (tuple, list)) else least(given)
-    return tuple([least(x) for x in tensors])
-
 
 def _one_dim(x: Any) -> Any:
     return x if array_of("atleast_1d", x).ndim else reshape(x, (1,))
@@ -275,71 +249,48 @@ def _three_dims(x: Any) -> Any:
     return x if ndim >= 3 else unsqueeze(x, -1) if ndim else reshape(x, (1, 1, 1))
 
 
-@public()
-def atleast_1d(*tensors: Any) -> Any:
-    """Each tensor with at least one dimension."""
-    return _at_least(tensors, _one_dim)
+def _at_least(name: str, least: Callable[[Any], Any], about: str) -> Callable[..., Any]:
+    """The function atleast_1d, atleast_2d or atleast_3d, of one tensor or of several."""
+
+    @public(name=name, doc=f"Each tensor with at least {about}.")
+    def function(*tensors: Any) -> Any:
+        given = tensors[0] if len(tensors) == 1 else tensors
+        return tuple([least(x) for x in given]) if isinstance(given, (tuple, list)) else least(given)
+
+    return function
 
 
-@public()
-def atleast_2d(*tensors: Any) -> Any:
-    """Each tensor with at least two dimensions. New dimensions are in front."""
-    return _at_least(tensors, _two_dims)
+atleast_1d = _at_least("atleast_1d", _one_dim, "one dimension")
+atleast_2d = _at_least("atleast_2d", _two_dims, "two dimensions. New dimensions are in front")
+atleast_3d = _at_least("atleast_3d", _three_dims,
+                       "three dimensions. A matrix (n, m) becomes (n, m, 1), a vector (1, n, 1)")
 
 
-@public()
-def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with at least three dimensions. A matrix (n, m) becomes (n, m, 1), a vector (1, n, 1)."""
-    return _at_least(tensors, _three_dims)
+def _column(x: Any) -> Any:
+    return x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1))
 
 
-@public(
-    "hstack(Tensors tensors, out)",
-    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
-    event="aten::hstack")
-def hstack(tensors: Sequence[Any]) -> Any:
-    """The tensors side by side: joined along the second dimension, or vectors along their only dimension."""
-    parts = [_one_dim(x) for x in _joined("hstack", tensors)]
-    return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
+def _stack_along(name: str, dim: int, least: Callable[[Any], Any], about: str) -> Callable[..., Any]:
+    """hstack, vstack, dstack or column_stack: `cat` along one dimension, of tensors to which `least` adds dimensions.
+
+    Vectors that stay vectors are joined along their only dimension.
+    """
+
+    @public(f"{name}(Tensors tensors, out)", event=f"aten::{name}", name=name, doc=f"The tensors, joined {about}.",
+            out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"))
+    def function(tensors: Sequence[Any]) -> Any:
+        parts = [least(x) for x in _sequence(name, tensors)]
+        return cat(parts, min(dim, parts[0]._array.ndim - 1))
+
+    return function
 
 
-@public(
-    "vstack(Tensors tensors, out)",
-    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
-    event="aten::vstack")
-def vstack(tensors: Sequence[Any]) -> Any:
-    """The tensors one below the other: joined along the first dimension. Vectors count as rows."""
-    return cat([_two_dims(x) for x in _joined("vstack", tensors)], 0)
-
-
+hstack = _stack_along("hstack", 1, _one_dim, "side by side: along the second dimension; vectors along their only one")
+vstack = _stack_along("vstack", 0, _two_dims, "one below the other: along the first dimension. Vectors count as rows")
+dstack = _stack_along("dstack", 2, _three_dims, "one behind the other: along the third dimension. See `atleast_3d`")
+column_stack = _stack_along("column_stack", 1, _column, "side by side: along the second dimension. Vectors count as "
+                                                        "columns")
 row_stack = vstack
-
-
-@public(
-    "dstack(Tensors tensors, out)",
-    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
-    event="aten::dstack")
-def dstack(tensors: Sequence[Any]) -> Any:
-    """The tensors one behind the other: joined along the third dimension. See `atleast_3d`."""
-    return cat([_three_dims(x) for x in _joined("dstack", tensors)], 2)
-
-
-@public(
-    "column_stack(Tensors tensors, out)",
-    out=rule(uncastable=UNJOINABLE, error=TypeError, overlap=APART, blame="cat"),
-    event="aten::column_stack")
-def column_stack(tensors: Sequence[Any]) -> Any:
-    """The tensors side by side: joined along the second dimension. Vectors count as columns."""
-    given = _joined("column_stack", tensors)
-    return cat([x if array_of("column_stack", x).ndim > 1 else view(x, (x._array.size, 1)) for x in given], 1)
-
-
-def _joined(name: str, tensors: Any) -> Any:
-    """The tensors to join. Raises RuntimeError for an empty list."""
-    tensors = _sequence(name, tensors)
-    if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return tensors
 
 
 # NumPy's functions on tensors

@@ -7,25 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, unimplemented
+from ....dtypes import unimplemented
 from ....errors import warn
 from ....ops import joining, shape as ops, view_copies
-from ....ops.framework import Op
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...arguments.options import contiguous_format
 from ...arguments.size import Size
 from ...recording.calls import recorded
-from ...recording.inplace import write
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, Rule, rule
-from ...recording.public import methods, public
+from ...recording.public import public
+from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain
 from ..indexing.gathering import index_select
 from .shape import broadcast_tensors, clone, expand, flatten, sizes_of, unsqueeze, view
 
-_diagonal, _diag_embed = recorded(ops.diagonal), recorded(ops.diag_embed)
-_diagonal_copy = recorded(view_copies.diagonal_copy)
-_unfold, _repeat, _flip = recorded(ops.unfold), recorded(joining.repeat), recorded(joining.flip)
-_roll, _rot90, _tril, _triu = (recorded(op) for op in (joining.roll, joining.rot90, joining.tril, joining.triu))
+_diagonal, _unfold, _repeat, _flip = (recorded(op) for op in (ops.diagonal, ops.unfold, joining.repeat, joining.flip))
 
 
 # Diagonals and triangles
@@ -52,7 +48,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
     """The out= rule of `diag`. It depends on whether `diag` makes a matrix or takes a diagonal."""
-    if array_of("diag", input).ndim == 1:
+    if input._array.ndim == 1:
         return rule(uncastable="diag: result type {result} can't be cast to the desired out= type {out}", exact=EXACT,
                     overlap=FREE, gradient=UNDERIVED, blame="diag_embed")
     return rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED, blame="diagonal_copy")
@@ -61,52 +57,41 @@ def _asked_of_diag(input: Any, diagonal: int = 0) -> Rule:
 @public("diag(Tensor input, int diagonal=0, out)", out=_asked_of_diag, method=True)
 def diag(input: Any, diagonal: int = 0) -> Any:
     """Of a vector, a matrix with the vector on its diagonal; of a matrix, a copy of its diagonal."""
-    ndim = array_of("diag", input).ndim
+    ndim = input._array.ndim
     if ndim == 1:
-        return _diag_embed(input, diagonal, 0, 1)
+        return ops.diag_embed(input, diagonal, 0, 1)
     if ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
-    return _diagonal_copy(input, diagonal, 0, 1)
+    return view_copies.diagonal_copy(input, diagonal, 0, 1)
 
 
 @public("diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)", method=True)
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in two new dimensions, with the last dimension of `input` on a diagonal: (*, n) gives (*, n, n)."""
     axes = plane("diag_embed", dim1, dim2, array_of("diag_embed", input).ndim + 1)
-    return _diag_embed(input, offset if axes[0] < axes[1] else -offset, *sorted(axes))
+    return ops.diag_embed(input, offset if axes[0] < axes[1] else -offset, *sorted(axes))
 
 
-def _matrix(name: str, input: Any) -> None:
-    if array_of(name, input).ndim < 2:
+def _check_matrix(name: str, input: Any) -> None:
+    if input._array.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. The input has {input._array.ndim}.")
 
 
-@public("tril(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True,
-        method=True)
-def tril(input: Any, diagonal: int = 0) -> Any:
+_OUT_OF_TRIANGLE = rule(exact=EXACT, overlap=FREE, repeated=True)
+
+
+@twins("tril(Tensor input, int diagonal=0, out)", out=_OUT_OF_TRIANGLE, strict=True, method=True)
+def tril(call: Call, input: Any, diagonal: int = 0) -> Any:
     """A copy with zeros above the diagonal number `diagonal` of the last two dimensions."""
-    _matrix("tril", input)
-    return _tril(input, diagonal)
+    _check_matrix("tril", input)
+    return call(joining.tril, input, diagonal)
 
 
-@public("triu(Tensor input, int diagonal=0, out)", out=rule(exact=EXACT, overlap=FREE, repeated=True), strict=True,
-        method=True)
-def triu(input: Any, diagonal: int = 0) -> Any:
+@twins("triu(Tensor input, int diagonal=0, out)", out=_OUT_OF_TRIANGLE, strict=True, method=True)
+def triu(call: Call, input: Any, diagonal: int = 0) -> Any:
     """A copy with zeros below the diagonal number `diagonal` of the last two dimensions."""
-    _matrix("triu", input)
-    return _triu(input, diagonal)
-
-
-def _triangle_over_itself(op: Op) -> Callable[..., Any]:
-    """tril or triu, in place."""
-
-    @public(name=f"{op.name}_", doc=f"`{op.name}`, written over the tensor itself.")
-    def function(input: Any, diagonal: int = 0) -> Any:
-        _matrix(op.name, input)
-        write(op, input, (as_int(f"{op.name}_", diagonal, "diagonal"),))
-        return input
-
-    return function
+    _check_matrix("triu", input)
+    return call(joining.triu, input, diagonal)
 
 
 @public(method=True)
@@ -124,6 +109,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     shape = array_of("unfold", input).shape
     axis = axis_of("unfold", dimension, len(shape))
     n = shape[axis] if shape else 1
+    size, step = as_int("unfold", size, "size"), as_int("unfold", step, "step")
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
@@ -173,14 +159,13 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     tensor([1, 1, 2, 2])
     """
     if repeats is None:
-        counts = _counts(array_of("repeat_interleave", input))
-        return plain(np.repeat(np.arange(counts.size), _as_many(counts, output_size)))
-    array = array_of("repeat_interleave", input)
+        return plain(_places(input._array, output_size))
+    array = input._array
     if dim is None:
         input, dim, array = flatten(input), 0, array.reshape(-1)
     axis = axis_of("repeat_interleave", dim, array.ndim)
     if isinstance(repeats, TensorBase):
-        counts = _counts(repeats._array.reshape(1) if not repeats._array.ndim else repeats._array)
+        counts = _checked_counts(repeats._array if repeats._array.ndim else repeats._array.reshape(1))
         if not array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         if counts.size == 1:
@@ -188,8 +173,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
         if counts.size != array.shape[axis]:
             raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                                f"{counts.size} and input.size({axis}) = {array.shape[axis]}")
-        return index_select(input, axis, plain(np.repeat(np.arange(counts.size, dtype=I64), _as_many(counts,
-                                                                                                     output_size))))
+        return index_select(input, axis, plain(_places(counts, output_size)))
     count = as_int("repeat_interleave", repeats, "repeats")
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, but got {count}")
@@ -201,15 +185,16 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     return flatten(clone(wide, memory_format=contiguous_format), axis, axis + 1)
 
 
-def _as_many(counts: Any, output_size: int | None) -> Any:
-    """The counts. Raises RuntimeError if they do not add up to `output_size`."""
-    if output_size is not None and counts.sum() != output_size:
+def _places(counts: Any, output_size: int | None) -> Any:
+    """The index of each count, as often as the count says. Raises RuntimeError if these are not `output_size`."""
+    places = np.repeat(np.arange(counts.size), _checked_counts(counts))
+    if output_size not in (None, places.size):
         raise RuntimeError(f"allocated size does not match required size: output_size is {output_size}, and the counts "
-                           f"add up to {counts.sum()}")
-    return counts
+                           f"add up to {places.size}")
+    return places
 
 
-def _counts(counts: Any) -> Any:
+def _checked_counts(counts: Any) -> Any:
     """The counts, checked. Raises RuntimeError for wrong shapes or negative counts, NotImplementedError for floats."""
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
@@ -234,7 +219,7 @@ def flip(input: Any, *order: Any, dims: Any = None) -> Any:
 @public("fliplr(Tensor input)", method=True)
 def fliplr(input: Any) -> Any:
     """A copy with the elements along the second dimension in reverse order."""
-    if array_of("fliplr", input).ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return _flip(input, (1,))
 
@@ -242,7 +227,7 @@ def fliplr(input: Any) -> Any:
 @public("flipud(Tensor input)", method=True)
 def flipud(input: Any) -> Any:
     """A copy with the elements along the first dimension in reverse order."""
-    if array_of("flipud", input).ndim < 1:
+    if input._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return _flip(input, (0,))
 
@@ -267,8 +252,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     if named and not array.ndim:
         raise IndexError(f"Dimension specified as {named[0]} but tensor has no dimensions")
     if not array.size:
-        return _roll(input, moves[:1], ())
-    return _roll(input, moves, tuple([axis_of("roll", d, array.ndim) for d in named]))
+        return joining.roll(input, moves[:1], ())
+    return joining.roll(input, moves, tuple([axis_of("roll", d, array.ndim) for d in named]))
 
 
 @public("rot90(Tensor input, int k=1, ints dims=[0, 1])", strict=True, method=True)
@@ -282,7 +267,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     axes = tuple([axis_of("rot90", d, ndim) for d in dims])
     if axes[0] == axes[1]:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return _rot90(input, k, axes)
+    return joining.rot90(input, k, axes)
 
 
 # Several tensors in one shape
@@ -343,6 +328,3 @@ NUMPY: dict[Any, Callable[..., Any]] = {
     np.meshgrid: lambda *xi, indexing="xy": meshgrid(*xi, indexing=indexing),
     np.broadcast_arrays: lambda *args: broadcast_tensors(*args),
 }
-
-
-methods(tril_=_triangle_over_itself(joining.tril), triu_=_triangle_over_itself(joining.triu))

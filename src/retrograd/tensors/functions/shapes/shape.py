@@ -221,11 +221,14 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
 
     Raises RuntimeError if a size other than 1 would change.
     """
-    sizes = sizes_of("expand", sizes or (size,))
-    array = array_of("expand", input)
+    return _expand(input, expanded(array_of("expand", input), sizes_of("expand", sizes or (size,))))
+
+
+def expanded(array: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of an array after `expand` to these sizes. Raises RuntimeError if a size other than 1 would change."""
     shape = array.shape
     if sizes == shape:
-        return _expand(input, shape)
+        return sizes
     lead = len(sizes) - len(shape)
     if lead < 0:
         legacy = torch_dtype.of[array.dtype].legacy
@@ -245,7 +248,7 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
             raise RuntimeError(f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
                                f"non-singleton dimension {d}.  Target sizes: {list(sizes)}.  Tensor sizes: "
                                f"{list(shape)}")
-    return _expand(input, tuple(wanted))
+    return tuple(wanted)
 
 
 @public(event="aten::expand_as", method=True)

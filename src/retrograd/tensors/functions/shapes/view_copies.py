@@ -13,6 +13,7 @@ from ....dtypes import C_NAMES, dtype as torch_dtype
 from ....graph.versions import new_lineage
 from ....modes import local
 from ....ops import basic, view_copies as ops
+from ....ops.framework import Op
 from ....ops.indexing.indexing import slice_
 from ....ops.shape import alias
 from ...arguments.dims import array_of, as_int, axis_of
@@ -27,10 +28,7 @@ from . import axes, joining, shape as shapes
 from .geometry import as_strided
 from .rearranging import diagonal, unfold
 from .shape import clone
-
-_slice, _detach_copy, _narrow_copy = recorded(slice_), recorded(ops.detach_copy), recorded(ops.narrow_copy)
-_unsafe_split, _unsafe_split_with_sizes = recorded(ops.unsafe_split), recorded(ops.unsafe_split_with_sizes)
-
+from .view_scatters import range_of
 
 # Views that are copied
 
@@ -60,10 +58,6 @@ def _into_parts(name: str, out: Any, parts: tuple[Any, ...]) -> None:
         into(target, "clone", _PART, clone, (part,), {})
 
 
-def _is_complex(shown: Any) -> bool:
-    return bool(shown._array.dtype.kind == "c")
-
-
 def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
     """The function that copies the elements of `view`."""
 
@@ -75,10 +69,10 @@ def _copying(name: str, view: Callable[..., Any]) -> Callable[..., Any]:
         if taken is None or taken.replay is None:        # the same bytes in another dtype: no gradient
             return plain(basic.clone.run(shown._array, "C"))
         op, given, _ = taken.replay.args
-        if name in _REAL and _is_complex(shown) and local.thread.grad and requires(input):
+        if name in _REAL and shown._array.dtype.kind == "c" and local.thread.grad and requires(input):
             raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype. "
                                "The view itself does.")
-        return recorded(ops.COPIES[op])(input, *given)
+        return ops.COPIES[op](input, *given)
 
     def into_parts(input: Any, *options: Any, out: Any = None, **named: Any) -> TensorBase | Any:
         if out is None:
@@ -110,11 +104,7 @@ def _view(input: Any, size: Any = None, *, dtype: Any = None) -> Any:
 
 
 def _range(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
-    axis = axis_of("slice", dim, input._array.ndim)
-    if step <= 0:
-        raise RuntimeError("slice step must be positive")
-    first, last, by = slice(start, end, step).indices(input._array.shape[axis])
-    return _slice(input, axis, first, max(first, last), by)
+    return slice_(input, *range_of(input, dim, start, end, step))
 
 
 def _split(input: Any, split_size: int, dim: int = 0) -> Any:
@@ -141,11 +131,10 @@ view_as_complex_copy = _copying("view_as_complex_copy", elementary.view_as_compl
 view_as_real_copy = _copying("view_as_real_copy", elementary.view_as_real)
 
 
-@public(out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED))
+@public("detach_copy(Tensor input, out)", out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True)
 def detach_copy(input: Any) -> Any:
     """A copy. A backward pass that reaches the copy raises RuntimeError."""
-    array_of("detach_copy", input)
-    return _detach_copy(input)
+    return ops.detach_copy(input)
 
 
 @public(
@@ -158,14 +147,15 @@ def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length may not be negative")
     shown = narrow(with_edge(array, None), dim, start, length)
     _, (axis, first, last, _), _ = shown._meta.replay.args
-    return _narrow_copy(input, axis, first, last - first)
+    return ops.narrow_copy(input, axis, first, last - first)
 
 
 # Parts that do not count as views
 
-def _apart(call: Callable[..., Any], input: Any, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
-    """The parts. They share memory with the tensor, but a write to one part is not counted as a write to the others."""
-    parts: tuple[Any, ...] = call(input, sizes, axis)
+def _apart(op: Op, input: Any, shown: tuple[Any, ...], dim: int) -> tuple[Any, ...]:
+    """Parts like `shown`, which are views along `dim`. A write to one part is not counted as a write to the others."""
+    axis = axis_of("", dim, input._array.ndim)
+    parts: tuple[Any, ...] = op(input, tuple([part._array.shape[axis] for part in shown]), axis)
     for part in parts:
         part._array = new_lineage(part._array)
     return parts
@@ -178,21 +168,19 @@ def unsafe_split(input: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     The name says unsafe because autograd does not notice if a write changes a value that a gradient needs.
     """
     shown = _split(plain(array_of("unsafe_split", input)), as_int("unsafe_split", split_size, "split_size"), dim)
-    axis = axis_of("unsafe_split", dim, input._array.ndim)
-    return _apart(_unsafe_split, input, tuple([part._array.shape[axis] for part in shown]), axis)
+    return _apart(ops.unsafe_split, input, shown, dim)
 
 
 @public(method=True)
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Like `split_with_sizes`. The parts do not count as views. See `unsafe_split`."""
-    joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
-    return _apart(_unsafe_split_with_sizes, input, tuple(split_sizes), axis_of("", dim, input._array.ndim))
+    shown = joining.split_with_sizes(plain(array_of("unsafe_split_with_sizes", input)), split_sizes, dim)
+    return _apart(ops.unsafe_split_with_sizes, input, shown, dim)
 
 
 @public(method=True)
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Like `chunk`. The parts do not count as views. See `unsafe_split`."""
     shown = joining.chunk(plain(array_of("unsafe_chunk", input)), as_int("unsafe_chunk", chunks, "chunks"), dim)
-    axis = axis_of("unsafe_chunk", dim, input._array.ndim)
-    sizes = tuple([part._array.shape[axis] for part in shown])
-    return _apart(_unsafe_split if any(sizes) else _unsafe_split_with_sizes, input, sizes, axis)
+    op = ops.unsafe_split if input._array.shape[dim] else ops.unsafe_split_with_sizes
+    return _apart(op, input, shown, dim)

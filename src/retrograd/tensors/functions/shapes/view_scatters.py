@@ -9,10 +9,9 @@ import math
 from typing import Any
 
 from ....kernels.layout import steps
-from ....ops.indexing import view_scatters as ops
+from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import refuse_complex_gradient, refuse_lost_gradient
-from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
 from ...recording.overwriting import fill_
 from ...recording.public import public
@@ -20,12 +19,9 @@ from ...state.base import TensorBase
 from .geometry import as_strided, geometry_of
 from .rearranging import plane
 
-_select, _slice, _diagonal, _strided = (recorded(op) for op in (
-    ops.select_scatter, ops.slice_scatter, ops.diagonal_scatter, ops.as_strided_scatter))
 
-
-@public("select_scatter(Tensor input, Tensor src, int dim, int index)", method=True)
-def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> TensorBase:
+@public("select_scatter(Tensor input, Tensor src, int dim, int index)", strict=True, method=True)
+def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Any:
     """A copy with `src` as the slice number `index` along `dim`. Raises RuntimeError if `src` has another shape.
 
     >>> import retrograd as torch
@@ -33,62 +29,56 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
     tensor([[0., 0.],
             [1., 1.]])
     """
-    shape = array_of("select_scatter", input).shape
-    array_of("select_scatter", src, "src", 2)
+    shape = input._array.shape
     axis, number = axis_of("select_scatter", dim, len(shape)), as_int("select_scatter", index, "index")
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     if not -shape[axis] <= number < shape[axis]:
         raise IndexError(f"select(): index {number} out of range for tensor of size {list(shape)} at dimension {axis}")
-    _check_gradient("select_scatter", input, src)
-    result: TensorBase = _select(input, src, axis, number % shape[axis])
-    return result
+    refuse_complex_gradient("select_scatter", input, src)
+    refuse_lost_gradient(input, src)
+    return ops.select_scatter(input, src, axis, number % shape[axis])
 
 
 @public(
     "slice_scatter(Tensor input, Tensor src, int dim=0, int start=None, int end=None, int step=1, out)",
-    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), method=True)
+    out=rule(exact=EXACT, overlap=FREE, gradient=UNDERIVED), strict=True, method=True)
 def slice_scatter(input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None,
                   step: int = 1) -> Any:
     """A copy with `src` as the slices start:end:step along `dim`. Raises RuntimeError if `src` has another shape."""
-    shape = array_of("slice_scatter", input).shape
-    array_of("slice_scatter", src, "src", 2)
-    axis = axis_of("slice_scatter", dim, len(shape))
+    options = range_of(input, dim, start, end, step)
+    refuse_complex_gradient("slice_scatter", input, src)
+    refuse_lost_gradient(input, src)
+    return ops.slice_scatter(input, src, *options)
+
+
+def range_of(input: Any, dim: int, start: int | None, end: int | None, step: int) -> tuple[int, int, int, int]:
+    """The axis, and start:end:step as numbers from 0 to its size. Raises RuntimeError if the step is not positive."""
+    axis = axis_of("slice", dim, input._array.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    _check_gradient("slice_scatter", input, src)
-    first, last, by = slice(start, end, step).indices(shape[axis])
-    return _slice(input, src, axis, first, max(first, last), by)
+    first, last, by = slice(start, end, step).indices(input._array.shape[axis])
+    return axis, first, max(first, last), by
 
 
-@public("diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)", method=True)
-def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorBase:
+@public("diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)", strict=True, method=True)
+def diagonal_scatter(input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A copy with `src` on the diagonals over two dimensions. Raises RuntimeError if `src` has another shape."""
-    axes = plane("diagonal_scatter", dim1, dim2, array_of("diagonal_scatter", input).ndim)
-    array_of("diagonal_scatter", src, "src", 2)
+    axes = plane("diagonal_scatter", dim1, dim2, input._array.ndim)
     refuse_lost_gradient(input, src)
-    result: TensorBase = _diagonal(input, src, as_int("diagonal_scatter", offset, "offset"), *axes)
-    return result
+    return ops.diagonal_scatter(input, src, as_int("diagonal_scatter", offset, "offset"), *axes)
 
 
-@public(method=True)
+@public("as_strided_scatter(Tensor input, Tensor src, ints size, ints stride, int storage_offset=None)", strict=True,
+        method=True)
 def as_strided_scatter(input: TensorBase, src: TensorBase, size: Any, stride: Any,
-                       storage_offset: int | None = None) -> TensorBase:
+                       storage_offset: int | None = None) -> Any:
     """A copy with the strides of the tensor, and `src` in the elements that `as_strided` would view.
 
     Raises RuntimeError if `src` has another shape.
     """
-    array = array_of("as_strided_scatter", input)
-    array_of("as_strided_scatter", src, "src", 2)
-    geometry = geometry_of("as_strided_scatter", array, size, stride, storage_offset)
-    result: TensorBase = _strided(input, src, *geometry, steps(array))
-    return result
-
-
-def _check_gradient(name: str, input: TensorBase, src: TensorBase) -> None:
-    """Raises RuntimeError if a gradient would flow through complex numbers or be lost in ints, as in PyTorch."""
-    refuse_complex_gradient(name, input, src)
-    refuse_lost_gradient(input, src)
+    geometry = geometry_of("as_strided_scatter", input._array, size, stride, storage_offset)
+    return ops.as_strided_scatter(input, src, *geometry, steps(input._array))
 
 
 @public(method=True)

@@ -1,0 +1,64 @@
+"""What the layers of a family share, so that each layer states only what sets it apart.
+
+This module must not know any single layer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ...tensors.functions.creation.creation import empty
+from .. import init
+from ..parameter import Parameter
+from .module import Module
+from .module.members import Member
+
+
+class Layer(Module):
+    """A module whose `class` statement may name the function that it calls, and its number of dimensions of space."""
+
+    dims: ClassVar[int] = 0
+    _function: ClassVar[Callable[..., Any]]
+    # What the text of the module says of its options, with attributes in braces. `{bias}` says whether there is a bias.
+    _options_text: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, function: Callable[..., Any] | None = None, dims: int = 0, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if function is not None:
+            cls._function = staticmethod(function)
+        if dims:
+            cls.dims = dims
+
+    def extra_repr(self) -> str:
+        return self._options_text.format(self=self)
+
+
+def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
+    """A parameter whose values are set later."""
+    return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)
+
+
+class Weighted(Layer):
+    """A layer with a weight and a bias, each of which may be left out."""
+
+    weight = Member("_parameters")
+    bias = Member("_parameters")
+
+    def _own(self, weight: tuple[int, ...] | None, bias: tuple[int, ...] | None, device: Any, dtype: Any) -> None:
+        """Make weight and bias of these shapes, with their first values. None leaves out."""
+        for name, shape in (("weight", weight), ("bias", bias)):
+            self.register_parameter(name, None if shape is None else uninitialized(shape, device, dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, uniformly in ± 1 / sqrt(number of weights of an output)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            inputs = math.prod(self.weight.shape[1:])
+            bound = 1 / math.sqrt(inputs) if inputs > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        return self._options_text.format(self=self, bias=self._parameters.get("bias") is not None)
