@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.elementwise.comparison import maximum
-from .formula import FormulaOptimizer, check_betas, check_numbers, decayed, parts
-from .stepping import check_learning_rate
+from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .stepping import check_betas, check_learning_rate
 
 __all__ = ["Adamax"]
 

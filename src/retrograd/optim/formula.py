@@ -17,13 +17,6 @@ from .optimizer import Optimizer
 from .stepping import as_float, check_number
 
 
-def check_betas(betas: tuple[Any, Any]) -> None:
-    """Raises ValueError for a weight of the past that is not in [0, 1)."""
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-
-
 def check_numbers(**options: Any) -> None:
     """Raises ValueError for an option that is negative or nan."""
     for name, value in options.items():

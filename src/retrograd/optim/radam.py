@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import FormulaOptimizer, check_betas, check_numbers, decayed, parts
-from .stepping import check_learning_rate
+from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .stepping import check_betas, check_learning_rate
 
 __all__ = ["RAdam"]
 

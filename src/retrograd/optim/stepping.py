@@ -50,6 +50,13 @@ def check_number(value: Any, what: str) -> None:
         raise ValueError(f"Invalid {what}: {value}")
 
 
+def check_betas(betas: tuple[Any, Any]) -> None:
+    """Raises ValueError for a weight of the past that is not in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
 def as_float(value: Any) -> float:
     """An option as a number. The option may be a tensor of one element."""
     return value._array.item() if isinstance(value, TensorBase) else value
