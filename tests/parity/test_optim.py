@@ -22,8 +22,23 @@ ADAM: list[dict[str, Any]] = [
     {}, {"betas": (0.3, 0.8)}, {"betas": (0.0, 0.9)}, {"eps": 1e-2}, {"weight_decay": 0.1}, {"amsgrad": True},
     {"maximize": True}, {"weight_decay": 0.1, "amsgrad": True, "maximize": True}, {"decoupled_weight_decay": True,
                                                                                   "weight_decay": 0.2}]
+# The options of the optimizers whose step is a formula on tensors.
+FORMULAS: dict[str, list[dict[str, Any]]] = {
+    "Adadelta": [{}, {"rho": 0.5, "weight_decay": 0.1}, {"maximize": True}],
+    "Adafactor": [{}, {"weight_decay": 0.1, "d": 2.0}, {"eps": (1e-3, 1e-2), "maximize": True, "beta2_decay": -0.5}],
+    "Adagrad": [{}, {"lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.3}, {"maximize": True}],
+    "Adamax": [{}, {"betas": (0.5, 0.7), "weight_decay": 0.1}, {"maximize": True}],
+    "ASGD": [{}, {"t0": 2, "lambd": 0.1, "weight_decay": 0.1}, {"maximize": True}],
+    "NAdam": [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True},
+              {"momentum_decay": 0.1, "maximize": True}],
+    "RAdam": [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True},
+              {"betas": (0.5, 0.6), "maximize": True}],
+    "RMSprop": [{}, {"centered": True}, {"momentum": 0.9, "weight_decay": 0.1},
+                {"momentum": 0.5, "centered": True, "maximize": True}],
+    "Rprop": [{}, {"etas": (0.3, 1.7), "step_sizes": (0.001, 0.5)}, {"maximize": True}]}
 CASES = [*(("SGD", options) for options in SGD), *(("Adam", options) for options in ADAM),
-         *(("AdamW", options) for options in ADAM if "decoupled_weight_decay" not in options)]
+         *(("AdamW", options) for options in ADAM if "decoupled_weight_decay" not in options),
+         *((name, options) for name, several in FORMULAS.items() for options in several)]
 
 
 def gradients(shape: tuple[int, ...], dtype: str, steps: int) -> list[np.ndarray[Any, Any]]:
@@ -57,6 +72,8 @@ def test_parameters_step_for_step(name: str, options: dict[str, Any], dtype: str
         return                                             # PyTorch takes the largest of complex numbers as of pairs
     close = {"float32": 2e-6, "float64": 1e-14, "complex128": 1e-14, "float16": 8e-3}[dtype]
     for shape in [(3, 4), (), (0,)]:
+        if name == "Adafactor" and (dtype.startswith("complex") or shape == (0,)):
+            continue                                       # both packages refuse these parameters
         for theirs, ours in zip(*(trace(library, name, options, shape, dtype) for library in LIBRARIES), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=close, atol=close)
 
@@ -153,29 +170,6 @@ def test_a_parameter_in_two_groups_is_refused() -> None:
         return t.optim.SGD([{"params": [p]}, {"params": [p]}])
 
     compare(case)
-
-
-SCHEDULES: dict[str, Any] = {
-    "StepLR": lambda s, o: s.StepLR(o, 3, 0.3), "MultiStepLR": lambda s, o: s.MultiStepLR(o, [2, 5, 5], 0.3),
-    "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.9),
-    "LambdaLR": lambda s, o: s.LambdaLR(o, lambda e: 1 / (e + 1)),
-    "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 4, 0.01),
-}
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_schedules(name: str) -> None:
-    courses = []
-    for library in LIBRARIES:
-        optimizer = library.optim.SGD([leaf(library)], lr=0.1)
-        schedule = SCHEDULES[name](library.optim.lr_scheduler, optimizer)
-        course = [optimizer.param_groups[0]["lr"]]
-        for _ in range(10):
-            optimizer.step()
-            schedule.step()
-            course += [optimizer.param_groups[0]["lr"], *schedule.get_last_lr(), schedule.last_epoch]
-        courses.append(course)
-    np.testing.assert_allclose(courses[1], courses[0], rtol=1e-12)
 
 
 def test_a_schedule_before_the_optimiser_warns() -> None:

@@ -53,7 +53,8 @@ def _execute(attributes: dict[str, Any], load: Callable[[], CodeType]) -> None:
     """Load a program and run it as ``__main__``."""
     as_torch()
     _lead_spawned_children()
-    module = sys.modules["__main__"] = ModuleType("__main__")
+    # Objects of the program that a spawned child sends back come from the module `__mp_main__`.
+    module = sys.modules["__main__"] = sys.modules["__mp_main__"] = ModuleType("__main__")
     try:
         code = load()
         vars(module).update(__builtins__=builtins, **attributes)

@@ -50,9 +50,7 @@ class Adam(SteppingOptimizer):
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         stepping.check_learning_rate(lr)
         stepping.check_number(eps, "epsilon value")
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        stepping.check_betas(betas)
         stepping.check_number(weight_decay, "weight_decay value")
         stepping.check_modes(foreach, fused, differentiable, capturable)
         super().__init__(params, {

@@ -36,17 +36,25 @@ def check_modes(foreach: Any, fused: Any, differentiable: bool, capturable: bool
         raise NotImplementedError("capturable=True is not available: retrograd has no CUDA graphs.")
 
 
-def check_learning_rate(lr: Any) -> None:
+def check_learning_rate(lr: Any, words: str = "Invalid learning rate") -> None:
     """Raises ValueError for a learning rate that is negative or a tensor of several elements."""
     if isinstance(lr, TensorBase) and lr._array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
-    check_number(lr, "learning rate")
+    if not lr >= 0.0:
+        raise ValueError(f"{words}: {lr}")
 
 
 def check_number(value: Any, what: str) -> None:
     """Raises ValueError for an option that is negative or nan."""
     if not value >= 0.0:
         raise ValueError(f"Invalid {what}: {value}")
+
+
+def check_betas(betas: tuple[Any, Any]) -> None:
+    """Raises ValueError for a weight of the past that is not in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
 def as_float(value: Any) -> float:

@@ -1,5 +1,14 @@
 """torch.utils: tools around a computation."""
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
 from . import checkpoint, dlpack, hooks
 
-__all__ = ["checkpoint", "dlpack", "hooks"]
+if TYPE_CHECKING:
+    from . import data as data                               # imported when a program first names the module
+
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__, modules=["data"])

@@ -67,6 +67,11 @@ def _count() -> int:
         said = os.environ.get(name, "")
         if said.isdigit():
             return max(1, int(said))
+    return cores()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,0 +1,72 @@
+"""Adafactor: Adam for large matrices, whose mean of squares is kept by rows and columns only (arXiv:1804.04235)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..dtypes import finfo
+from ..tensors.functions.creation.creation import zeros_like
+from .formula import FormulaOptimizer, scalar
+from .stepping import check_learning_rate
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(FormulaOptimizer):
+    """`p -= a * u`, with `u = g / sqrt(v)` shortened to a root mean square of `d` at most.
+
+    v is a running mean of g * g. For a matrix, only the means over the rows and over the columns are kept. The weight
+    of the newest gradient is `t ** beta2_decay`. The rate a is the smaller one of `lr` and `1 / sqrt(t)`, times the
+    root mean square of p. `eps` are lower limits of v and of that root; None stands for the precision of the dtype.
+    `weight_decay` shrinks p. `maximize` changes the sign of g. `foreach` makes no difference. Raises ValueError for an
+    option out of range.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-2, beta2_decay: float = -0.8,
+                 eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
+                 foreach: bool | None = None, maximize: bool = False) -> None:
+        check_learning_rate(lr, "Learning rate should be >= 0 but is")
+        if not beta2_decay <= 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        if eps[0] is not None and not eps[0] >= 0.0:
+            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
+        if not eps[1] >= 0.0:
+            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
+        if not d >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        super().__init__(params, {
+            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
+            "foreach": foreach, "maximize": maximize})
+
+    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+        state["step"] = scalar(0.0)
+        if p.ndim > 1:
+            *stack, rows, columns = p.shape
+            state["row_var"], state["col_var"] = p.new_zeros([*stack, rows, 1]), p.new_zeros([*stack, 1, columns])
+        else:
+            state["variance"] = zeros_like(p)
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if p.is_complex():
+            raise RuntimeError("Adafactor does not support complex parameters")
+        lr, step, least = group["lr"], state["step"].item(), group["eps"][1]
+        floor = finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
+        rate = max(least, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / step ** 0.5)
+        if group["weight_decay"] != 0:
+            p.mul_(1 - lr * group["weight_decay"])
+        square = _squares(g, state, step ** group["beta2_decay"], floor)
+        change = square.clamp(min=floor * floor).rsqrt().mul(g)
+        size = change.norm(2).item() / (change.numel() ** 0.5 * group["d"])
+        p.add_(change, alpha=-rate / max(1.0, size))
+
+
+def _squares(g: Any, state: dict[str, Any], weight: float, floor: float) -> Any:
+    """The running mean of g * g, with this weight of the newest gradient."""
+    if g.ndim <= 1:
+        return state["variance"].lerp_(g * g, weight)
+    rows, columns = (state[name].lerp_(g.norm(dim=dim, keepdim=True).square().div(g.size(dim)), weight)
+                     for name, dim in (("row_var", -1), ("col_var", -2)))
+    return (rows @ columns).div(rows.mean(dim=-2, keepdim=True).clamp(min=floor))

@@ -1,0 +1,42 @@
+"""Adadelta: steps scaled by the running means of past steps and of past gradients (arXiv:1212.5701)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensors.functions.elementwise.elementary import view_as_complex
+from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .stepping import check_learning_rate
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(FormulaOptimizer):
+    """`p -= lr * d`, with `d = g * sqrt(u + eps) / sqrt(v + eps)`. v and u are running means of g * g and of d * d.
+
+    `rho` is the weight of the past in both means. `weight_decay` adds that multiple of p to g. `maximize` changes the
+    sign of g. `foreach` makes no difference. Raises ValueError for an option out of range.
+    """
+
+    _zeros = ("square_avg", "acc_delta")
+    _devices = FormulaOptimizer._devices[:-1]
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6,
+                 weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False,
+                 maximize: bool = False, differentiable: bool = False) -> None:
+        check_learning_rate(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check_numbers(epsilon=eps, weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "capturable": capturable, "foreach": foreach, "differentiable": differentiable})
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        rho, eps = group["rho"], group["eps"]
+        g, squares, steps = parts(decayed(g, p, group), state["square_avg"], state["acc_delta"])
+        squares.mul_(rho).addcmul_(g, g, value=1 - rho)
+        step = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(g)
+        steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+        p.add_(view_as_complex(step) if p.is_complex() else step, alpha=-group["lr"])

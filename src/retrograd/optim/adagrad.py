@@ -1,0 +1,52 @@
+"""Adagrad: steps scaled by the root of the sum of all squared gradients (Duchi, Hazan and Singer, 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensors.functions.creation.creation import full_like
+from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
+from .stepping import check_learning_rate, check_modes
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(FormulaOptimizer):
+    """`p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`. s is the sum of g * g over all t steps.
+
+    s begins at `initial_accumulator_value`. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of
+    g. `foreach` and `fused` make no difference. Raises ValueError for a negative option.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+                 initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
+                 maximize: bool = False, differentiable: bool = False, fused: bool | None = None) -> None:
+        check_learning_rate(lr)
+        check_numbers(lr_decay=lr_decay, weight_decay=weight_decay,
+                      initial_accumulator_value=initial_accumulator_value, epsilon=eps)
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused})
+        check_modes(foreach, fused, bool(fused) and differentiable)
+        for group in self.param_groups:
+            for p in group["params"]:
+                self._start(self.state[p], p, group)
+
+    def share_memory(self) -> None:
+        """Move the sums to memory that processes share."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["sum"].share_memory_()
+
+    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+        start = self.defaults["initial_accumulator_value"]
+        state["step"] = scalar(0.0)
+        state["sum"] = full_like(p, complex(start, start) if p.is_complex() else start)
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        p, g, total = parts(p, decayed(g, p, group), state["sum"])
+        total.addcmul_(g, g, value=1)
+        p.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rate)

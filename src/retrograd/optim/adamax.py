@@ -1,0 +1,40 @@
+"""Adamax: Adam with the largest of the past gradients in place of the mean of their squares (arXiv:1412.6980)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensors.functions.elementwise.comparison import maximum
+from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .stepping import check_betas, check_learning_rate
+
+__all__ = ["Adamax"]
+
+
+class Adamax(FormulaOptimizer):
+    """`p -= lr / (1 - beta1 ** t) * m / u`, with a running mean m of g, and `u = max(beta2 * u, abs(g) + eps)`.
+
+    `betas` are the weights of the past. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of g.
+    `foreach` makes no difference. Raises ValueError for an option out of range.
+    """
+
+    _zeros = ("exp_avg", "exp_inf")
+
+    def __init__(self, params: Iterable[Any], lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
+        check_learning_rate(lr)
+        check_numbers(epsilon=eps)
+        check_betas(betas)
+        check_numbers(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        first, second = group["betas"]
+        p, g, mean, largest = parts(p, decayed(g, p, group), state["exp_avg"], state["exp_inf"])
+        mean.lerp_(g, 1 - first)
+        largest.copy_(maximum(largest.mul(second), g.abs().add(group["eps"])))
+        p.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** state["step"].item()))

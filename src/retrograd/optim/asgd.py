@@ -1,0 +1,46 @@
+"""Averaged stochastic gradient descent (Polyak and Juditsky, 1992)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensors.functions.creation.creation import zeros_like
+from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
+from .stepping import check_learning_rate
+
+__all__ = ["ASGD"]
+
+
+class ASGD(FormulaOptimizer):
+    """`p = (1 - lambd * eta) * p - eta * g`, with a rate that falls: `eta = lr / (1 + lambd * lr * t) ** alpha`.
+
+    The state "ax" of a parameter is its mean over the steps from `t0` on. `weight_decay` adds that multiple of p to g.
+    `maximize` changes the sign of g. `foreach` makes no difference. Raises ValueError for a negative option.
+    """
+
+    _captured = "params, mus, etas, and state_steps"
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
+                 t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
+        check_learning_rate(lr)
+        check_numbers(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+        state.update(step=scalar(0.0), eta=scalar(group["lr"]), mu=scalar(1.0), ax=zeros_like(p))
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        lr, lambd, step = group["lr"], group["lambd"], state["step"].item()
+        p, g, mean = parts(p, g, state["ax"])
+        g, eta = decayed(g, p, group), state["eta"].item()
+        p.mul_(1 - lambd * eta).add_(g, alpha=-eta)
+        if state["mu"].item() == 1:
+            mean.copy_(p)
+        else:
+            mean.add_(p.sub(mean).mul(state["mu"]))
+        state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
+        state["mu"].fill_(1 / max(1, step - group["t0"]))

@@ -1,0 +1,56 @@
+"""NAdam: Adam with Nesterov's momentum (Dozat, 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
+from .stepping import check_betas, check_learning_rate
+
+__all__ = ["NAdam"]
+
+
+class NAdam(FormulaOptimizer):
+    """Adam whose step also uses the momentum of the next step. The weight of the momentum grows with the steps.
+
+    `momentum_decay` says how fast. `betas` are the weights of the past in the means of g and of g * g. `weight_decay`
+    adds that multiple of p to g; with `decoupled_weight_decay` it shrinks p itself. `maximize` changes the sign of g.
+    `foreach` makes no difference. Raises ValueError for an option out of range.
+    """
+
+    _zeros = ("exp_avg", "exp_avg_sq")
+    _captured = "params, mu_products and state_steps"
+
+    def __init__(self, params: Iterable[Any], lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 0, momentum_decay: float = 4e-3,
+                 decoupled_weight_decay: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+                 capturable: bool = False, differentiable: bool = False) -> None:
+        check_learning_rate(lr)
+        check_numbers(epsilon=eps)
+        check_betas(betas)
+        check_numbers(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable})
+
+    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+        state.update(step=scalar(0.0), mu_product=scalar(1.0))
+        super()._start(state, p, group)
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        lr, (first, second), step = group["lr"], group["betas"], state["step"].item()
+        p, g, mean, square = parts(p, g, state["exp_avg"], state["exp_avg_sq"])
+        if not group["decoupled_weight_decay"]:
+            g = decayed(g, p, group)
+        elif group["weight_decay"] != 0:
+            p.mul_(1 - lr * group["weight_decay"])
+        now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
+        state["mu_product"] *= now
+        product = state["mu_product"].item()
+        mean.lerp_(g, 1 - first)
+        square.mul_(second).addcmul_(g, g, value=1 - second)
+        scale = square.div(1 - second ** step).sqrt().add(group["eps"])
+        p.addcdiv_(g, scale, value=-lr * (1.0 - now) / (1.0 - product))
+        p.addcdiv_(mean, scale, value=-lr * following / (1.0 - product * following))

@@ -1,0 +1,54 @@
+"""RMSprop: steps scaled by the running mean of the squared gradients (Hinton, 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensors.functions.creation.creation import zeros_like
+from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .stepping import check_learning_rate
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(FormulaOptimizer):
+    """`p -= lr * g / (sqrt(v) + eps)`. v is a running mean of g * g, in which `alpha` is the weight of the past.
+
+    With `centered`, the square of the mean of g is subtracted from v. With `momentum`, `b = momentum * b + g / ...` and
+    `p -= lr * b`. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of g. `foreach` makes no
+    difference. Raises ValueError for a negative option.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+                 weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,
+                 foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:
+        check_learning_rate(lr)
+        check_numbers(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable})
+
+    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+        super()._start(state, p, group)
+        for name, wanted in (("square_avg", True), ("momentum_buffer", group["momentum"] > 0),
+                             ("grad_avg", group["centered"])):
+            if wanted:
+                state[name] = zeros_like(p)
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        lr, alpha = group["lr"], group["alpha"]
+        p, g, square = parts(p, decayed(g, p, group), state["square_avg"])
+        square.mul_(alpha).addcmul_(g, g, value=1 - alpha)
+        if group["centered"]:
+            mean, = parts(state["grad_avg"])
+            mean.lerp_(g, 1 - alpha)
+            square = square.addcmul(mean, mean, value=-1)
+        scale = square.sqrt().add(group["eps"])
+        if group["momentum"] > 0:
+            buffer, = parts(state["momentum_buffer"])
+            buffer.mul_(group["momentum"]).addcdiv_(g, scale)
+            p.add_(buffer, alpha=-lr)
+        else:
+            p.addcdiv_(g, scale, value=-lr)

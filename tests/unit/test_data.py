@@ -1,0 +1,166 @@
+"""Loading of data: facts recorded from PyTorch, workers that fail or are killed, and what stays behind: nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from retrograd.utils import data
+from retrograd.utils.data import DataLoader, Dataset, IterableDataset
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+
+
+class Numbers(Dataset[int]):
+    def __init__(self, count: int = 10) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, i: int) -> int:
+        return i
+
+
+class Draws(Numbers):
+    """Three random numbers, one of each generator, and the process that drew them."""
+
+    def __getitem__(self, i: int) -> Any:
+        return torch.rand(()).item(), random.random(), np.random.rand(), os.getpid()
+
+
+class Killed(Numbers):
+    def __getitem__(self, i: int) -> int:
+        if i == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return i
+
+
+class Endless(IterableDataset[int]):
+    def __iter__(self) -> Any:
+        while True:
+            yield 1
+
+
+def read(loader: Any) -> list[Any]:
+    return [batch.tolist() for batch in loader]
+
+
+def test_the_package_is_imported_only_when_a_program_names_it() -> None:
+    program = ("import sys, retrograd\nprint('retrograd.utils.data' in sys.modules)\n"
+               "print(retrograd.utils.data.DataLoader.__name__, 'retrograd.utils.data' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "False\nDataLoader True\n"
+
+
+def test_the_order_for_a_seed_is_pytorchs_also_in_the_next_epoch() -> None:
+    torch.manual_seed(0)
+    loader = DataLoader(Numbers(), batch_size=4, shuffle=True)
+    assert read(loader) == [[6, 7, 1, 4], [2, 0, 9, 8], [3, 5]]
+    assert read(loader) == [[2, 4, 7, 0], [8, 9, 5, 3], [6, 1]]
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_workers_seed_each_generator_as_pytorch_does(method: str) -> None:
+    torch.manual_seed(0)
+    loader = DataLoader(Draws(4), batch_size=None, num_workers=2, multiprocessing_context=method)
+    drawn = list(loader)
+    assert len({pid for *_, pid in drawn} - {os.getpid()}) == 2
+    assert [tuple(round(x, 6) for x in numbers) for *numbers, _ in drawn[:2]] == [
+        (0.78214, 0.213153, 0.837164), (0.693818, 0.773386, 0.67027)]
+
+
+def test_the_processes_stay_only_if_they_are_to() -> None:
+    for persistent in (False, True):
+        loader = DataLoader(Draws(4), batch_size=None, num_workers=2, persistent_workers=persistent)
+        first, second = ({sample[3] for sample in loader} for _ in range(2))
+        assert (first == second) is persistent
+    del loader
+    wait_until(lambda: not multiprocessing.active_children())
+
+
+def test_a_killed_worker_is_reported_within_seconds() -> None:
+    began = time.monotonic()
+    with pytest.raises(RuntimeError, match=r"^DataLoader worker \(pid\(s\) \d+\) exited unexpectedly \(signal 9\)"):
+        list(DataLoader(Killed(), num_workers=2))
+    assert time.monotonic() - began < 60
+    wait_until(lambda: not multiprocessing.active_children())
+
+
+def test_an_iterator_that_is_left_early_leaves_no_process() -> None:
+    batches = iter(DataLoader(Endless(), batch_size=2, num_workers=2))
+    assert next(batches).tolist() == [1, 1]
+    assert multiprocessing.active_children()
+    del batches
+    wait_until(lambda: not multiprocessing.active_children())
+
+
+def test_ctrl_c_ends_the_program_and_its_workers() -> None:
+    program = ("import signal, time, torch\nfrom torch.utils.data import DataLoader, IterableDataset\n"
+               "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+               "class Slow(IterableDataset):\n    def __iter__(self):\n        while True:\n"
+               "            time.sleep(.1)\n            yield 1\n"
+               "for batch in DataLoader(Slow(), num_workers=2):\n    print('batch', flush=True)\n")
+    with subprocess.Popen([sys.executable, "-m", "retrograd", "run", "-"], stdin=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(program)
+        running.stdin.close()
+        assert running.stdout.readline() == "batch\n"
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.wait(timeout=60) != 0
+    wait_until(lambda: not alive(running.pid))
+
+
+def alive(group: int) -> bool:
+    """Whether a process of the group still runs."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(true: Any) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(.05)
+
+
+def test_an_iterator_is_not_pickled() -> None:
+    with pytest.raises(NotImplementedError):
+        pickle.dumps(iter(DataLoader(Numbers())))
+
+
+def test_pinning_keeps_the_structure() -> None:
+    class Batch:
+        def pin_memory(self) -> str:
+            return "pinned"
+
+    pinned = data._utils.pin_memory.pin_memory({"a": Batch(), "b": (1, [Batch()]), "c": "text"})
+    assert pinned == {"a": "pinned", "b": (1, ["pinned"]), "c": "text"}
+
+
+def test_more_workers_than_cores_are_warned_about() -> None:
+    with pytest.warns(UserWarning, match=r"^This DataLoader will create 999 worker processes in total"):
+        DataLoader(Numbers(), num_workers=999)
+
+
+def test_the_program_of_wrong_calls_ends() -> None:
+    done = subprocess.run([sys.executable, "-m", "retrograd", "run", str(PROGRAMS / "data_faults.py")], timeout=300,
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "KeyError Caught KeyError in DataLoader worker process 0. KeyError: 'five'"
