@@ -140,14 +140,8 @@ class Methods(TensorBase):
         self, mat1: Tensor, mat2: Tensor, out_dtype: _dtype, *, beta: _int | _float | _complex = 1,
         alpha: _int | _float | _complex = 1,
     ) -> Tensor: ...
-    @overload
     def addmm_(
         self, mat1: Tensor, mat2: Tensor, *, beta: _int | _float | _complex = 1, alpha: _int | _float | _complex = 1,
-    ) -> Tensor: ...
-    @overload
-    def addmm_(
-        self, mat1: Tensor, mat2: Tensor, out_dtype: _dtype, *, beta: _int | _float | _complex = 1,
-        alpha: _int | _float | _complex = 1,
     ) -> Tensor: ...
     def addmv(
         self, mat: Tensor, vec: Tensor, *, beta: _int | _float | _complex = 1, alpha: _int | _float | _complex = 1,
@@ -239,14 +233,8 @@ class Methods(TensorBase):
         self, batch1: Tensor, batch2: Tensor, out_dtype: _dtype, *, beta: _int | _float | _complex = 1,
         alpha: _int | _float | _complex = 1,
     ) -> Tensor: ...
-    @overload
     def baddbmm_(
         self, batch1: Tensor, batch2: Tensor, *, beta: _int | _float | _complex = 1,
-        alpha: _int | _float | _complex = 1,
-    ) -> Tensor: ...
-    @overload
-    def baddbmm_(
-        self, batch1: Tensor, batch2: Tensor, out_dtype: _dtype, *, beta: _int | _float | _complex = 1,
         alpha: _int | _float | _complex = 1,
     ) -> Tensor: ...
     @overload

@@ -68,7 +68,7 @@ def both(op: Op, out: Any = ...) -> tuple[Callable[..., Any], Callable[..., Any]
 
 
 def _schema_of_twin(text: str) -> str:
-    """The schema of the function in place; "" if the first parameter is no tensor.
+    """The schema of the function in place; "" if the first parameter is no tensor, or another one a result type.
 
     >>> _schema_of_twin("sub(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)")
     'sub_(Tensor input, Tensor other, *, Number alpha=1)'
@@ -76,4 +76,4 @@ def _schema_of_twin(text: str) -> str:
     name, _, parameters = text.partition("(")
     for out in (", out)", ", *, Tensor out=None)", ", Tensor out=None)"):
         parameters = parameters.replace(out, ")")
-    return f"{name}_({parameters}" if parameters.startswith("Tensor ") else ""
+    return f"{name}_({parameters}" if parameters.startswith("Tensor ") and "out_dtype" not in parameters else ""
