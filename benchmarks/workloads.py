@@ -157,3 +157,31 @@ def jacobian(torch: Any) -> Run:
         return differentiate(lambda x, y: 2 * x.exp() + 3 * y, inputs)[0][2, 2]
 
     return run
+
+
+@workload("data-loader", "an epoch over 60,000 samples in shuffled batches of 64", target=1.0, rounds=5)
+def data_loader(torch: Any) -> Run:
+    dataset = torch.utils.data.TensorDataset(torch.arange(60_000 * 4.0).view(60_000, 4), torch.arange(60_000))
+    loader = torch.utils.data.DataLoader(dataset, batch_size=64, shuffle=True)
+
+    def run() -> Any:
+        return sum(rows[:, 0].sum() for rows, _ in loader)
+
+    return run
+
+
+@workload("rmsprop", "a training step of a 64-64-64-10 network at batch 16, with RMSprop", target=1.0)
+def rmsprop(torch: Any) -> Run:
+    nn = torch.nn
+    network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    optimizer = torch.optim.RMSprop(network.parameters(), lr=1e-5)
+    inputs, ideal = torch.randn(16, 64), torch.randn(16, 10)
+
+    def run() -> Any:
+        loss = (ideal - network(inputs)).pow(2).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss
+
+    return run

