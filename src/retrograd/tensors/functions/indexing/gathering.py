@@ -103,7 +103,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     """
     array = array_of("gather", input)
     dim = axis_of("gather", dim, array.ndim)
-    index = int_index("gather", index)
+    places = array_of("gather", index, "index", 3)
+    index = int_index("gather", index) if places.size else plain(cast.run(places, I64))
     check_elements("gather", array, index._array, dim)
     return _gather(input, index, dim)
 
