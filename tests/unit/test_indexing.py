@@ -290,3 +290,8 @@ def test_dtypes_of_what_is_written():
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float32])
 def test_gather_takes_an_empty_index_of_any_dtype(dtype):
     assert torch.gather(torch.ones(2, 3), 0, torch.empty((0, 3), dtype=dtype)).shape == (0, 3)
+
+
+def test_take_along_dim_starts_anew_at_each_end():
+    x = torch.arange(6.).view(2, 3)
+    assert torch.take_along_dim(x, torch.tensor([[-1, 0, 5, -7]]), 1).tolist() == [[2., 0., 2., 2.], [5., 3., 5., 5.]]
