@@ -244,3 +244,33 @@ def test_what_was_removed_says_what_to_call() -> None:
     for name in ("solve", "lstsq", "eig", "symeig"):
         with pytest.raises(RuntimeError, match="This function was deprecated since version 1.9 and is now removed"):
             getattr(torch, name)(torch.eye(2))
+
+
+_NAN = float("nan")
+_LONG = torch.ones(3, 49, dtype=torch.float64)
+_LONG[1, 4] = _LONG[2, 7] = float("inf")
+
+
+@pytest.mark.parametrize("call", [L.svd, L.pinv, torch.svd, lambda a: L.lstsq(a.mT, a.mT, driver="gelsd")],
+                         ids=["svd", "pinv", "torch.svd", "lstsq"])
+@pytest.mark.parametrize("shape", [(3, 49), (49, 3), (30, 30)])
+def test_singular_vectors_of_infinite_matrices_are_refused_because_lapack_may_never_return(call, shape) -> None:
+    matrix = torch.ones(shape, dtype=torch.float64)
+    matrix[1, 2] = float("inf")
+    with pytest.raises(L.LinAlgError, match=r"linalg.svd: The algorithm failed to converge because the input matrix is "
+                                            r"ill-conditioned or has too many repeated singular values"):
+        call(matrix)
+
+
+def test_the_first_infinite_matrix_of_a_stack_is_named() -> None:
+    with pytest.raises(L.LinAlgError, match=r"linalg.svd: \(Batch element 1\): The algorithm failed"):
+        L.svd(torch.stack([torch.ones(3, 49, dtype=torch.float64), _LONG]))
+
+
+def test_singular_values_of_infinite_matrices_are_nan() -> None:
+    values = L.svdvals(torch.stack([torch.eye(3, 49, dtype=torch.float64), _LONG]))
+    np.testing.assert_array_equal(values.numpy(), [[1, 1, 1], [_NAN, _NAN, _NAN]])
+    for result in (L.matrix_norm(_LONG, 2), L.matrix_norm(_LONG, "nuc"), L.cond(_LONG), torch.norm(_LONG, "nuc")):
+        assert result.isnan()
+    small = L.svd(torch.tensor([[float("inf"), 0.], [0., 1.]]))
+    np.testing.assert_array_equal(small.S.numpy(), [_NAN, _NAN])

@@ -285,3 +285,13 @@ def test_dtypes_of_what_is_written():
     y[:2] = x[:2]
     y.sum().backward()
     assert (y.dtype, x.grad.dtype, x.grad.tolist()) == (torch.float32, torch.float64, [1.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float32])
+def test_gather_takes_an_empty_index_of_any_dtype(dtype):
+    assert torch.gather(torch.ones(2, 3), 0, torch.empty((0, 3), dtype=dtype)).shape == (0, 3)
+
+
+def test_take_along_dim_starts_anew_at_each_end():
+    x = torch.arange(6.).view(2, 3)
+    assert torch.take_along_dim(x, torch.tensor([[-1, 0, 5, -7]]), 1).tolist() == [[2., 0., 2., 2.], [5., 3., 5., 5.]]

@@ -195,3 +195,7 @@ def test_a_repeated_gradient_multiplies_as_any_other() -> None:
     x, y = normal(30, 40).requires_grad_(), normal(40, 30)
     (x @ y).sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), np.ones((30, 30)) @ y.numpy().T)
+
+
+def test_vander_of_a_number_has_one_row():
+    assert torch.linalg.vander(torch.tensor(2.), N=3).tolist() == [[1., 2., 4.]]

@@ -232,3 +232,16 @@ def test_sizes_and_strides():
     assert torch.broadcast_shapes((2, 1), (3,), ()) == (2, 3)
     assert [g.tolist() for g in torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3]), indexing="xy")] == [[[1, 2]],
                                                                                                             [[3, 3]]]
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda x: x.tensor_split(1 << 62), "cannot create std::vector larger than max_size\\(\\)"),
+    (lambda x: x.tensor_split(torch.tensor(1 << 40)), "std::bad_alloc"),
+    (lambda x: x[:0].tensor_split(1 << 62), "cannot create std::vector larger than max_size\\(\\)"),
+    (lambda x: x[:0].chunk(1 << 62), "cannot create std::vector larger than max_size\\(\\)"),
+    (lambda x: torch.unsafe_chunk(x[:0], 1 << 40), "std::bad_alloc"),
+    (lambda x: x[0, 0].expand(1 << 40).split(1), "std::bad_alloc"),
+])
+def test_numbers_of_parts_that_no_memory_holds_are_refused_at_once(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call(torch.ones(4, 2))

@@ -273,3 +273,25 @@ def test_the_logarithm_of_the_gamma_function_is_right_to_the_last_digits() -> No
     points = np.linspace(0.01, 3.5, 400)
     expected = [math.lgamma(point) for point in points]
     np.testing.assert_allclose(torch.lgamma(torch.tensor(points)).numpy(), expected, rtol=2e-15, atol=2e-15)
+
+
+@pytest.mark.parametrize(("order", "words"), [
+    (1 << 40, "enforce fail at alloc_cpu.cpp:127. err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+              "allocate 4398046511104 bytes. Error code 12"),
+    (1 << 62, "Storage size calculation overflowed with sizes=.4611686018427387904"),
+])
+def test_absurd_dimensions_of_mvlgamma_are_refused_at_once(order: int, words: str) -> None:
+    with pytest.raises(RuntimeError, match=words):
+        torch.mvlgamma(torch.tensor([5.0]), order)
+
+
+@pytest.mark.parametrize("name", ["laguerre_polynomial_l", "legendre_polynomial_p"])
+@pytest.mark.parametrize("degree", [1 << 40, torch.tensor([3, 1 << 40])], ids=["one", "several"])
+def test_absurd_degrees_of_polynomials_are_refused(name: str, degree: Any) -> None:
+    with pytest.raises(RuntimeError, match="the recurrence would take hours for degree 1099511627776"):
+        getattr(torch.special, name)(torch.tensor([0.5, 0.25]), degree)
+
+
+def test_absurd_degrees_are_computed_where_that_is_quick() -> None:
+    found = torch.special.chebyshev_polynomial_t(torch.tensor([1.5, 1.0, -1.0]), 1 << 40)
+    np.testing.assert_array_equal(found.numpy(), [math.nan, 1, 1])

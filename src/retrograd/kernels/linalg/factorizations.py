@@ -6,6 +6,7 @@ If LAPACK fails for a matrix, the error has PyTorch's words.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ...errors import LinAlgError
 from .triangular import adjoint, by_columns
 
 _COMPLEX = {"f": "complex64", "d": "complex128"}
+# LAPACK divides bidiagonal matrices that have more rows.
+_UNDIVIDED = 25
 _ILL = "the input matrix is ill-conditioned or has too many repeated {}values"
 
 
@@ -32,6 +35,27 @@ def _unconverged(name: str, a: Any, reason: str) -> LinAlgError:
                        "non-finite values.")
 
 
+def _refuse_endless(a: Any, infinite: Any) -> None:
+    """Raise PyTorch's error for infinities in matrices that are long or large. For others PyTorch's values are nan."""
+    small, large = sorted(a.shape[-2:])
+    if small > _UNDIVIDED or large >= 11 * small // 6 > 1:
+        reason = _ILL.format("singular ")
+        if np.isnan(a).any():
+            raise _unconverged("svd", a, reason)
+        place = f"(Batch element {infinite.argmax()}): " if infinite.ndim else ""
+        raise LinAlgError(f"linalg.svd: {place}The algorithm failed to converge because {reason}.")
+
+
+def _without_infinities(function: Callable[[Any], Sequence[Any]], a: Any, infinite: Any) -> Sequence[Any]:
+    """The function's results, with nan for the `infinite` matrices. LAPACK may never return from an infinity."""
+    if not infinite.any():
+        return function(a)
+    results = function(np.where(np.isinf(a), 0, a).astype(a.dtype, copy=False))
+    for result in results:
+        result[infinite] = math.nan
+    return results
+
+
 def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
     """U, the singular values in falling order, and the adjoint of V."""
     *stack, m, n = a.shape
@@ -41,8 +65,11 @@ def svd(a: Any, full: bool) -> tuple[Any, Any, Any]:
         left, right = (np.array(np.broadcast_to(np.eye(size, k, dtype=a.dtype), (*stack, size, k)))
                        for size, k in ((m, rows), (n, columns)))
         return left, np.zeros((*stack, count), a.real.dtype), adjoint(right)
+    infinite = np.isinf(a).any((-2, -1))
+    if infinite.any():
+        _refuse_endless(a, infinite)
     try:
-        left, values, right = np.linalg.svd(a, full_matrices=full)
+        left, values, right = _without_infinities(lambda x: np.linalg.svd(x, full_matrices=full), a, infinite)
         return by_columns(left), values, by_columns(right)
     except np.linalg.LinAlgError:
         raise _unconverged("svd", a, _ILL.format("singular ")) from None
@@ -52,8 +79,9 @@ def svdvals(a: Any) -> Any:
     """The singular values in falling order."""
     if not a.size:
         return np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.real.dtype)
+    infinite = np.isinf(a).any((-2, -1))
     try:
-        return np.linalg.svd(a, compute_uv=False)
+        return _without_infinities(lambda x: (np.linalg.svd(x, compute_uv=False),), a, infinite)[0]
     except np.linalg.LinAlgError:
         raise _unconverged("svd", a, _ILL.format("singular ")) from None
 

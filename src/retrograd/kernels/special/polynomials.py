@@ -13,6 +13,8 @@ import numpy as np
 
 from .expansions import in_double_of_two, where_so
 
+# A recurrence to a higher degree takes hours. Whether it is needed shows after so many steps: most values are nan then.
+_HIGHEST_DEGREE, _FIRST_STEPS = 1 << 30, 1 << 12
 _LARGEST_HERMITE = {8: 512, 4: 128}     # by bytes per element; a higher degree gives nan, as in PyTorch
 
 
@@ -31,9 +33,18 @@ def _recurrence(x: Any, n: Any, first: Any, following: Callable[..., Any]) -> An
         going = (n > k) & ~np.isnan(last)
         if not going.any():
             return value
+        if k == _FIRST_STEPS:
+            _refuse_endless(float(n[going].max()))
         before, last = last, following(k, x, last, before)
         value = np.where(n > k, last, value)
         k += 1
+
+
+def _refuse_endless(degree: float) -> None:
+    """Raise RuntimeError for a degree that the recurrence would not reach in hours. PyTorch does not return either."""
+    if degree > _HIGHEST_DEGREE:
+        raise RuntimeError(f"the recurrence would take hours for degree {degree:.0f}. Degrees above {_HIGHEST_DEGREE} "
+                           "are refused.")
 
 
 def _of_one_degree(x: Any, n: int, first: Any, following: Callable[..., Any]) -> Any:
@@ -44,6 +55,8 @@ def _of_one_degree(x: Any, n: int, first: Any, following: Callable[..., Any]) ->
     for k in range(1, n):
         if k % 64 == 0 and np.isnan(last).all():
             break
+        if k == _FIRST_STEPS:
+            _refuse_endless(n)
         before, last = last, following(k, x, last, before)
     return last
 

@@ -35,6 +35,8 @@ igamma, igammac = twins_of_tensors(ops.igamma), twins_of_tensors(ops.igammac)
 _polygamma = recorded(ops.polygamma)
 _erf, _add, _mul = recorded(elementary.erf), recorded(arithmetic.add_number), recorded(arithmetic.mul_number)
 
+# The sum of more terms takes hours.
+_LARGEST_DIMENSION = 1 << 30
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -92,7 +94,18 @@ def mvlgamma(call: Call, input: TensorBase, p: int) -> TensorBase:
     dimension = _whole("mvlgamma", "p", 2, p)
     if dimension < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    _refuse_huge(input._array, dimension)
     return call(ops.mvlgamma, input, dimension)
+
+
+def _refuse_huge(array: Any, dimension: int) -> None:
+    """Raise RuntimeError for a dimension of `mvlgamma` at which PyTorch cannot store its terms."""
+    if dimension > _LARGEST_DIMENSION:
+        size = dimension * (array.itemsize if array.dtype.kind == "f" else default_floating().itemsize)
+        said = ("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
+                f"to allocate {size} bytes. Error code 12 (Cannot allocate memory)" if size < 1 << 63 else
+                f"Storage size calculation overflowed with sizes=[{dimension}]")
+        raise RuntimeError(f"{said}. p is too large for mvlgamma.")
 
 
 # Functions that only torch.special has

@@ -16,6 +16,7 @@ from ....kernels.indexing import gathering as elements, indexing as kernels, sca
 from ....kernels.shape import common_shape
 from ....modes import local
 from ....ops.basic import cast, check_values
+from ....ops.elementwise import arithmetic
 from ....ops.indexing import indexing as ops, scattering
 from ...arguments.dims import array_of, axis_of
 from ...arguments.options import filling, number
@@ -30,6 +31,7 @@ from ..shapes.shape import broadcast_to, reshape
 OUT_OF_BOUNDS = "index {wrong} is out of bounds for dimension {dim} with size {size}"
 NO_ELEMENT = "out of range: tried to access index {wrong} on a tensor of {size} elements."
 NO_SLICE = "index out of range in self: indices are from {least} to {most}, and dimension {dim} has size {size}"
+_remainder = recorded(arithmetic.remainder_number)
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
 
@@ -103,7 +105,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     """
     array = array_of("gather", input)
     dim = axis_of("gather", dim, array.ndim)
-    index = int_index("gather", index)
+    places = array_of("gather", index, "index", 3)
+    index = int_index("gather", index) if places.size else plain(cast.run(places, I64))
     check_elements("gather", array, index._array, dim)
     return _gather(input, index, dim)
 
@@ -193,6 +196,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions; leave the dim out")
     axis = axis_of("take_along_dim", dim, array.ndim)
     shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
+    if array.shape[axis]:
+        indices = _remainder(indices, array.shape[axis])                  # PyTorch's indices start anew at each end
     input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
     return gather(input, axis, broadcast_to(indices, (*shape[:axis], places.shape[axis], *shape[axis + 1:])))
 

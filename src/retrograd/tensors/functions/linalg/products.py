@@ -189,7 +189,10 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     if array.dtype.kind == "b" or (array.dtype.itemsize == 2 and array.dtype.kind == "f"):
         raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
                            f"{legacy(array)}")
-    count = (array.shape[-1] if array.ndim else 1) if N is None else as_int("linalg_vander", N, "N")
+    if not array.ndim:
+        x = x.unsqueeze(0)
+        array = x._array
+    count = array.shape[-1] if N is None else as_int("linalg_vander", N, "N")
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
     powers = x.unsqueeze(-1).expand(*array.shape, count - 1).cumprod(-1)

@@ -22,6 +22,10 @@ _unbind, _split, _split_with_sizes = recorded(ops.unbind), recorded(ops.split), 
 _slice = recorded(slice_)
 
 
+# A part takes some hundred bytes, so more parts than these take over 64 GiB. PyTorch's vector has the second limit.
+_MOST_PARTS, _LONGEST_VECTOR = 1 << 28, (1 << 60) - 1
+
+
 def _sequence(name: str, tensors: Any) -> Any:
     """The tensors to join. Raises TypeError unless they are a tuple or list, RuntimeError if there are none."""
     if not isinstance(tensors, (tuple, list)):
@@ -119,6 +123,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     if not size and n:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
     count = -(-n // size) if n else 1
+    _refuse_endless(count)
     parts: tuple[Any, ...] = _split(tensor, (size,) * (count - 1) + (n - size * (count - 1),), axis)
     return parts
 
@@ -127,6 +132,13 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
     """Consecutive views along `dim`, of the given sizes. Raises RuntimeError if they do not add up to its size."""
     return split(input, [*split_sizes], dim)
+
+
+def _refuse_endless(count: int) -> None:
+    """Raise RuntimeError for a number of parts that no memory holds."""
+    if count > _MOST_PARTS:
+        said = "std::bad_alloc" if count <= _LONGEST_VECTOR else "cannot create std::vector larger than max_size()"
+        raise RuntimeError(f"{said}. {count} parts do not fit into memory. Ask for fewer parts.")
 
 
 def _of_sizes(tensor: Any, sizes: tuple[int, ...], axis: int, n: int) -> tuple[Any, ...]:
@@ -151,6 +163,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     axis = axis_of("chunk", dim, array.ndim)
     size = -(-array.shape[axis] // chunks)
     if not size:
+        _refuse_endless(chunks)
         return _of_sizes(input, (0,) * chunks, axis, 0)
     return split(input, size, axis)
 
@@ -182,6 +195,7 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
         count = as_int("tensor_split", given, "sections")
         if count <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {count}")
+        _refuse_endless(count)
         cuts = [i * (n // count) + min(i, n % count) for i in range(1, count)]
     parts = []
     for start, stop in zip((0, *cuts), (*cuts, n)):
