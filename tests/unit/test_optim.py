@@ -202,12 +202,32 @@ def test_a_hook_before_a_step_may_replace_the_arguments() -> None:
     (lambda p: SGD([p], lr=-1), ValueError, "Invalid learning rate: -1"),
     (lambda p: SGD([p], nesterov=True), ValueError, "Nesterov momentum requires a momentum"),
     (lambda p: Adam([p], betas=(1.0, 0.9)), ValueError, "Invalid beta parameter at index 0: 1.0"),
-    (lambda p: Adam([p], capturable=True), NotImplementedError, "capturable=True is not available"),
-    (lambda p: SGD([p], differentiable=True), NotImplementedError, "differentiable=True is not available"),
+    (lambda p: Adam([p], betas=(0, 0.9)), ValueError, "betas must be either both floats or both Tensors"),
+    (lambda p: Adam([p], fused=True, differentiable=True), RuntimeError, "`fused` does not support `differentiable`"),
 ])
 def test_what_is_refused(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make(parameter([1.0]))
+
+
+def test_a_recorded_step_has_a_gradient_by_the_learning_rate() -> None:
+    # d/dlr of (x - lr * 2x)^2 at x = 1, lr = 0.1; the first step of Adam is lr * sign(g).
+    for make, change in ((SGD, -2.0), (Adam, -1.0), (AdamW, -1.01)):
+        x, lr = parameter([1.0]), torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+        p = x.clone()
+        p.grad, = torch.autograd.grad((p * p).sum(), p, create_graph=True)
+        make([p], lr=lr, differentiable=True).step()  # type: ignore[operator]
+        slope, = torch.autograd.grad(p.sum(), lr)
+        assert slope.item() == pytest.approx(change, rel=1e-4)
+
+
+def test_a_recorded_step_needs_tensors_that_are_no_leaves() -> None:
+    p = parameter([1.0])
+    p.grad = torch.ones(1, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place op"):
+        SGD([p], differentiable=True).step()
+    with pytest.raises(AssertionError, match="If capturable=True, params and state_steps must be on supported devic"):
+        Adam([p], capturable=True).step()
 
 
 def test_ways_to_compute_a_step_that_make_no_difference() -> None:
