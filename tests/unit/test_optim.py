@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 import retrograd as torch
 from retrograd import nn
 from retrograd.optim import SGD, Adam, AdamW, Optimizer, lr_scheduler
+from retrograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=4)
 
@@ -190,6 +191,36 @@ def test_a_hook_before_a_step_may_replace_the_arguments() -> None:
     optimizer.register_step_pre_hook(lambda o, args, kwargs: (o, args, kwargs))
     with pytest.raises(RuntimeError, match="SGD.step must return None or a tuple of \\(new_args, new_kwargs\\), but"):
         optimizer.step()
+
+
+def test_hooks_of_all_optimisers_stand_around_the_own_ones() -> None:
+    p, seen = parameter([1.0]), []
+    handles = [register_optimizer_step_pre_hook(lambda *_: seen.append("every pre")),
+               register_optimizer_step_post_hook(lambda *_: seen.append("every post"))]
+    optimizer = SGD([p])
+    optimizer.register_step_pre_hook(lambda *_: seen.append("pre"))
+    optimizer.register_step_post_hook(lambda *_: seen.append("post"))
+    optimizer.step()
+    for handle in handles:
+        handle.remove()
+    optimizer.step()
+    assert seen == ["every pre", "pre", "post", "every post", "pre", "post"]
+
+
+def test_hooks_see_and_replace_states() -> None:
+    seen: list[str] = []
+    optimizer = SGD([parameter([1.0])], lr=0.5)
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("before"))
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 3})
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("second"))
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("first"), prepend=True)
+    optimizer.register_load_state_dict_pre_hook(
+        lambda o, state: {**state, "param_groups": [{**state["param_groups"][0], "lr": 7}]})
+    state = optimizer.state_dict()
+    assert state["more"] == 3
+    optimizer.load_state_dict(state)
+    assert seen == ["before", "first", "second"]
+    assert optimizer.param_groups[0]["lr"] == 7
 
 
 @pytest.mark.parametrize(("make", "error", "message"), [
