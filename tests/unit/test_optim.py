@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import retrograd as torch
 from retrograd import nn
-from retrograd.optim import SGD, Adam, AdamW, Optimizer, lr_scheduler
+from retrograd.optim import SGD, Adam, AdamW, Optimizer, SparseAdam, lr_scheduler
 from retrograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=4)
@@ -207,6 +207,15 @@ def test_hooks_of_all_optimisers_stand_around_the_own_ones() -> None:
     assert seen == ["every pre", "pre", "post", "every post", "pre", "post"]
 
 
+def test_sparse_adam_refuses_dense_gradients() -> None:
+    p = parameter([1.0])
+    optimizer = SparseAdam([p])
+    assert optimizer.step(lambda: 3) == 3
+    p.grad = torch.ones(1, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients, please consider Adam inste"):
+        optimizer.step()
+
+
 def test_hooks_see_and_replace_states() -> None:
     seen: list[str] = []
     optimizer = SGD([parameter([1.0])], lr=0.5)
@@ -233,6 +242,9 @@ def test_hooks_see_and_replace_states() -> None:
     (lambda p: SGD([p], lr=-1), ValueError, "Invalid learning rate: -1"),
     (lambda p: SGD([p], nesterov=True), ValueError, "Nesterov momentum requires a momentum"),
     (lambda p: Adam([p], betas=(1.0, 0.9)), ValueError, "Invalid beta parameter at index 0: 1.0"),
+    (lambda p: SparseAdam([p], lr=0), ValueError, "Invalid learning rate: 0"),
+    (lambda p: SparseAdam([p], eps=0), ValueError, "Invalid epsilon value: 0"),
+    (lambda p: SparseAdam([nn.Parameter(p * 1j)]), ValueError, r"Complex params at indices \[\[0, 0\]\]: SparseAdam"),
     (lambda p: Adam([p], betas=(0, 0.9)), ValueError, "betas must be either both floats or both Tensors"),
     (lambda p: Adam([p], fused=True, differentiable=True), RuntimeError, "`fused` does not support `differentiable`"),
 ])

@@ -1,4 +1,4 @@
-"""Adam and AdamW: steps scaled by running means of the gradient and of its square.
+"""Adam: steps scaled by running means of the gradient and of its square.
 
 This module must not know other optimizers.
 """
@@ -20,7 +20,7 @@ from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam"]
 
 
 class Adam(SteppingOptimizer):
@@ -87,18 +87,6 @@ class Adam(SteppingOptimizer):
         if group["capturable"]:
             _check_capturable(group)
         recorded_steps.adam(parameter, g, self.state[parameter], group)
-
-
-class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters, `p *= 1 - lr * weight_decay`, and does not change the gradient.
-    """
-
-    def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
-                 foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
-                 fused: bool | None = None) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
-                         capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True)
 
 
 def _check_kinds(betas: tuple[Any, Any], together: Any) -> None:
