@@ -141,7 +141,8 @@ def _constants(node: ast.Constant) -> Iterator[_Change]:
 def _calls(node: ast.Call) -> Iterator[_Change]:
     plain = not any(isinstance(argument, ast.Starred) for argument in node.args)
     if plain and len(node.args) >= 2:
-        yield "exchanged", node, _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
+        if ast.dump(node.args[0]) != ast.dump(node.args[1]):
+            yield "exchanged", node, _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
         yield "dropped", node, _with(node, args=node.args[:-1])
     for i, keyword in enumerate(node.keywords):
         if keyword.arg is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from typing import Any
 
@@ -136,6 +137,12 @@ def leaf(t: Any) -> Any:
     return t.nn.Parameter(t.ones(2))
 
 
+def sparse_step(t: Any, with_gradient: bool) -> Any:
+    p = leaf(t)
+    p.grad = t.ones(2) if with_gradient else None
+    return t.optim.SparseAdam([p]).step(lambda: 3)
+
+
 REFUSED: list[Any] = [
     lambda t: t.optim.SGD([], lr=0.1), lambda t: t.optim.SGD(leaf(t), lr=0.1),
     lambda t: t.optim.SGD([leaf(t) * 2], lr=0.1),
@@ -154,6 +161,11 @@ REFUSED: list[Any] = [
     lambda t: t.optim.SGD([leaf(t)]).add_param_group(3),
     lambda t: t.optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": []}),
     lambda t: t.optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}),
+    *(lambda t, options=options: t.optim.SparseAdam([leaf(t)], **options)
+      for options in ({"lr": 0}, {"eps": 0}, {"betas": (1.0, 0.9)}, {"betas": (0.9, -1)})),
+    lambda t: t.optim.SparseAdam([leaf(t)], lr=t.tensor([0.1, 0.2])),
+    lambda t: t.optim.SparseAdam([leaf(t), t.nn.Parameter(t.ones(2, dtype=t.complex64))]),
+    lambda t: sparse_step(t, True),
     lambda t: t.optim.lr_scheduler.StepLR(3, 2),
     lambda t: t.optim.lr_scheduler.LambdaLR(t.optim.SGD([leaf(t)]), [abs, abs]),
 ]
@@ -162,6 +174,23 @@ REFUSED: list[Any] = [
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: Any) -> None:
     compare(case)
+
+
+def test_sparse_gradients() -> None:
+    for library in LIBRARIES:
+        assert sparse_step(library, False) == 3
+        assert str(library.optim.SparseAdam([leaf(library)])) == (
+            "SparseAdam (\nParameter Group 0\n    betas: (0.9, 0.999)\n    eps: 1e-08\n    lr: 0.001\n"
+            "    maximize: False\n)")
+
+
+def test_modules_have_their_names() -> None:
+    for library in LIBRARIES:
+        name = f"{library.__name__}.optim"
+        assert importlib.import_module(f"{name}.adamw").AdamW is library.optim.AdamW
+        assert library.optim.AdamW.__module__ == f"{name}.adamw"
+        assert importlib.import_module(f"{name}.sparse_adam").SparseAdam is library.optim.SparseAdam
+        assert hasattr(importlib.import_module(f"{name}.optimizer"), "ParamsT")
 
 
 def test_a_parameter_in_two_groups_is_refused() -> None:

@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 
 import retrograd as torch
 from retrograd import nn
-from retrograd.optim import SGD, Adam, AdamW, Optimizer, lr_scheduler
+from retrograd.optim import SGD, Adam, AdamW, Optimizer, SparseAdam, lr_scheduler
+from retrograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=4)
 
@@ -192,6 +193,45 @@ def test_a_hook_before_a_step_may_replace_the_arguments() -> None:
         optimizer.step()
 
 
+def test_hooks_of_all_optimisers_stand_around_the_own_ones() -> None:
+    p, seen = parameter([1.0]), []
+    handles = [register_optimizer_step_pre_hook(lambda *_: seen.append("every pre")),
+               register_optimizer_step_post_hook(lambda *_: seen.append("every post"))]
+    optimizer = SGD([p])
+    optimizer.register_step_pre_hook(lambda *_: seen.append("pre"))
+    optimizer.register_step_post_hook(lambda *_: seen.append("post"))
+    optimizer.step()
+    for handle in handles:
+        handle.remove()
+    optimizer.step()
+    assert seen == ["every pre", "pre", "post", "every post", "pre", "post"]
+
+
+def test_sparse_adam_refuses_dense_gradients() -> None:
+    p = parameter([1.0])
+    optimizer = SparseAdam([p])
+    assert optimizer.step(lambda: 3) == 3
+    p.grad = torch.ones(1, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients, please consider Adam inste"):
+        optimizer.step()
+
+
+def test_hooks_see_and_replace_states() -> None:
+    seen: list[str] = []
+    optimizer = SGD([parameter([1.0])], lr=0.5)
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("before"))
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 3})
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("second"))
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("first"), prepend=True)
+    optimizer.register_load_state_dict_pre_hook(
+        lambda o, state: {**state, "param_groups": [{**state["param_groups"][0], "lr": 7}]})
+    state = optimizer.state_dict()
+    assert state["more"] == 3
+    optimizer.load_state_dict(state)
+    assert seen == ["before", "first", "second"]
+    assert optimizer.param_groups[0]["lr"] == 7
+
+
 @pytest.mark.parametrize(("make", "error", "message"), [
     (lambda p: SGD([p], fused=True, foreach=True), RuntimeError, "`fused` and `foreach` cannot be `True` together"),
     (lambda p: SGD([p], fused=True, differentiable=True), RuntimeError, "`fused` does not support `differentiable`"),
@@ -202,12 +242,35 @@ def test_a_hook_before_a_step_may_replace_the_arguments() -> None:
     (lambda p: SGD([p], lr=-1), ValueError, "Invalid learning rate: -1"),
     (lambda p: SGD([p], nesterov=True), ValueError, "Nesterov momentum requires a momentum"),
     (lambda p: Adam([p], betas=(1.0, 0.9)), ValueError, "Invalid beta parameter at index 0: 1.0"),
-    (lambda p: Adam([p], capturable=True), NotImplementedError, "capturable=True is not available"),
-    (lambda p: SGD([p], differentiable=True), NotImplementedError, "differentiable=True is not available"),
+    (lambda p: SparseAdam([p], lr=0), ValueError, "Invalid learning rate: 0"),
+    (lambda p: SparseAdam([p], eps=0), ValueError, "Invalid epsilon value: 0"),
+    (lambda p: SparseAdam([nn.Parameter(p * 1j)]), ValueError, r"Complex params at indices \[\[0, 0\]\]: SparseAdam"),
+    (lambda p: Adam([p], betas=(0, 0.9)), ValueError, "betas must be either both floats or both Tensors"),
+    (lambda p: Adam([p], fused=True, differentiable=True), RuntimeError, "`fused` does not support `differentiable`"),
 ])
 def test_what_is_refused(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make(parameter([1.0]))
+
+
+def test_a_recorded_step_has_a_gradient_by_the_learning_rate() -> None:
+    # d/dlr of (x - lr * 2x)^2 at x = 1, lr = 0.1; the first step of Adam is lr * sign(g).
+    for make, change in ((SGD, -2.0), (Adam, -1.0), (AdamW, -1.01)):
+        x, lr = parameter([1.0]), torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+        p = x.clone()
+        p.grad, = torch.autograd.grad((p * p).sum(), p, create_graph=True)
+        make([p], lr=lr, differentiable=True).step()  # type: ignore[operator]
+        slope, = torch.autograd.grad(p.sum(), lr)
+        assert slope.item() == pytest.approx(change, rel=1e-4)
+
+
+def test_a_recorded_step_needs_tensors_that_are_no_leaves() -> None:
+    p = parameter([1.0])
+    p.grad = torch.ones(1, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place op"):
+        SGD([p], differentiable=True).step()
+    with pytest.raises(AssertionError, match="If capturable=True, params and state_steps must be on supported devic"):
+        Adam([p], capturable=True).step()
 
 
 def test_ways_to_compute_a_step_that_make_no_difference() -> None:

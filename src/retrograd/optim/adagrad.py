@@ -29,7 +29,7 @@ class Adagrad(FormulaOptimizer):
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "fused": fused})
-        check_modes(foreach, fused, bool(fused) and differentiable)
+        check_modes(foreach, fused, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
                 self._start(self.state[p], p, group)

@@ -1,4 +1,4 @@
-"""Adam and AdamW: steps scaled by running means of the gradient and of its square.
+"""Adam: steps scaled by running means of the gradient and of its square.
 
 This module must not know other optimizers.
 """
@@ -16,10 +16,11 @@ from ..graph.versions import writing, written
 from ..ops.creation import full_beside
 from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
-from . import stepping
+from . import recorded_steps, stepping
+from .formula import CAPTURABLE, capturable_refusal
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam"]
 
 
 class Adam(SteppingOptimizer):
@@ -38,25 +39,28 @@ class Adam(SteppingOptimizer):
     Parameter containing:
     tensor([0.5000, 1.5000], requires_grad=True)
 
-    Raises ValueError for an option out of range, the errors of `Optimizer`, and NotImplementedError for `capturable`
-    and `differentiable`.
+    With `differentiable`, the graph records the step. Raises ValueError for an option out of range, the errors of
+    `Optimizer`, and RuntimeError for `fused` with `foreach` or `differentiable`. A step with `capturable` raises
+    AssertionError, since there are no CUDA graphs.
     """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
                  capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
                  decoupled_weight_decay: bool = False) -> None:
-        if isinstance(lr, TensorBase) and foreach:
+        if isinstance(lr, TensorBase) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         stepping.check_learning_rate(lr)
         stepping.check_number(eps, "epsilon value")
         stepping.check_betas(betas)
         stepping.check_number(weight_decay, "weight_decay value")
-        stepping.check_modes(foreach, fused, differentiable, capturable)
+        _check_kinds(betas, foreach and not capturable)
         super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
-            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
+            "lr": lr, "betas": tuple(map(recorded_steps.squeezed, betas)), "eps": eps,
+            "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay})
+        stepping.check_modes(foreach, fused, differentiable)
 
     def _update(self, line: Any) -> None:
         change = changing(_adam)
@@ -70,6 +74,8 @@ class Adam(SteppingOptimizer):
                 state = self.state[parameter]
                 if not state:
                     _start(state, parameter._array, group["amsgrad"])
+                if group["capturable"]:
+                    _check_capturable(group)
                 largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
                 p, first, second = parameter._array, state["exp_avg"]._array, state["exp_avg_sq"]._array
                 writing(p)
@@ -77,17 +83,29 @@ class Adam(SteppingOptimizer):
                        group["decoupled_weight_decay"], (lr, betas, eps, decay), self._scratch)
                 written(p, line)
 
+    def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
+        if group["capturable"]:
+            _check_capturable(group)
+        recorded_steps.adam(parameter, g, self.state[parameter], group)
 
-class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters, `p *= 1 - lr * weight_decay`, and does not change the gradient.
+
+def _check_kinds(betas: tuple[Any, Any], together: Any) -> None:
+    """Raises ValueError unless the betas are two floats, or two tensors of one element; `together` allows floats alone.
     """
+    kinds = {TensorBase if isinstance(beta, TensorBase) else type(beta) for beta in betas}
+    if kinds != {TensorBase} and not all(isinstance(beta, float) for beta in betas):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas):
+        if isinstance(beta, TensorBase) and together:
+            raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+        if isinstance(beta, TensorBase) and beta.numel() != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element")
 
-    def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
-                 foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
-                 fused: bool | None = None) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
-                         capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True)
+
+def _check_capturable(group: dict[str, Any]) -> None:
+    """Raises AssertionError for a step that only CUDA graphs allow."""
+    if not group["fused"]:
+        raise capturable_refusal("params and state_steps", CAPTURABLE[:-1] if group["foreach"] else CAPTURABLE)
 
 
 def _start(state: dict[str, Any], p: Any, amsgrad: bool) -> None:

@@ -39,6 +39,15 @@ def parts(*tensors: Any) -> tuple[Any, ...]:
     return tuple([view_as_real(x) if x.is_complex() else x for x in tensors])
 
 
+# The devices that can capture steps.
+CAPTURABLE = ("cuda", "xpu", "hpu", "privateuseone", "xla")
+
+
+def capturable_refusal(captured: str, devices: tuple[str, ...]) -> AssertionError:
+    """The error about `capturable=True` on a CPU. `captured` are PyTorch's names of the tensors."""
+    return AssertionError(f"If capturable=True, {captured} must be on supported devices: {[*devices]}.")
+
+
 class FormulaOptimizer(Optimizer):
     """An optimizer whose step is a formula on tensors. A subclass defines `_update`, and names its state in `_zeros`.
 
@@ -49,7 +58,7 @@ class FormulaOptimizer(Optimizer):
     _zeros: tuple[str, ...] = ()
     # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
     _captured = "params and state_steps"
-    _devices: tuple[str, ...] = ("cuda", "xpu", "hpu", "privateuseone", "xla")
+    _devices: tuple[str, ...] = CAPTURABLE
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.
@@ -65,8 +74,7 @@ class FormulaOptimizer(Optimizer):
 
     def _step_of(self, p: Any, g: Any, group: dict[str, Any]) -> None:
         if group.get("capturable"):
-            raise AssertionError(f"If capturable=True, {self._captured} must be on supported devices: "
-                                 f"{[*self._devices]}.")
+            raise capturable_refusal(self._captured, self._devices)
         state = self.state[p]
         if not state:
             self._start(state, p, group)

@@ -53,4 +53,6 @@ class NAdam(FormulaOptimizer):
         square.mul_(second).addcmul_(g, g, value=1 - second)
         scale = square.div(1 - second ** step).sqrt().add(group["eps"])
         p.addcdiv_(g, scale, value=-lr * (1.0 - now) / (1.0 - product))
-        p.addcdiv_(mean, scale, value=-lr * following / (1.0 - product * following))
+        # The graph keeps the mean, which the next step writes over.
+        kept = mean.clone() if group["differentiable"] else mean
+        p.addcdiv_(kept, scale, value=-lr * following / (1.0 - product * following))

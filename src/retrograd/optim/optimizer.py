@@ -10,19 +10,33 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
 from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..modes import local
 from ..nn.parameter import clear_grad
-from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.base import TensorBase
 
-__all__ = ["Optimizer", "required"]
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Closure = Callable[[], Any]
 Hook = Callable[..., Any]
+ParamsT: TypeAlias = Iterable[TensorBase] | Iterable[dict[str, Any]] | Iterable[tuple[str, TensorBase]]
+# The hooks of every optimizer.
+_global_optimizer_pre_hooks: HookDict = OrderedDict()
+_global_optimizer_post_hooks: HookDict = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before every step of every optimizer, before the optimizer's own hooks."""
+    return register(_global_optimizer_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after every step of every optimizer, after the optimizer's own hooks."""
+    return register(_global_optimizer_post_hooks, hook)
 
 
 class _Required:
@@ -47,10 +61,11 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
-        if not self._step_pre_hooks and not self._step_post_hooks:
+        if not (self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or _global_optimizer_pre_hooks
+                or _global_optimizer_post_hooks):
             return step(self, *args, **kwargs)
         arguments: tuple[Any, ...] = (self, *args)
-        for hook in [*self._step_pre_hooks.values()]:
+        for hook in [*_global_optimizer_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()]:
             changed = hook(self, arguments, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
@@ -58,11 +73,17 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                                        f"new_kwargs), but got {changed}. That is what a step pre-hook returned.")
                 arguments, kwargs = changed
         loss = step(*arguments, **kwargs)
-        for hook in [*self._step_post_hooks.values()]:
+        for hook in [*self._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()]:
             hook(self, arguments, kwargs)
         return loss
 
     return wrapped
+
+
+# The attributes that hold an optimizer's hooks.
+_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
+          "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks",
+          "_optimizer_load_state_dict_post_hooks")
 
 
 class Optimizer:
@@ -75,7 +96,18 @@ class Optimizer:
     Raises ValueError for an empty list and for a tensor that is not a leaf, TypeError for other values than tensors.
     """
 
+    OptimizerPreHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]],
+                                           tuple[tuple[Any, ...], dict[str, Any]] | None]
+    OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
+
     _opt_called = False
+    # A subclass that does not call `__init__` has no hooks, and its steps work.
+    _optimizer_step_pre_hooks: Any = ()
+    _optimizer_step_post_hooks: Any = ()
+    _optimizer_state_dict_pre_hooks: HookDict
+    _optimizer_state_dict_post_hooks: HookDict
+    _optimizer_load_state_dict_pre_hooks: HookDict
+    _optimizer_load_state_dict_post_hooks: HookDict
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -86,9 +118,8 @@ class Optimizer:
         if isinstance(params, TensorBase):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             f"{params.type()}. Pass a list: [tensor]")
-        self._step_pre_hooks: HookDict = OrderedDict()
-        self._step_post_hooks: HookDict = OrderedDict()
         self.defaults = defaults
+        self._make_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -100,14 +131,19 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    def _make_hooks(self) -> None:
+        """Make the dictionaries of hooks that do not exist."""
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own: `{"params": [...], "lr": 0.01}`.
+        """Add parameters with options of their own: `{"params": [...], "lr": 0.01}`. The dictionary becomes the group.
 
         Raises the errors of the constructor.
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        group = dict(param_group)
+        group = param_group
         params = group["params"]
         if isinstance(params, TensorBase):
             params = [params]
@@ -127,6 +163,10 @@ class Optimizer:
         if len({id(tensor) for tensor in tensors}) != len(tensors):
             warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
                  "an error; see github.com/pytorch/pytorch/issues/40967 for more information")
+        for other in self.param_groups:
+            if ("param_names" in group) != ("param_names" in other):
+                raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
+                                 f"{'with' if 'param_names' in group else 'without'} names to the optimizer")
         known = {id(tensor) for other in self.param_groups for tensor in other["params"]}
         if not known.isdisjoint(map(id, tensors)):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -164,16 +204,34 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before every step. The hook may return new arguments."""
-        return register(self._step_pre_hooks, hook)
+        return register(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after every step."""
-        return register(self._step_post_hooks, hook)
+        return register(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`. With `prepend`, the hook is the first."""
+        return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict`. The hook may return another dictionary."""
+        return _register(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` with a copy of the state to load. The hook may return another state."""
+        return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` after a state was loaded."""
+        return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     # Saving and loading
 
     def state_dict(self) -> dict[str, Any]:
         """The options of all groups and the state of all parameters. Numbers stand for the parameters."""
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -182,13 +240,14 @@ class Optimizer:
             packed = {key: value for key, value in group.items() if key != "params"}
             groups.append({**packed, "params": [numbers[id(parameter)] for parameter in group["params"]]})
         state = {numbers[id(key)] if isinstance(key, TensorBase) else key: value for key, value in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        return _passed(self._optimizer_state_dict_post_hooks, self, {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load what `state_dict` returned, for parameters in the same order.
+        """Load what `state_dict` returned, for parameters in the same order. Tensors of the right dtype are shared.
 
         Raises ValueError if the groups or their sizes differ.
         """
+        state_dict = _passed(self._optimizer_load_state_dict_pre_hooks, self, state_dict.copy())
         groups, saved_groups = self.param_groups, deepcopy(state_dict["param_groups"])
         if len(groups) != len(saved_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -207,14 +266,17 @@ class Optimizer:
             saved["params"] = group["params"]
             if "param_names" in group:
                 saved.setdefault("param_names", group["param_names"])
-        self.state, self.param_groups = state, saved_groups
+        self.__setstate__({"state": state, "param_groups": saved_groups})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._step_pre_hooks, self._step_post_hooks = OrderedDict(), OrderedDict()
+        self._make_hooks()
+        self.defaults.setdefault("differentiable", False)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
@@ -222,6 +284,21 @@ class Optimizer:
             lines = [f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"]
             text += f"\nParameter Group {i}\n{''.join(lines)}"
         return f"{text})"
+
+
+def _register(hooks: HookDict, hook: Hook, first: bool) -> RemovableHandle:
+    handle = register(hooks, hook)
+    if first:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def _passed(hooks: HookDict, optimizer: Optimizer, state_dict: dict[str, Any]) -> dict[str, Any]:
+    """A state after hooks have seen it. A hook may replace the state."""
+    for hook in hooks.values():
+        changed = hook(optimizer, state_dict)
+        state_dict = state_dict if changed is None else changed
+    return state_dict
 
 
 def _unzipped(params: list[Any]) -> tuple[list[str], list[Any]]:
@@ -243,11 +320,11 @@ def _check_parameter(tensor: Any, differentiable: bool) -> None:
 
 
 def _fitted(parameter: Any, value: Any, key: str) -> Any:
-    """A loaded state with its tensors copied, in the dtype of the parameter unless they count steps."""
+    """A loaded state with its tensors in the dtype of the parameter unless they count steps."""
     if isinstance(value, TensorBase):
-        array = value._array
-        floating = parameter._array.dtype.kind in "fc" and key != "step"
-        return plain(array.astype(parameter._array.dtype) if floating else array.copy())
+        return value.to(parameter.dtype) if parameter.is_floating_point() and key != "step" else value
     if isinstance(value, dict):
         return {k: _fitted(parameter, v, k) for k, v in value.items()}
-    return type(value)(_fitted(parameter, v, key) for v in value) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, Iterable):
+        return type(value)(_fitted(parameter, v, "") for v in value)  # type: ignore[call-arg]
+    return value

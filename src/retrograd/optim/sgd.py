@@ -11,7 +11,7 @@ from ..graph.versions import writing, written
 from ..modes import local
 from ..ops.framework import operator
 from ..tensors.state.base import plain
-from . import stepping
+from . import recorded_steps, stepping
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
 __all__ = ["SGD"]
@@ -21,7 +21,7 @@ class SGD(SteppingOptimizer):
     """`p -= lr * g`; with momentum `b = momentum * b + (1 - dampening) * g` and `p -= lr * b`.
 
     With `nesterov` the step is `p -= lr * (g + momentum * b)`. `weight_decay` adds that multiple of p to g. `maximize`
-    changes the sign of g. `foreach` and `fused` make no difference.
+    changes the sign of g. `foreach` and `fused` make no difference. With `differentiable`, the graph records the step.
 
     >>> import retrograd as torch
     >>> w = torch.nn.Parameter(torch.tensor([1., 2.]))
@@ -33,7 +33,7 @@ class SGD(SteppingOptimizer):
     tensor([0., 0.], requires_grad=True)
 
     Raises ValueError for a negative option, for Nesterov's momentum without momentum or with dampening, and the errors
-    of `Optimizer`; NotImplementedError for `differentiable`.
+    of `Optimizer`; RuntimeError for `fused` with `foreach` or `differentiable`.
     """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -42,12 +42,12 @@ class SGD(SteppingOptimizer):
         stepping.check_learning_rate(lr)
         stepping.check_number(momentum, "momentum value")
         stepping.check_number(weight_decay, "weight_decay value")
-        stepping.check_modes(foreach, fused, differentiable)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
+        stepping.check_modes(foreach, fused, differentiable)
 
     def _update(self, line: Any) -> None:
         scratch, through = self._scratch, local.thread.transform is not None
@@ -70,6 +70,9 @@ class SGD(SteppingOptimizer):
                 else:
                     self._general(parameter, p, g, group, (lr, momentum, 1 - dampening, decay))
                 written(parameter._array, line)
+
+    def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
+        recorded_steps.sgd(parameter, g, self.state[parameter] if group["momentum"] != 0 else {}, group)
 
     def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rates: tuple[float, ...]) -> None:
         """The step of one parameter with momentum, weight decay or `maximize`, or under a transform."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.grad_mode import enable_grad
 from ..errors import user_site
 from ..modes import local
 from ..ops.creation import full_beside
@@ -23,17 +24,12 @@ from .optimizer import Optimizer
 BLOCK = 1 << 17
 
 
-def check_modes(foreach: Any, fused: Any, differentiable: bool, capturable: bool = False) -> None:
-    """Raises an error for ways to compute a step that do not exist here. `foreach` and `fused` make no difference."""
+def check_modes(foreach: Any, fused: Any, differentiable: bool) -> None:
+    """Raises RuntimeError for ways to compute a step that exclude each other."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-    if differentiable:
-        raise NotImplementedError("differentiable=True is not available: the step writes into the parameters. Compute "
-                                  "w - lr * g with create_graph=True instead, and use the result.")
-    if capturable:
-        raise NotImplementedError("capturable=True is not available: retrograd has no CUDA graphs.")
 
 
 def check_learning_rate(lr: Any, words: str = "Invalid learning rate") -> None:
@@ -109,7 +105,10 @@ class Scratch:
 
 
 class SteppingOptimizer(Optimizer):
-    """An optimizer whose step writes into the parameters as arrays. A subclass defines `_update`."""
+    """An optimizer whose step writes into the parameters as arrays. A subclass defines `_update` and `_record`.
+
+    With `differentiable`, a step is a formula on tensors instead, which the graph records.
+    """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self._scratch = Scratch()
@@ -122,6 +121,8 @@ class SteppingOptimizer(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.
         """
+        if self.defaults.get("differentiable"):
+            return self._recorded_step(closure)
         loss = self._evaluated(closure)
         # As in PyTorch, overflow gives no warning. A later error about these writes names the line.
         if local.thread.transform is None:
@@ -132,6 +133,19 @@ class SteppingOptimizer(Optimizer):
 
     def _update(self, line: Any) -> None:
         """Write the new values of all parameters, and count the writes as made on `line`."""
+        raise NotImplementedError
+
+    def _recorded_step(self, closure: Callable[[], Any] | None) -> Any:
+        with enable_grad():
+            loss = None if closure is None else closure()
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        self._record(parameter, parameter.grad, group)
+        return loss
+
+    def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
+        """Compute the step of a parameter with functions of tensors."""
         raise NotImplementedError
 
 
