@@ -13,6 +13,7 @@ from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enab
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
 from .command.imports import as_torch
+from .compiling import compile
 from .devices import device
 from .dtypes import (
     bool_ as bool, cdouble, cfloat, complex64, complex128, double, dtype, finfo, float16, float32, float64,
@@ -152,8 +153,8 @@ __version__ = version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
-             "serialization", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "errors", "graph", "kernels", "modes",
+             "names", "ops", "optimized", "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
