@@ -21,7 +21,7 @@ from .dtypes import (
     short, uint8)
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
-from .names import hint_at_missing_names as _hint_at_missing_names
+from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
@@ -148,6 +148,9 @@ from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
 from .wiring import wire as _wire
 
+if TYPE_CHECKING:
+    from . import jit as jit                                 # imported when a program first names the module
+
 __version__ = version.__version__
 
 _wire()
@@ -158,5 +161,7 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+if not TYPE_CHECKING:
+    __getattr__ = _missing(__name__, __all__, modules=["jit"])
 
 _hint_at_missing_names()
