@@ -34,8 +34,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "compiling"),
-    ("optimized", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C",
-     "overrides", "command.imports"),
+    ("optimized", "compiler", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
+     "version", "_C", "overrides", "command.imports"),
     ("", "wiring"),
     ("command", "__main__"),
 )
