@@ -33,9 +33,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.face",),
     ("tensors",),
     ("autograd", "func"),
-    ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special"),
-    ("compile", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides",
-     "command.imports"),
+    ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "compiling"),
+    ("optimized", "compiler", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
+     "version", "_C", "overrides", "command.imports"),
     ("", "wiring"),
     ("command", "__main__"),
 )

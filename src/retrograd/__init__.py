@@ -13,6 +13,7 @@ from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enab
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
 from .command.imports import as_torch
+from .compiling import compile
 from .devices import device
 from .dtypes import (
     bool_ as bool, cdouble, cfloat, complex64, complex128, double, dtype, finfo, float16, float32, float64,
@@ -20,7 +21,7 @@ from .dtypes import (
     short, uint8)
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
-from .names import hint_at_missing_names as _hint_at_missing_names
+from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
@@ -147,15 +148,20 @@ from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
 from .wiring import wire as _wire
 
+if TYPE_CHECKING:
+    from . import compiler as compiler, jit as jit           # imported when a program first names them
+
 __version__ = version.__version__
 
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "command", "devices", "dtypes", "errors", "graph", "kernels", "modes", "names", "ops",
-             "serialization", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "errors", "graph", "kernels", "modes",
+             "names", "ops", "optimized", "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+if not TYPE_CHECKING:
+    __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit"])
 
 _hint_at_missing_names()

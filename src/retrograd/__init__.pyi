@@ -7,6 +7,7 @@ from builtins import bool as _bool
 from builtins import complex as _complex
 from builtins import float as _float
 from builtins import int as _int
+from collections.abc import Callable
 from collections.abc import Sequence
 import numpy as np
 from typing import Any
@@ -66,6 +67,12 @@ def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None: ...
 def is_grad_enabled() -> _bool: ...
 def is_inference_mode_enabled() -> _bool: ...
 def as_torch() -> Any: ...
+def compile(
+    model: Callable[..., Any] | None = None, *, fullgraph: _bool = False, dynamic: _bool | None = None,
+    backend: str | Callable[..., Any] | None = None, mode: str | None = None, options: dict[str, Any] | None = None,
+    name: str | None = None, disable: _bool = False, recompile_limit: _int | None = None,
+    isolate_recompiles: _bool = False, shapes_spec: Any = None,
+) -> Any: ...
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
@@ -1529,9 +1536,9 @@ __version__: str
 __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft", "linalg",
     "mps", "optim", "overrides", "special", "testing", "utils", "version", "viz", "xpu",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
-    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "device", "bool",
-    "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32", "float64",
-    "float", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "int", "long",
+    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
+    "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32",
+    "float64", "float", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "int", "long",
     "set_default_dtype", "short", "uint8", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
     "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",

@@ -1,12 +1,16 @@
 """The one place where the layers are wired together: what a lower layer calls, and only a higher layer can define.
 
-A layer imports only from the layers below it. Four classes in lower layers therefore only declare functions or a class,
+A layer imports only from the layers below it. Five classes in lower layers therefore only declare functions or a class,
 and `wire` fills them in: the graph shows gradients to users' hooks without knowing tensors, recorded calls make tensors
 without importing the class, and errors name functions whose dotted names only `overrides` knows.
+And `compile` makes of a module another module.
 """
 
+from .compiling import Modules
 from .graph.hooks import Users
 from .graph.node import SavedReader
+from .nn.modules.module import Module
+from .optimized import OptimizedModule
 from .overrides import refused
 from .tensors.recording import hooks, saved_values
 from .tensors.recording.overriding import Attention, Words
@@ -21,3 +25,4 @@ def wire() -> None:
     SavedReader.attribute = staticmethod(saved_values.attribute)
     SavedReader.attributes = staticmethod(saved_values.attributes)
     Words.refused = staticmethod(refused)
+    Modules.kind, Modules.optimized = Module, OptimizedModule

@@ -33,7 +33,7 @@ def lacking(space: str) -> list[str]:
 
 def test_the_tables_are_read_only_when_a_name_is_missing() -> None:
     program = ("import retrograd; tables = retrograd.names._table, retrograd.names.remedies\n"
-               "print([t.cache_info().currsize for t in tables], hasattr(retrograd, 'jit'))\n"
+               "print([t.cache_info().currsize for t in tables], hasattr(retrograd, 'vmap'))\n"
                "print([t.cache_info().currsize for t in tables])")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "[0, 0] False\n[1, 1]\n"
@@ -66,8 +66,7 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
 @pytest.mark.parametrize(
     ("space", "name", "advice"),
     [
-        ("torch", "compile", "call the function or the module as it is"),
-        ("torch", "jit", "leave script and trace out, and call the function or the module as it is"),
+        ("torch.jit", "CompilationUnit", "leave script and trace out, and call the function or the module as it is"),
         ("torch", "vmap", "loop over the items, and join the results with torch.stack"),
         ("torch", "bfloat16", "use torch.float16 or torch.float32"),
         ("torch.cuda", "amp", "compute in torch.float32, without autocast and GradScaler"),
@@ -76,7 +75,7 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
         ("torch.nn", "LSTM", "write the recurrence as a loop over torch.nn.Linear"),
         ("torch.nn", "LazyLinear", "use the class without Lazy, and give the sizes"),
         ("torch.optim", "Muon", "use torch.optim.SGD, torch.optim.Adam or torch.optim.AdamW"),
-        ("torch.nn.Module", "compile", "call the function or the module as it is"),
+        ("torch.nn.Module", "to_empty", "make the module anew"),
     ],
 )
 def test_the_advice(space: str, name: str, advice: str) -> None:
@@ -120,8 +119,8 @@ def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
 
 
 def test_a_mistyped_name_that_only_pytorch_has_gets_the_advice_too() -> None:
-    assert hint("torch", "compil", ["complex"]) == (
-        "; the nearest: compile, which only PyTorch has: call the function or the module as it is")
+    assert hint("torch", "vmapp", ["complex"]) == (
+        "; the nearest: vmap, which only PyTorch has: loop over the items, and join the results with torch.stack")
 
 
 def test_a_function_is_no_module() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from ....autograd.grad_mode import no_grad
+from ....compiling import compile
 from ....devices import checked, device as torch_device
 from ....dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
 from ....tensors.tensor import Tensor
@@ -108,6 +109,12 @@ class Module(Members, ModuleHooks, StateDict):
         """Remove the gradients of all parameters. If `set_to_none` is False, fill them with zeros instead."""
         for parameter in self.parameters():
             clear_grad(parameter, set_to_none)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile calls of this module in place, with the arguments of `torch.compile`. Nothing is compiled: calls run
+        as they are.
+        """
+        compile(self.forward, *args, **kwargs)
 
     # Conversion
 

@@ -1,0 +1,103 @@
+"""torch.compiler: questions and marks for a compiler. Nothing is compiled, so the marks change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ContextDecorator
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from .compiling import BACKENDS, OTHER_BACKENDS, Modules, compile
+from .names import missing
+
+__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
+           "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "nested_compile_region", "reset",
+           "set_enable_guard_collectives", "set_stance"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
+
+
+def is_compiling() -> bool:
+    """Whether the program is being compiled: no."""
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """Whether the program is being compiled: no."""
+    return False
+
+
+def is_exporting() -> bool:
+    """Whether the program is being exported: no."""
+    return False
+
+
+def reset() -> None:
+    """Forget what was compiled: nothing was."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Say that a step of training begins. Nothing waits for the beginning of a step."""
+
+
+def list_backends(exclude_tags: Sequence[str] | None = ("debug", "experimental")) -> list[str]:
+    """The names of backends that `compile` accepts; with `exclude_tags=None`, the experimental ones, too."""
+    return sorted(BACKENDS if exclude_tags else BACKENDS + OTHER_BACKENDS)
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """A function that computes what `fn` computes, and is not compiled; without `fn`, a decorator."""
+    if fn is None:
+        return lambda fn: disable(fn, recursive, reason=reason)
+    if not callable(fn):
+        raise AssertionError("fn must be callable")
+    if isinstance(fn, type):
+        return fn
+    if isinstance(fn, Modules.kind):
+        return Modules.optimized(fn)
+
+    @wraps(fn)
+    def uncompiled(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    vars(uncompiled)["_torchdynamo_disable"] = True
+    return uncompiled
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """The function, or the list of functions, as it is."""
+    if isinstance(fn, list | tuple):
+        return [allow_in_graph(each) for each in fn]
+    if not callable(fn):
+        raise AssertionError("allow_in_graph expects a callable")
+    return fn
+
+
+def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as it is."""
+    return fn
+
+
+def nested_compile_region(fn: Callable[..., Any] | None = None, *, options: Any = None, max_reuse_entries: int = 8,
+                          reuse_hash_fn: Callable[..., int] | None = None) -> Any:
+    """The function as it is; without a function, a decorator."""
+    return (lambda fn: fn) if fn is None else fn
+
+
+def set_enable_guard_collectives(enabled: bool) -> bool:
+    """Choose how processes agree on what to compile. Returns the choice before: False."""
+    return False
+
+
+class set_stance(ContextDecorator):
+    """Choose when to compile, as a call, a `with` block or a decorator. Nothing is compiled with any choice."""
+
+    def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False,
+                 force_backend: str | Callable[..., Any] | None = None) -> None:
+        self.stance = stance
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
