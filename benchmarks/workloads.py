@@ -120,9 +120,11 @@ def legendre(torch: Any) -> Run:
 def model(torch: Any) -> Run:
     nn = torch.nn
     network = nn.Sequential(nn.Linear(1000, 100), nn.ReLU(), nn.Linear(100, 10))
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.001)
-    inputs, ideal = torch.randn(16, 1000), torch.randn(16, 10)
+    return _training_step(network, torch.optim.SGD(network.parameters(), lr=0.001), torch.randn(16, 1000),
+                          torch.randn(16, 10))
 
+
+def _training_step(network: Any, optimizer: Any, inputs: Any, ideal: Any) -> Run:
     def run() -> Any:
         loss = (ideal - network(inputs)).pow(2).sum()
         loss.backward()
@@ -174,14 +176,5 @@ def data_loader(torch: Any) -> Run:
 def rmsprop(torch: Any) -> Run:
     nn = torch.nn
     network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    optimizer = torch.optim.RMSprop(network.parameters(), lr=1e-5)
-    inputs, ideal = torch.randn(16, 64), torch.randn(16, 10)
-
-    def run() -> Any:
-        loss = (ideal - network(inputs)).pow(2).sum()
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss
-
-    return run
+    return _training_step(network, torch.optim.RMSprop(network.parameters(), lr=1e-5), torch.randn(16, 64),
+                          torch.randn(16, 10))

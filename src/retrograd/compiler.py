@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .compiling import BACKENDS, OTHER_BACKENDS, Modules, compile
+from .compiling import BACKENDS, OTHER_BACKENDS, Modules, compile, marked
 from .names import missing
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
@@ -55,13 +54,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         return fn
     if isinstance(fn, Modules.kind):
         return Modules.optimized(fn)
-
-    @wraps(fn)
-    def uncompiled(*args: Any, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs)
-
-    vars(uncompiled)["_torchdynamo_disable"] = True
-    return uncompiled
+    return marked(fn, _torchdynamo_disable=True)
 
 
 def allow_in_graph(fn: Any) -> Any:

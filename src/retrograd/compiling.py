@@ -55,7 +55,7 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     _say_eager()
     if isinstance(model, Modules.kind):
         return Modules.optimized(model)
-    return model if isinstance(model, type) else _uncompiled(model)
+    return model if isinstance(model, type) else marked(model, _torchdynamo_orig_callable=model)
 
 
 def _check_arguments(mode: Any = None, options: Any = None, backend: Any = None) -> None:
@@ -81,12 +81,12 @@ def _say_eager() -> None:
     warn_once("retrograd does not compile yet: torch.compile runs the program as it is, and the results are the same.")
 
 
-def _uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A new function that calls `function`, as the result of `torch.compile` does."""
+def marked(function: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
+    """A new function with these attributes that calls `function`, as PyTorch's compiler makes one."""
 
     @wraps(function)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
+    def calling(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    vars(compiled)["_torchdynamo_orig_callable"] = function
-    return compiled
+    vars(calling).update(attributes)
+    return calling

@@ -1,9 +1,9 @@
 """The one place where the layers are wired together: what a lower layer calls, and only a higher layer can define.
 
-A layer imports only from the layers below it. Five classes in lower layers therefore only declare functions or a class,
-and `wire` fills them in: the graph shows gradients to users' hooks without knowing tensors, recorded calls make tensors
-without importing the class, and errors name functions whose dotted names only `overrides` knows.
-And `compile` makes of a module another module.
+A layer imports only from the layers below it. Some classes in lower layers therefore only declare functions or classes,
+and `wire` fills them in. The graph shows gradients to users' hooks without knowing tensors. Recorded calls make tensors
+without importing the class. Errors name functions whose dotted names only `overrides` knows. `compile` wraps a module
+in a class that stands above the modules.
 """
 
 from .compiling import Modules

@@ -29,9 +29,14 @@ def scalar(value: Any) -> Any:
 
 
 def decayed(g: Any, p: Any, group: dict[str, Any]) -> Any:
-    """The gradient with the weight decay, a multiple of the parameter, added."""
+    """The gradient with the weight decay, a multiple of the parameter, added. A decoupled decay shrinks p instead."""
     decay = group["weight_decay"]
-    return g.add(p, alpha=decay) if decay != 0 else g
+    if decay == 0:
+        return g
+    if group.get("decoupled_weight_decay"):
+        p.mul_(1 - group["lr"] * decay)
+        return g
+    return g.add(p, alpha=decay)
 
 
 def parts(*tensors: Any) -> tuple[Any, ...]:

@@ -42,10 +42,7 @@ class NAdam(FormulaOptimizer):
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         lr, (first, second), step = group["lr"], group["betas"], state["step"].item()
         p, g, mean, square = parts(p, g, state["exp_avg"], state["exp_avg_sq"])
-        if not group["decoupled_weight_decay"]:
-            g = decayed(g, p, group)
-        elif group["weight_decay"] != 0:
-            p.mul_(1 - lr * group["weight_decay"])
+        g = decayed(g, p, group)
         now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         state["mu_product"] *= now
         product = state["mu_product"].item()

@@ -37,10 +37,7 @@ class RAdam(FormulaOptimizer):
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         lr, (first, second), t = group["lr"], group["betas"], state["step"].item()
         p, g, mean, square = parts(p, g, state["exp_avg"], state["exp_avg_sq"])
-        if not group["decoupled_weight_decay"]:
-            g = decayed(g, p, group)
-        elif group["weight_decay"] != 0:
-            p.mul_(1 - lr * group["weight_decay"])
+        g = decayed(g, p, group)
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
         step = mean / (1 - first ** t) * lr

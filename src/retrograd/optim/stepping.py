@@ -136,8 +136,8 @@ class SteppingOptimizer(Optimizer):
         raise NotImplementedError
 
     def _recorded_step(self, closure: Callable[[], Any] | None) -> Any:
+        loss = self._evaluated(closure)
         with enable_grad():
-            loss = None if closure is None else closure()
             for group in self.param_groups:
                 for parameter in group["params"]:
                     if parameter.grad is not None:

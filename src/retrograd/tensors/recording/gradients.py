@@ -30,7 +30,7 @@ from ..arguments.size import Size
 from ..state.base import TensorBase, edge_of, plain, requires, with_edge
 from .calls import recorded
 from .dependences import tied
-from .inplace import check_writable, write
+from .inplace import check_writable, over
 
 _accumulation = threading.Lock()
 _copy, _cast = recorded(copy), recorded(cast)
@@ -274,7 +274,7 @@ def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
     check_writable(held, False)
     grad, local.thread.grad = local.thread.grad, False
     try:
-        write(add, held, (plain(g),))
+        over(add, held, plain(g))
     finally:
         local.thread.grad = grad
 

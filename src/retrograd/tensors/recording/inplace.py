@@ -127,11 +127,6 @@ def inplace(op: Op) -> Callable[..., Any]:
     return method
 
 
-def write(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None = None) -> None:
-    """`over` for arguments in a tuple."""
-    over(op, x, *args, into=into)
-
-
 def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
     """Compute `op(x, *args)`, write it over x's memory, and record it. Returns x.
 

@@ -26,7 +26,7 @@ from ....ops.shape import alias, unsqueeze
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import filling
 from ...recording.calls import recorded
-from ...recording.inplace import check_writable, over, write, written
+from ...recording.inplace import check_writable, over, written
 from ...recording.public import public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
 from ...state.inference import watch_saving
@@ -283,13 +283,13 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
         check_writable(target, True)
         put(over, target, arrays, value, False)
     elif not shape and array.shape:
-        write(arithmetic.fill_tensor, target, (value,), overwrite)
+        over(arithmetic.fill_tensor, target, value, into=overwrite)
     else:
         if shape != array.shape:
             value = _stripped(value)
         if value._array.shape != array.shape:
             value = broadcast_to(value, array.shape)
-        write(arithmetic.copy, target, (value,), overwrite)
+        over(arithmetic.copy, target, value, into=overwrite)
 
 
 def _stripped(value: Any, always: bool = True) -> Any:
