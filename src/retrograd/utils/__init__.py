@@ -6,9 +6,9 @@ from ..names import missing
 from . import checkpoint, dlpack, hooks
 
 if TYPE_CHECKING:
-    from . import data as data                               # imported when a program first names the module
+    from . import _pytree as _pytree, data as data           # imported when a program first names the module
 
-__all__ = ["checkpoint", "data", "dlpack", "hooks"]
+__all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["data"])
+    __getattr__ = missing(__name__, __all__, modules=["_pytree", "data"])
