@@ -5,3 +5,7 @@ from comparing.programs import same
 
 def test_pytrees_are_taken_apart_in_the_same_way() -> None:
     same("pytrees.py", lines=100)
+
+
+def test_windows_of_signals_are_the_same() -> None:
+    same("signal_windows.py", lines=250)

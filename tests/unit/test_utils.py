@@ -18,8 +18,10 @@ trees = st.recursive(leaves, lambda inside: st.lists(inside, max_size=3) | st.tu
 def test_a_tree_comes_back_from_its_leaves_and_its_spec(tree: Any) -> None:
     found, spec = pytree.tree_flatten(tree)
     back = spec.unflatten(found)
-    assert back == tree and type(back) is type(tree)
-    assert spec.num_leaves == len(found) and spec.flatten_up_to(tree) == found
+    assert back == tree
+    assert type(back) is type(tree)
+    assert spec.num_leaves == len(found)
+    assert spec.flatten_up_to(tree) == found
     assert pytree.treespec_loads(pytree.treespec_dumps(spec)) == spec == pytree.tree_structure(back)
 
 
