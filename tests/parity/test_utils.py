@@ -8,4 +8,4 @@ def test_pytrees_are_taken_apart_in_the_same_way() -> None:
 
 
 def test_windows_of_signals_are_the_same() -> None:
-    same("signal_windows.py", lines=250)
+    same("signal_windows.py", lines=200)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from ..dtypes import dtype as Dtype, float32, float64, get_default_dtype
 from ..tensors.arguments.options import layout as Layout, strided
@@ -38,8 +38,7 @@ def _options(name: str, m: int, dtype: Dtype | None, layout: Layout, device: Any
 
 def _short(m: int, options: dict[str, Any]) -> Tensor:
     """The window of no point or of one point."""
-    window: Tensor = (empty if m == 0 else ones)((m,), **options)
-    return window
+    return cast("Tensor", (empty if m == 0 else ones)((m,), **options))
 
 
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Dtype | None = None,
