@@ -150,7 +150,7 @@ from .wiring import wire as _wire
 
 if TYPE_CHECKING:
     # imported when a program first names them
-    from . import compiler as compiler, jit as jit, signal as signal
+    from . import compiler as compiler, hub as hub, jit as jit, signal as signal
 
 __version__ = version.__version__
 
@@ -163,6 +163,6 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit", "signal"])
+    __getattr__ = _missing(__name__, __all__, modules=["compiler", "hub", "jit", "signal"])
 
 _hint_at_missing_names()
