@@ -22,7 +22,7 @@ FUNCTION_LINES = 40  # without the docstring
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names"),
+    ("errors", "modes", "dtypes", "devices", "names", "return_types"),
     ("kernels",),
     ("ops",),
     ("graph",),
@@ -33,10 +33,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.face",),
     ("tensors",),
     ("autograd", "func"),
-    ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "signal",
+    ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
      "compiling"),
     ("optimized", "compiler", "hub", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
-     "version", "_C", "overrides", "command.imports"),
+     "version", "_C", "overrides", "storage", "command.imports"),
     ("", "wiring"),
     ("command", "__main__"),
 )
@@ -65,8 +65,8 @@ UNKNOWN = {
     "modes": ("",),
     "names": ("",),
     "serialization": ("nn.modules", "optim"),
-    "serialization.saving": ("serialization.loading", "serialization.pytorch"),
-    "tensors.arguments.return_types": ("",),
+    "serialization.saving": ("serialization.loading", "serialization.weights"),
+    "return_types": ("",),
     "tensors.arguments.size": ("",),
     "tensors.arguments.sliding": ("ops",),
     "tensors.face.copying": ("graph", "ops", "tensors.functions", "tensors.recording.calls"),

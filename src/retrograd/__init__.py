@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
-    special, testing, utils, version, viz, xpu)
+    return_types, special, storage, testing, utils, version, viz, xpu)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
@@ -28,7 +28,7 @@ from .nn.functional.numbered import (
     binary_cross_entropy_with_logits, cosine_embedding_loss, ctc_loss, hinge_embedding_loss, kl_div,
     margin_ranking_loss, poisson_nll_loss, triplet_margin_loss)
 from .serialization import load, save
-from .tensors.arguments import generator as random, return_types
+from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
 from .tensors.arguments.options import (
@@ -49,7 +49,9 @@ from .tensors.face.settings import (
     is_deterministic_algorithms_warn_only_enabled, set_default_device, set_default_tensor_type,
     set_deterministic_debug_mode, set_float32_matmul_precision, set_flush_denormal, set_num_interop_threads,
     use_deterministic_algorithms)
-from .tensors.face.storage import TypedStorage, UntypedStorage, is_storage
+from .tensors.face.storage import (
+    BoolStorage, ByteStorage, CharStorage, ComplexDoubleStorage, ComplexFloatStorage, DoubleStorage, FloatStorage,
+    HalfStorage, IntStorage, LongStorage, ShortStorage, TypedStorage, UntypedStorage, is_storage)
 from .tensors.face.threading import get_num_threads, set_num_threads
 from .tensors.functions.creation.creation import (
     complex, empty, empty_like, eye, full, full_like, ones, ones_like, scalar_tensor, tensor, zeros, zeros_like)
@@ -146,7 +148,7 @@ from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
-from .wiring import wire as _wire
+from .wiring import say_where as _say_where, wire as _wire
 
 if TYPE_CHECKING:
     # imported when a program first names them
@@ -158,10 +160,11 @@ _wire()
 _keep_freed_memory()
 
 _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "errors", "graph", "kernels", "modes",
-             "names", "ops", "optimized", "serialization", "tensors", "wiring"}
+             "names", "ops", "optimized", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+_say_where([globals()[name] for name in __all__], __name__)
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=["compiler", "hub", "jit", "signal"])
 

@@ -14,7 +14,7 @@ from typing import Any
 from typing import overload
 from retrograd.devices import device as _device
 from retrograd.dtypes import dtype as _dtype
-from retrograd.tensors.arguments import return_types as _return_types
+from retrograd import return_types as _return_types
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.arguments.options import layout as _layout
 from retrograd.tensors.arguments.options import memory_format as _memory_format
@@ -33,7 +33,10 @@ from retrograd import mps as mps
 from retrograd import nn as nn
 from retrograd import optim as optim
 from retrograd import overrides as overrides
+from retrograd import return_types as return_types
+from retrograd import serialization as serialization
 from retrograd import special as special
+from retrograd import storage as storage
 from retrograd import testing as testing
 from retrograd import utils as utils
 from retrograd import version as version
@@ -48,11 +51,21 @@ from retrograd.dtypes import dtype as dtype
 from retrograd.dtypes import finfo as finfo
 from retrograd.dtypes import iinfo as iinfo
 from retrograd.tensors.arguments import generator as random
-from retrograd.tensors.arguments import return_types as return_types
 from retrograd.tensors.arguments.generator import Generator as Generator
 from retrograd.tensors.arguments.options import layout as layout
 from retrograd.tensors.arguments.options import memory_format as memory_format
 from retrograd.tensors.arguments.size import Size as Size
+from retrograd.tensors.face.storage import BoolStorage as BoolStorage
+from retrograd.tensors.face.storage import ByteStorage as ByteStorage
+from retrograd.tensors.face.storage import CharStorage as CharStorage
+from retrograd.tensors.face.storage import ComplexDoubleStorage as ComplexDoubleStorage
+from retrograd.tensors.face.storage import ComplexFloatStorage as ComplexFloatStorage
+from retrograd.tensors.face.storage import DoubleStorage as DoubleStorage
+from retrograd.tensors.face.storage import FloatStorage as FloatStorage
+from retrograd.tensors.face.storage import HalfStorage as HalfStorage
+from retrograd.tensors.face.storage import IntStorage as IntStorage
+from retrograd.tensors.face.storage import LongStorage as LongStorage
+from retrograd.tensors.face.storage import ShortStorage as ShortStorage
 from retrograd.tensors.face.storage import TypedStorage as TypedStorage
 from retrograd.tensors.face.storage import UntypedStorage as UntypedStorage
 from retrograd.tensors.tensor import Tensor as Tensor
@@ -127,8 +140,8 @@ def triplet_margin_loss(
     swap: _bool = False, reduction: _int = 0,
 ) -> Tensor: ...
 def load(
-    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: _bool | None = True,
-    mmap: _bool | None = None,
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: _bool | None = None,
+    mmap: _bool | None = None, **pickle_load_args: Any,
 ) -> Any: ...
 def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: _int = 2,
@@ -1533,8 +1546,8 @@ def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
 __version__: str
 
-__all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft", "linalg",
-    "mps", "optim", "overrides", "special", "testing", "utils", "version", "viz", "xpu",
+__all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft",
+    "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "utils", "version", "viz", "xpu",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
     "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
     "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32",
@@ -1542,7 +1555,7 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "set_default_dtype", "short", "uint8", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
     "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "load", "save", "random", "return_types", "Generator", "default_generator", "get_rng_state", "initial_seed",
+    "serialization", "load", "save", "random", "Generator", "default_generator", "get_rng_state", "initial_seed",
     "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout",
     "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
     "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
@@ -1553,61 +1566,63 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_enabled",
     "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_default_tensor_type",
     "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
-    "use_deterministic_algorithms", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
-    "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like",
-    "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace", "range",
-    "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window", "hamming_window",
-    "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff",
-    "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add",
-    "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul", "multiply", "neg", "neg_",
-    "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_",
-    "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_",
-    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin",
-    "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan", "isneginf",
-    "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
-    "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh",
-    "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
-    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh",
-    "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
-    "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p",
-    "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num",
-    "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round",
-    "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh",
-    "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real",
-    "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma",
-    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd",
-    "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d",
-    "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator",
-    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill",
-    "index_select", "scatter", "scatter_add", "take", "take_along_dim", "bucketize", "histc", "histogram",
-    "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put", "index_put_", "masked_fill",
-    "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put", "scatter_reduce", "unravel_index",
-    "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin", "cumprod", "cumsum", "kthvalue",
-    "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero", "sort", "topk", "isin", "unique",
-    "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner",
-    "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr",
-    "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace",
-    "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve",
-    "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse",
-    "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_", "dropout", "dropout_",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
-    "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
-    "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
-    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
-    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
-    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
-    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
-    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
-    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
-    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
-    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
-    "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
-    "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
-    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
-    "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "istft", "stft", "Tensor", "to_dlpack", "_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+    "use_deterministic_algorithms", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
+    "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
+    "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads", "set_num_threads", "complex",
+    "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like", "scalar_tensor", "tensor", "zeros",
+    "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "arange", "linspace", "logspace", "range", "tril_indices", "triu_indices", "binomial",
+    "poisson", "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "eig", "lstsq",
+    "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz", "hardshrink",
+    "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add", "div", "divide", "fill", "fill_", "float_power",
+    "floor_divide", "fmod", "mul", "multiply", "neg", "neg_", "negative", "negative_", "positive", "pow",
+    "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_", "sub", "subtract", "true_divide", "zero_",
+    "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_",
+    "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin", "ge", "greater", "greater_equal", "gt", "heaviside",
+    "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal",
+    "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "angle", "arccos", "arccos_",
+    "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh",
+    "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "ceil", "ceil_",
+    "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh", "cosh_", "deg2rad", "deg2rad_", "erf", "erf_",
+    "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fix", "fix_", "floor", "floor_",
+    "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p", "log1p_", "log2", "log2_", "log10",
+    "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num", "nan_to_num_", "polar", "rad2deg",
+    "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round", "round_", "rsqrt", "rsqrt_", "sgn",
+    "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "sqrt", "sqrt_", "tan", "tan_",
+    "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real", "frexp", "gcd", "gcd_", "lcm", "lcm_",
+    "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma",
+    "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd", "native_channel_shuffle",
+    "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator", "grid_sampler", "grid_sampler_2d",
+    "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add",
+    "take", "take_along_dim", "bucketize", "histc", "histogram", "histogramdd", "searchsorted", "narrow", "newaxis",
+    "select", "index_put", "index_put_", "masked_fill", "masked_select", "index_reduce", "masked_scatter",
+    "nonzero_static", "put", "scatter_reduce", "unravel_index", "segment_reduce", "argsort", "argwhere", "bincount",
+    "cummax", "cummin", "cumprod", "cumsum", "kthvalue", "logcumsumexp", "max", "median", "min", "mode", "msort",
+    "nanmedian", "nonzero", "sort", "topk", "isin", "unique", "unique_consecutive", "addbmm", "addmm", "addmv",
+    "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner", "tensordot", "det", "inverse", "logdet",
+    "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr", "svd", "lobpcg", "pca_lowrank", "svd_lowrank",
+    "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm",
+    "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear",
+    "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve",
+    "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
+    "feature_dropout", "feature_dropout_", "native_dropout", "embedding", "embedding_bag", "embedding_renorm_",
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "native_batch_norm", "native_group_norm",
+    "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax", "nanmean", "nanquantile", "quantile",
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "mean", "nansum", "prod", "std",
+    "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t",
+    "transpose", "block_diag", "cartesian_prod", "combinations", "diagflat", "kron", "vander", "as_strided",
+    "as_strided_", "empty_permuted", "empty_strided", "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat",
+    "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split",
+    "split_with_sizes", "stack", "tensor_split", "unbind", "vsplit", "vstack", "broadcast_shapes", "diag",
+    "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid", "repeat_interleave", "roll", "rot90", "tile",
+    "tril", "triu", "broadcast_tensors", "broadcast_to", "clone", "flatten", "ravel", "reshape", "squeeze",
+    "unflatten", "unsqueeze", "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy",
+    "narrow_copy", "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy",
+    "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "view_copy",
+    "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter", "istft", "stft", "Tensor",
+    "to_dlpack", "_C", "_sample_dirichlet", "_standard_gamma", "_utils"]

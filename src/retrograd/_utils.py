@@ -28,10 +28,13 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
 def _rebuild_tensor_v2(storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool,
                        backward_hooks: Any, metadata: Any = None) -> Tensor:
     """As `_rebuild_tensor`, with `requires_grad` and hooks: how PyTorch's pickles make a tensor."""
-    tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    tensor: Any = _rebuild_tensor(storage, storage_offset, size, stride)
+    if metadata:
+        tensor = tensor.conj() if metadata.get("conj") else tensor
+        tensor = -tensor if metadata.get("neg") else tensor
     tensor.requires_grad = requires_grad
     tensor._backward_hooks = backward_hooks
-    return tensor
+    return tensor  # type: ignore[no-any-return]
 
 
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Parameter:

@@ -6,13 +6,16 @@ without importing the class. Errors name functions whose dotted names only `over
 in a class that stands above the modules.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 from .compiling import Modules
 from .graph.hooks import Users
 from .graph.node import SavedReader
 from .nn.modules.module import Module
 from .optimized import OptimizedModule
 from .overrides import refused
-from .tensors.recording import hooks, saved_values
+from .tensors.recording import calls, hooks, saved_values
 from .tensors.recording.overriding import Attention, Words
 from .tensors.tensor import Tensor
 
@@ -26,3 +29,10 @@ def wire() -> None:
     SavedReader.attributes = staticmethod(saved_values.attributes)
     Words.refused = staticmethod(refused)
     Modules.kind, Modules.optimized = Module, OptimizedModule
+
+
+def say_where(functions: Iterable[Any], module: str) -> None:
+    """Let recorded functions say the module under which programs know them, so that they can be pickled."""
+    for function in functions:
+        if getattr(function, "__module__", None) == calls.__name__:
+            function.__module__ = module

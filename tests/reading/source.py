@@ -28,7 +28,7 @@ def definitions(module: str) -> dict[str | tuple[str, int], list[Function]]:
 
 def sources(function: FunctionType) -> list[Function]:
     """The syntax trees of a function; of lambdas on one line all that take the same arguments."""
-    code, known = function.__code__, definitions(function.__module__)
+    code, known = function.__code__, definitions(function.__globals__["__name__"])
     if "<" not in function.__qualname__ and function.__name__ in known:
         return known[function.__name__]                      # whose code may stand elsewhere
     own = [*code.co_varnames[: code.co_argcount]]

@@ -15,8 +15,7 @@ from typing import Any, get_args, get_origin
 
 import numpy as np
 
-from retrograd import Generator, Size, Tensor, device, dtype, layout, memory_format
-from retrograd.tensors.arguments import return_types
+from retrograd import Generator, Size, Tensor, device, dtype, layout, memory_format, return_types
 from retrograd.tensors.state.base import TensorBase
 
 # What stubs import, by the name under which they use it.
@@ -33,7 +32,7 @@ HEADERS = {
     "_device": "from retrograd.devices import device as _device",
     "_dtype": "from retrograd.dtypes import dtype as _dtype",
     "RemovableHandle": "from retrograd.graph.hooks import RemovableHandle",
-    "_return_types": "from retrograd.tensors.arguments import return_types as _return_types",
+    "_return_types": "from retrograd import return_types as _return_types",
     "_Generator": "from retrograd.tensors.arguments.generator import Generator as _Generator",
     "_layout": "from retrograd.tensors.arguments.options import layout as _layout",
     "_memory_format": "from retrograd.tensors.arguments.options import memory_format as _memory_format",

@@ -84,7 +84,8 @@ def ways_of(function: Any, method: bool = False) -> list[Way]:
 def result_of(annotation: Any, body: Any) -> str:
     text = "Any" if annotation is EMPTY else text_of(annotation, body)
     unknown = text == "Any" or text.startswith(("tuple[", "Iterator["))
-    return text.replace("Any", "Tensor") if unknown and body.__module__.startswith(FAMILIES) else text
+    home = getattr(body, "__globals__", {"__name__": body.__module__})["__name__"]  # where the code stands
+    return text.replace("Any", "Tensor") if unknown and home.startswith(FAMILIES) else text
 
 
 def _default(value: Any) -> str | None:

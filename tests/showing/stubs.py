@@ -18,7 +18,7 @@ from typing import Any
 
 import retrograd
 from retrograd import Tensor, return_types
-from retrograd.tensors.arguments.return_types import NamedResults
+from retrograd.return_types import NamedResults
 from retrograd.tensors.state.base import TensorBase
 from showing.stub_types import text_of, used
 from showing.stub_ways import Way, result_of, ways_of
@@ -162,7 +162,7 @@ def home(cls: type) -> str:
     """The module that a class is defined in. Programs know some classes from another module."""
     for name, module in sorted(sys.modules.items()):
         if name.startswith("retrograd.") and vars(module).get(cls.__name__) is cls and (
-                re.search(rf"^class {cls.__name__}\b", source(module), re.MULTILINE)):
+                re.search(rf"^(class |(\w+, )*){cls.__name__}((, \w+)* =|\(|:)", source(module), re.MULTILINE)):
             return name
     raise LookupError(cls)
 
@@ -193,7 +193,7 @@ def page(doc: str, lines: Iterable[str]) -> str:
 def stubs() -> dict[Path, str]:
     """The text of every stub, by its file."""
     found = {SOURCE / "tensors" / "methods.pyi": methods(),
-             SOURCE / "tensors" / "arguments" / "return_types.pyi": named_results()}
+             SOURCE / "return_types.pyi": named_results()}
     for path in NAMESPACES:
         place = SOURCE / path.replace(".", "/")
         found[place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")] = namespace(path)

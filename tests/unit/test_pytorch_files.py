@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import retrograd as torch
-from retrograd.serialization import pytorch as reader
+from retrograd.serialization import weights as reader
 
 FILE = zipfile.ZipFile(io.BytesIO(base64.b85decode("""
 P)h>@6aWAK2mk;8ApoTcd^Ldr000LB000mG003cfV`yo1WiMo5bYU)VYixB>X>-#s6tt5zCFZ{G`${=VZ*Cf(G=NJ>-2&zaMsd{GjALglrKQYdhA#<)
@@ -122,15 +122,14 @@ class Trap:
     pickle.dumps(torch.nn.Linear(1, 1)),
     b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\ncmine\nTensor\n)}tR."])
 def test_no_name_is_looked_up(pickled: bytes) -> None:
-    for options in ({}, {"weights_only": False}):
-        with pytest.raises(pickle.UnpicklingError, match="Weights only load failed. Unsupported global: GLOBAL "):
-            loaded(pickled, **options)
+    with pytest.raises(pickle.UnpicklingError, match="(?s)Weights only load failed.*Unsupported global: GLOBAL "):
+        loaded(pickled)
 
 
 @pytest.mark.parametrize("pickled", [
     rebuilt(2, 3, b"K\x01"), rebuilt(0, 3, b"K\x02"), rebuilt(0, 2, b"J\xff\xff\xff\xff"),
-    rebuilt(0, 1, b"K\x01", storage(count=5)), rebuilt(0, 1, b"K\x01", storage(key="1")), storage() + b".",
-    b"}", b"(.", b"t.", b"", b"}K\x01b.", b"ccollections\nOrderedDict\n)R(t\x85b.",
+    rebuilt(0, 1, b"K\x01", storage(count=5)), rebuilt(0, 1, b"K\x01", storage(key="1")),
+    b"}", b"(.", b"t.", b"", b"ccollections\nOrderedDict\n)R(t\x85b.",
     b"cbuiltins\nbytearray\n(J\xff\xff\xff\x7ftR."])
 def test_damage_is_found(pickled: bytes) -> None:
     with pytest.raises(RuntimeError, match="The file is damaged"):
@@ -140,8 +139,10 @@ def test_damage_is_found(pickled: bytes) -> None:
 def test_types_and_instructions_that_there_are_not() -> None:
     with pytest.raises(pickle.UnpicklingError, match="There is no dtype here for elements of BFloat16Storage"):
         loaded(rebuilt(0, 2, b"K\x01", storage("BFloat16Storage")))
-    with pytest.raises(pickle.UnpicklingError, match="The instruction INST is unknown"):
+    with pytest.raises(pickle.UnpicklingError, match="Unsupported operand: INST"):
         loaded(b"(ios\nsystem\n.")
+    with pytest.raises(pickle.UnpicklingError, match="Can only build Tensor, Parameter, OrderedDict or types allow"):
+        loaded(b"}K\x01b.")
     with pytest.raises(RuntimeError, match="the file is of a big-endian machine"):
         torch.load(archive({**MEMBERS, "archive/byteorder": b"big"}))
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-import math
 import pickle
 import zipfile
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -112,16 +111,16 @@ def test_an_object_that_stands_twice_is_one_again() -> None:
     assert loaded["lists"][0] is loaded["lists"][1]
 
 
-def test_views_of_other_dtypes_share_memory() -> None:
+def test_views_of_other_dtypes_are_refused() -> None:
     number = torch.tensor([1 + 2j])
-    loaded, parts, imaginary = round_trip([number, torch.view_as_real(number), number.imag])
-    parts[0, 1] = 5
-    assert loaded.tolist() == [1 + 5j]
-    assert imaginary.tolist() == [5]
+    with pytest.raises(RuntimeError, match="Cannot save multiple tensors or storages that view the same data as diff"):
+        saved([number, torch.view_as_real(number)])
 
 
-def test_only_what_the_tensors_span_is_saved() -> None:
-    assert len(saved(torch.zeros(100_000)[:3])) < 2000
+def test_the_whole_storage_is_saved() -> None:
+    assert len(saved(torch.zeros(100_000)[:3])) > 400_000
+    part = round_trip(torch.arange(6.)[2:4])
+    assert (part.storage_offset(), part.untyped_storage().nbytes()) == (2, 24)
     assert len(saved(torch.zeros(1).expand(100_000))) < 2000
     assert round_trip(torch.zeros(1).expand(3)).stride() == (0,)
 
@@ -213,10 +212,15 @@ def test_names_and_paths(kind: Any, tmp_path: Path) -> None:
         assert torch.load(file).tolist() == [1, 1]
 
 
-def test_numpy_reads_the_members(tmp_path: Path) -> None:
+def test_the_members_of_a_file(tmp_path: Path) -> None:
     torch.save({"w": torch.eye(2)}, tmp_path / "x.pt")
-    with zipfile.ZipFile(tmp_path / "x.pt") as archive, archive.open("memory/0.npy") as member:
-        assert np.load(member).tolist() == [1, 0, 0, 1]
+    with zipfile.ZipFile(tmp_path / "x.pt") as archive:
+        assert archive.namelist() == [f"x/{name}" for name in (
+            "data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0", "version")]
+        assert np.frombuffer(archive.read("x/data/0"), np.float32).tolist() == [1, 0, 0, 1]
+        place = archive.getinfo("x/data/0").header_offset
+    content = (tmp_path / "x.pt").read_bytes()
+    assert content.index(np.eye(2, dtype=np.float32).tobytes(), place) % 64 == 0
 
 
 def test_an_object_behind_something_else_in_the_file() -> None:
@@ -265,14 +269,14 @@ def test_paths_that_do_not_exist(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", [None, "cpu", "cpu:0", torch.device("cpu"), {"cuda:0": "cpu"}, {},
                                    lambda storage, location: storage])
 def test_places_to_load_to(place: Any) -> None:
-    assert torch.load(io.BytesIO(saved(torch.ones(1))), map_location=place, weights_only=False).tolist() == [1]
+    assert torch.load(io.BytesIO(saved(torch.ones(1))), map_location=place).tolist() == [1]
 
 
 @pytest.mark.parametrize(("place", "error", "message"), [
     ("cuda", RuntimeError, "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False"),
     ({"cpu": "cuda:0"}, RuntimeError, "Attempting to deserialize object on a CUDA device"),
     ("moon", RuntimeError, "don't know how to restore data location of torch.storage.UntypedStorage (tagged with moon"),
-    (1, TypeError, "a device, a dict of devices or a function, not a int: pass map_location='cpu'"),
+    (1, RuntimeError, "a device, a dict of devices or a function, not a int: pass map_location='cpu'"),
 ])
 def test_places_that_are_refused(place: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message.replace("(", r"\(").replace(")", r"\)")):
@@ -280,48 +284,23 @@ def test_places_that_are_refused(place: Any, error: type[Exception], message: st
     assert torch.load(io.BytesIO(saved(1)), map_location=place) == 1
 
 
-def test_options_of_pickles_mean_nothing(tmp_path: Path) -> None:
+def test_options_of_pickles(tmp_path: Path) -> None:
     path = tmp_path / "file.pt"
     torch.save(1, path, pickle_module=pickle, pickle_protocol=4, _use_new_zipfile_serialization=False)
-    assert torch.load(path, None, pickle, mmap=True, weights_only=False) == 1
+    with pytest.warns(UserWarning, match="runs the code that the file names"):
+        assert torch.load(path, None, pickle, mmap=True, weights_only=False) == 1
     with pytest.raises(ValueError, match="f must be a file path in order to use the mmap argument"):
         torch.load(io.BytesIO(saved(1)), mmap=True)
+    with pytest.raises(RuntimeError, match="Can not safely load weights when explicit pickle_module is specified"):
+        torch.load(path, None, pickle, weights_only=True)
 
 
-# Objects that are not saved
+def test_a_function_says_where_a_storage_goes() -> None:
+    places = []
 
+    def place(storage: Any, location: str) -> Any:
+        places.append((type(storage), location))
+        return torch.UntypedStorage([0, 0, 0, 64] * 2)
 
-@pytest.mark.parametrize(("obj", "place", "remedy"), [
-    (nn.Linear(1, 1), "obj: it is a retrograd.nn.modules.linear.Linear", "its state_dict()"),
-    ([0, {"m": torch.optim.SGD([torch.ones(1)])}], "obj[1]['m']: it is a retrograd.optim.sgd.SGD", "its state_dict()"),
-    ({"a": (1, {2})}, "obj['a'][1]: it is a set", "list(x)"),
-    ([np.float64(1)], "obj[0]: it is a numpy.float64", "x.item()"),
-    (np.ones(1), "obj: it is a numpy.ndarray", "torch.from_numpy(x)"),
-    ([Point(1, 2)], "Point", "tuple(x)"),
-    (defaultdict(list), "collections.defaultdict", "dict(x)"),
-    (torch.Generator(), "Generator", "get_state()"),
-    ([b"x"], "obj[0]: it is a bytes", "list(x)"),
-    ({frozenset(): 1}, "obj[frozenset()]: it is a frozenset", "list(x)"),
-    ([math.sin], "builtin_function_or_method", "what it is made of"),
-    ([int], "obj[0]: it is a type", "no code"),
-])
-def test_other_objects_are_refused_and_nothing_is_written(obj: Any, place: str, remedy: str, tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="^cannot save obj") as info:
-        torch.save(obj, tmp_path / "x")
-    assert place in str(info.value)
-    assert remedy in str(info.value)
-    assert not (tmp_path / "x").exists()
-
-
-def test_the_place_of_an_attribute() -> None:
-    x = torch.ones(1)
-    x.note = {1}
-    with pytest.raises(TypeError, match=r"cannot save obj\['x'\]\.note: it is a set"):
-        saved({"x": x})
-
-
-def test_what_contains_itself_is_refused() -> None:
-    circle: list[Any] = [1]
-    circle.append({"again": circle})
-    with pytest.raises(TypeError, match=r"cannot save obj\[1\]\['again'\]: it contains itself"):
-        saved(circle)
+    assert torch.load(io.BytesIO(saved(torch.ones(2))), map_location=place).tolist() == [2, 2]
+    assert places == [(torch.UntypedStorage, "cpu")]

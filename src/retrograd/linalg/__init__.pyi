@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 from typing import overload
 from retrograd.dtypes import dtype as _dtype
-from retrograd.tensors.arguments import return_types as _return_types
+from retrograd import return_types as _return_types
 from retrograd.tensors.tensor import Tensor
 
 from retrograd.errors import _LinAlgError as LinAlgError

@@ -1,11 +1,18 @@
-"""`torch.save` and `torch.load`: tensors and plain containers in a file that is data, never a program.
+"""torch.serialization: `save` and `load`, in PyTorch's format.
 
-The file is a zip. `structure.json` says how the objects are nested. Each memory that tensors lie in is a `.npy` member,
-which NumPy reads as well; tensors that share memory refer to the same member. `pytorch` reads PyTorch's own files, as
-far as they hold data. Of modules and optimizers, save the `state_dict()`.
+A file is a zip archive. `data.pkl` is a pickle that says how the objects are nested, and each storage is a member of
+bytes. By default `load` treats the pickle as data (`weights`): only tensors, plain containers and what a program has
+put on its list (`safe`) are made. With `weights_only=False` the pickle runs as a program.
 """
 
 from .loading import load
+from .places import (
+    check_module_version_greater_or_equal, default_restore_location, location_tag, register_package,
+    validate_cuda_device)
+from .safe import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .saving import save
+from .weights import get_unsafe_globals_in_checkpoint
 
-__all__ = ["load", "save"]
+__all__ = ["add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",
+           "default_restore_location", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag",
+           "register_package", "safe_globals", "save", "validate_cuda_device"]

@@ -2,145 +2,93 @@
 
 from __future__ import annotations
 
-import json
-import reprlib
-import sys
-import zipfile
+import io
+import pickle
+import pickletools
+from collections import OrderedDict
 from typing import Any
 
-import numpy as np
-from numpy.lib import array_utils, format as npy
-
+from .. import _utils
+from .._tensor import _rebuild_from_type_v2
 from ..dtypes import dtype
-from ..kernels.layout import bytes_between
-from ..tensors.state.base import TensorBase
-from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
+from ..names import PACKAGE
+from ..nn.parameter import Parameter
+from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
+from ..tensors.state.base import TensorBase, plain
+from ..tensors.tensor import Tensor
+from . import archive
+from .places import found, location_tag, public_place
 
-# The remedies for objects that cannot be saved, by type. The first type that fits counts.
-_REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
-    (TensorBase, "Save x.as_subclass(torch.Tensor), a plain tensor."),
-    (np.ndarray, "Save torch.from_numpy(x)."),
-    (np.generic, "Save x.item(), a Python number."),
-    (type, "A class is code, and a file holds no code."),
-    (tuple, "Save tuple(x)."),
-    ((list, set, frozenset, bytes, bytearray), "Save list(x)."),
-    (dict, "Save dict(x)."),
-    (str, "Save str(x)."),
-    (int, "Save int(x)."),
-    (float, "Save float(x)."),
-)
+_PROTOCOL = 2
 
 
-class _Attribute(str):
-    """An attribute, rather than an index, on the way to an object."""
+class _Pickler(pickle.Pickler):
+    """A pickler that takes storages out of the pickle, and writes tensors as PyTorch does."""
 
-    __slots__ = ()
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, _PROTOCOL)
+        self.storages: dict[int, UntypedStorage] = {}   # by address; they stay alive, so that the addresses are theirs
+        self.types: dict[int, Any] = {}
+        self.keys: dict[int, str] = {}
 
+    def persistent_id(self, obj: Any) -> Any:
+        """What stands for a storage in the pickle: its class, its key, its place, and the number of elements."""
+        if isinstance(obj, TypedStorage):
+            return self._stored(obj.untyped(), STORAGE_TYPES[obj.dtype], obj.size())
+        if isinstance(obj, UntypedStorage):
+            return self._stored(obj, UntypedStorage, obj.nbytes())
+        return None
 
-class _Writer:
-    """The objects of a structure, each after its parts, and the tensors among them."""
+    def _stored(self, storage: UntypedStorage, kind: Any, count: int) -> tuple[Any, ...]:
+        place = storage.data_ptr() or id(storage)
+        if self.types.setdefault(place, kind) is not kind and place == storage.data_ptr():
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types. "
+                               "Save a clone of one of them.")
+        key = self.keys.setdefault(place, str(len(self.keys)))
+        self.storages.setdefault(place, storage)
+        return "storage", kind, key, location_tag(storage), count
 
-    def __init__(self) -> None:
-        self.objects: list[dict[str, Any]] = []
-        self.numbers: dict[int, int | None] = {}        # by object id; None while the object's parts are written
-        self.tensors: list[tuple[dict[str, Any], Array]] = []
-        self.path: list[Any] = []
-
-    def value(self, obj: Any) -> Any:
-        """The form of `obj` inside the object that holds it. Raises TypeError if it cannot be saved."""
-        inline = INLINE.get(type(obj))
-        if inline is not None:
-            return inline(obj)
-        if type(obj) not in KINDS:
-            raise TypeError(_refusal(obj, self.place()))
-        if id(obj) not in self.numbers:
-            self.numbers[id(obj)] = None
-            self.objects.append(self.described(obj))
-            self.numbers[id(obj)] = len(self.objects) - 1
-        number = self.numbers[id(obj)]
-        if number is None:
-            raise TypeError(f"cannot save {self.place()}: it contains itself. Break the circle before saving.")
-        return {"object": number}
-
-    def described(self, obj: Any) -> dict[str, Any]:
-        kind = KINDS[type(obj)]
-        if kind in SEQUENCES:
-            return {"kind": kind, "items": [self.at(i, item) for i, item in enumerate(obj)]}
-        if kind in MAPPINGS:
-            entry: dict[str, Any] = {"kind": kind, "items": [[self.at(k, k), self.at(k, v)] for k, v in obj.items()]}
-        else:
-            array = obj._array
-            entry = {"kind": kind, "dtype": dtype.of[array.dtype].name, "shape": list(array.shape),
-                     "requires_grad": obj.requires_grad}
-            self.tensors.append((entry, array))
-        if type(obj) is not dict and vars(obj):
-            entry["attributes"] = [[name, self.at(_Attribute(name), value)] for name, value in vars(obj).items()]
-        return entry
-
-    def at(self, step: Any, obj: Any) -> Any:
-        self.path.append(step)
-        value = self.value(obj)
-        self.path.pop()
-        return value
-
-    def place(self) -> str:
-        steps = (f".{step}" if isinstance(step, _Attribute) else f"[{reprlib.repr(step)}]" for step in self.path)
-        return "obj" + "".join(steps)
+    def reducer_override(self, obj: Any) -> Any:
+        """How a tensor is made again. Other objects, and tensors with a way of their own, are pickled as usual."""
+        if not isinstance(obj, TensorBase) or type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
+            return NotImplemented
+        state = obj.__getstate__() if type(obj).__getstate__ is not object.__getstate__ else vars(obj)
+        if isinstance(obj, Parameter):
+            data = plain(obj._array)
+            if state:
+                return _utils._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
+            return _utils._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
+        layout: tuple[Any, ...] = (
+            TypedStorage._of(obj.untyped_storage(), obj._array.dtype), obj.storage_offset(), tuple(obj.shape),
+            obj.stride(), obj.requires_grad, OrderedDict())
+        if type(obj) is Tensor and not state:
+            return _utils._rebuild_tensor_v2, layout
+        return _rebuild_from_type_v2, (_utils._rebuild_tensor_v2, type(obj), layout, state)
 
 
-def _refusal(obj: Any, place: str) -> str:
-    cls = type(obj)
-    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-    if hasattr(obj, "state_dict") and not isinstance(obj, type):
-        remedy = "Save its state_dict(), and pass the loaded dict to load_state_dict()."
-    elif hasattr(obj, "get_state") and not isinstance(obj, type):
-        remedy = "Save its get_state(), and pass the loaded state to set_state()."
-    else:
-        remedy = next((remedy for base, remedy in _REMEDIES if isinstance(obj, base)), "Save what it is made of.")
-    return (f"cannot save {place}: it is a {name}. {remedy} A file holds tensors, numbers, strings, None, dtypes, "
-            "devices, and lists, tuples and dicts of these.")
+def _with_public_names(pickled: bytes) -> bytes:
+    """The pickle with PyTorch's names for the classes and functions of retrograd."""
+    parts: list[bytes] = []
+    done = 0
+    for code, argument, place in pickletools.genops(pickled):
+        if code.name == "GLOBAL" and place is not None and str(argument).startswith(PACKAGE):
+            module, name = str(argument).split(" ", 1)
+            obj = found("torch" + module.removeprefix(PACKAGE), name)
+            public = ("torch", name) if isinstance(obj, dtype) else public_place(obj, name)
+            parts += [pickled[done:place], "c{}\n{}\n".format(*public).encode()]
+            done = place + len(str(argument).encode()) + len("c\n")
+    return b"".join([*parts, pickled[done:]])
 
 
-def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
-    """The memories that the tensors lie in. Each tensor's entry gets its memory, place, and strides in bytes.
-
-    Bytes that several tensors span are one memory, even if different arrays own them. Only the bytes that a tensor
-    spans are saved.
-    """
-    spans: list[tuple[int, int, list[int]]] = []
-    for low, high, i in sorted((*array_utils.byte_bounds(a), i) for i, (_, a) in enumerate(tensors) if a.size):
-        if spans and low < spans[-1][1]:
-            first, last, members = spans.pop()
-            spans.append((first, max(last, high), [*members, i]))
-        else:
-            spans.append((low, high, [i]))
-    spans.sort(key=lambda span: min(span[2]))            # addresses differ between runs, but files must not
-    memories = []
-    for number, (low, high, members) in enumerate(spans):
-        for entry, array in map(tensors.__getitem__, members):
-            entry.update(memory=number, offset=array.ctypes.data - low, strides=list(array.strides))
-        memories.append(_typed(low, high, [tensors[i][1] for i in members]))
-    return memories
-
-
-def _typed(low: int, high: int, arrays: list[Array]) -> Array:
-    """A span as elements of the dtype of all its arrays, or as bytes if their dtypes differ."""
-    element = arrays[0].dtype
-    raw = bytes_between(low, high, arrays)
-    if any(a.dtype != element or (a.ctypes.data - low) % element.itemsize for a in arrays):
-        return raw
-    return raw.view(element) if raw.size % element.itemsize == 0 else raw
-
-
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = _PROTOCOL,
          _use_new_zipfile_serialization: bool = True) -> None:
     """Save an object to a file: a name, a path, or a file object that is open for writing bytes.
 
-    The object is a tensor, a parameter, a number, a string, None, a dtype, a device, or a list, tuple, size or dict of
-    such objects. So the `state_dict()` of a module or an optimizer can be saved, but not the module itself. `load`
-    returns the object: tensors that shared memory share it again, and dtype, strides and `requires_grad` are kept. A
-    computed tensor comes back as a leaf, and gradients are not saved. The file is not a pickle; the options of pickles
-    are accepted for programs that pass them, and change nothing.
+    PyTorch reads the file, too. The object is anything that Python can pickle: a `state_dict()`, a tensor, a whole
+    module, an optimizer. Tensors that share memory share it again when they are read. The file holds the whole storage
+    of each tensor; save a clone of a small view. A computed tensor comes back as a leaf. Gradients and hooks of tensors
+    are not saved. The file holds the names of classes and functions, and not their code. `pickle_module`,
+    `pickle_protocol` and `_use_new_zipfile_serialization` change nothing.
 
     >>> import io, retrograd as torch
     >>> file = io.BytesIO()
@@ -149,16 +97,10 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     >>> torch.load(file)
     {'step': 3, 'weight': tensor([1., 1.])}
 
-    Raises TypeError for any other object, with its place in `obj`. Then nothing is written.
+    Raises pickle.PicklingError, AttributeError or TypeError for an object that Python cannot pickle, such as a lambda.
+    Raises RuntimeError for tensors that share memory and have different dtypes. Then nothing is written.
     """
-    writer = _Writer()
-    root = writer.value(obj)
-    memories = _memories(writer.tensors)
-    structure = {"format": FORMAT, "version": VERSION, "byteorder": sys.byteorder, "memories": len(memories),
-                 "root": root, "objects": writer.objects}
-    text = json.dumps(structure, allow_nan=False).encode()
-    with opened(f, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(zipfile.ZipInfo(STRUCTURE), text)
-        for number, memory in enumerate(memories):
-            with archive.open(zipfile.ZipInfo(MEMORY.format(number)), "w", force_zip64=True) as member:
-                npy.write_array(member, memory, allow_pickle=False)
+    content = io.BytesIO()
+    pickler = _Pickler(content)
+    pickler.dump(obj)
+    archive.write(f, _with_public_names(content.getvalue()), pickler.storages.values())

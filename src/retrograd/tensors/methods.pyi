@@ -17,7 +17,7 @@ from typing import Any
 from typing import overload
 from typing import TypeVar
 from retrograd.dtypes import dtype as _dtype
-from retrograd.tensors.arguments import return_types as _return_types
+from retrograd import return_types as _return_types
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.arguments.options import layout as _layout
 from retrograd.tensors.arguments.options import memory_format as _memory_format
@@ -1015,6 +1015,7 @@ class Methods(TensorBase):
     ) -> Tensor: ...
     def storage(self) -> _TypedStorage: ...
     def storage_offset(self) -> _int: ...
+    def storage_type(self) -> Any: ...
     @overload
     def stride(self) -> tuple[_int, ...]: ...
     @overload

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ..tensors.arguments import return_types
-from ..tensors.arguments.return_types import NamedResults
+from .. import return_types
+from ..return_types import NamedResults
 from ..tensors.arguments.size import Size
 
 T = TypeVar("T")

@@ -21,6 +21,9 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
+
     def numel(self) -> int:
         """The product of the sizes."""
         return math.prod(self)

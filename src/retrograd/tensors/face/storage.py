@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ... import dtypes
 from ...devices import CPU, device
 from ...dtypes import C_NAMES, DIFFERENTIABLE, F32, dtype as torch_dtype
 from ...errors import warn
@@ -93,6 +94,7 @@ class UntypedStorage(_Storage):
     (24, True)
     """
 
+    __module__ = "retrograd.storage"                         # the module under which programs know the class
     __slots__ = ("__weakref__",)
 
     def __init__(self, data: Any = 0) -> None:
@@ -136,6 +138,7 @@ class UntypedStorage(_Storage):
 class TypedStorage(_Storage):
     """Memory as elements of one type. PyTorch has deprecated it in favour of `UntypedStorage`."""
 
+    __module__ = "retrograd.storage"
     __slots__ = ("_untyped",)
 
     def __init__(self, data: Any = 0, *, dtype: torch_dtype | None = None) -> None:
@@ -169,6 +172,34 @@ class TypedStorage(_Storage):
 
     def __repr__(self) -> str:
         return self._text(f"dtype={self.dtype!r}, device=cpu")
+
+
+class _OfOneType(type):
+    """The type of the old classes of storages. Their objects are typed storages with the dtype of the class."""
+
+    dtype: torch_dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+    def __call__(cls, data: Any = 0) -> TypedStorage:
+        return TypedStorage(data, dtype=cls.dtype)
+
+
+def _of_one_type(element: torch_dtype) -> _OfOneType:
+    return _OfOneType(f"{element.legacy}Storage", (), {
+        "dtype": element, "__module__": "retrograd",
+        "__doc__": f"The old name of `TypedStorage(dtype={element!r})`. PyTorch's files say it."})
+
+
+HalfStorage, FloatStorage, DoubleStorage = map(_of_one_type, (dtypes.float16, dtypes.float32, dtypes.float64))
+ComplexFloatStorage, ComplexDoubleStorage = map(_of_one_type, (dtypes.complex64, dtypes.complex128))
+CharStorage, ShortStorage, IntStorage, LongStorage = map(
+    _of_one_type, (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64))
+ByteStorage, BoolStorage = map(_of_one_type, (dtypes.uint8, dtypes.bool_))
+STORAGE_TYPES = {kind.dtype: kind for kind in (
+    HalfStorage, FloatStorage, DoubleStorage, ComplexFloatStorage, ComplexDoubleStorage, CharStorage, ShortStorage,
+    IntStorage, LongStorage, ByteStorage, BoolStorage)}
 
 
 def _place(index: Any, size: int) -> int:
@@ -211,6 +242,12 @@ def storage(self: TensorBase) -> TypedStorage:
          "storage class. To access UntypedStorage directly, use tensor.untyped_storage() instead of "
          "tensor.storage()", UserWarning)
     return TypedStorage._of(untyped_storage(self), self._array.dtype)
+
+
+@public(method=True)
+def storage_type(self: TensorBase) -> Any:
+    """The old class of the tensor's storage, such as `torch.FloatStorage`."""
+    return STORAGE_TYPES[torch_dtype.of[self._array.dtype]]
 
 
 def is_storage(obj: Any) -> bool:

@@ -18,9 +18,9 @@ from ...kernels.reductions import count, nonempty
 from ...modes import local
 from ...ops import reductions as ops, scans
 from ...ops.framework import Op
+from ...return_types import aminmax as _MinMax
 from ..arguments.dims import Dims, array_of, as_int, axes_of, axis_of
 from ..arguments.options import element_type, number, shape_of
-from ..arguments.return_types import aminmax as _MinMax
 from ..recording.calls import recorded
 from ..recording.out_rules import EXACT, FREE, UNASKED, Rule, rule
 from ..recording.public import methods, public

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import return_types
 from ...dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, unimplemented
 from ...errors import user_site, warn
 from ...graph.node import OtherNode
@@ -21,7 +22,6 @@ from ...kernels.layout import slowest_first
 from ...modes import local
 from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import copy
-from ..arguments import return_types
 from ..arguments.options import element_type
 from ..state.base import TensorBase, edge_of, note_layout, plain, requires, set_edge, stands_as_leaf
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked

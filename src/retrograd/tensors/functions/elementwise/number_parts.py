@@ -5,9 +5,9 @@ They exist as functions, as methods and in place.
 
 from __future__ import annotations
 
+from .... import return_types
 from ....dtypes import legacy
 from ....ops.elementwise import elementary as ops
-from ...arguments import return_types
 from ...arguments.options import check_tensor, check_tensors
 from ...recording.calls import recorded
 from ...recording.inplace import over

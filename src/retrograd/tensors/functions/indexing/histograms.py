@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .... import return_types
 from ....dtypes import dtype as torch_dtype
 from ....ops.indexing import sorting as ops
-from ...arguments import return_types
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number
 from ...recording.calls import recorded

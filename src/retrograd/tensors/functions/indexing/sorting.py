@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .... import return_types
 from ....dtypes import BOOL_, C_NAMES
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.framework import Op
 from ....ops.indexing import sorting as ops
-from ...arguments import return_types
 from ...arguments.dims import array_of, as_int, axis_of
 from ...arguments.options import element_type
 from ...recording.calls import recorded

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .... import return_types
 from ....dtypes import F32, I64, legacy
 from ....kernels.linalg.solving import machine_epsilon
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond
 from ....ops.linalg import solving as ops
-from ...arguments import return_types
 from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
 from ...recording.overwriting import delivered
 from ...recording.public import public

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .... import return_types
 from ....dtypes import legacy
 from ....errors import warn_once
 from ....modes import local
 from ....ops.linalg import factorizations as ops, singular_values
-from ...arguments import return_types
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, castable, rule
 from ...recording.public import public
 from ...state.base import requires

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .... import return_types
 from ....dtypes import legacy
 from ....errors import warn_once
 from ....ops.basic import check_values
 from ....ops.linalg import householder, lu as ops, solving
-from ...arguments import return_types
 from ...arguments.dims import array_of
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, RESIZED, UNDERIVED, castable, rule

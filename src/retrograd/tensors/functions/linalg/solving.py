@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from .... import return_types
 from ....dtypes import legacy
 from ....errors import LinAlgError, warn_once
 from ....kernels.linalg.lu import first_true
 from ....kernels.linalg.solving import machine_epsilon
 from ....ops.basic import check_values
 from ....ops.linalg import solving as ops, triangular
-from ...arguments import return_types
 from ...arguments.dims import as_int, axis_of
 from ...recording.out_rules import EXACT, FREE, UNASKED, castable, rule
 from ...recording.overwriting import delivered

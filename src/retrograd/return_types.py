@@ -15,7 +15,10 @@ class NamedResults(tuple[Any, ...]):
     n_fields = n_sequence_fields = 0
     n_unnamed_fields = 0
 
-    def __new__(cls, results: Iterable[Any]) -> NamedResults:
+    def __new__(cls, results: Iterable[Any], named: Any = None) -> NamedResults:
+        """The results. PyTorch's pickles pass an empty dictionary, too."""
+        if named is not None and not isinstance(named, dict):
+            raise TypeError(f"torch.return_types.{cls.__name__}() takes a dict as second arg, if any")
         self = super().__new__(cls, results)
         if len(self) != cls.n_fields:
             raise TypeError(f"torch.return_types.{cls.__name__}() takes a {cls.n_fields}-sequence "

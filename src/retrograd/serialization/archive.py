@@ -1,0 +1,97 @@
+"""The members of PyTorch's zip archives: `data.pkl`, and one member of bytes for each storage."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import zipfile
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ..tensors.face.storage import UntypedStorage
+
+PICKLE = "data.pkl"
+_ALIGNMENT = 64
+_HEADER = 30                                            # bytes of a member's header before its name
+
+
+def opened(f: Any, mode: str) -> AbstractContextManager[Any]:
+    """The file as a context manager. It is closed at the end if it was opened here, by its name."""
+    if isinstance(f, (str, os.PathLike)):
+        parent = os.path.dirname(os.fspath(f))
+        if mode == "wb" and parent and not os.path.isdir(parent):
+            raise RuntimeError(f"Parent directory {parent!s} does not exist. Make it with os.makedirs.")
+        return open(f, mode)
+    if isinstance(f, io.TextIOBase):
+        raise TypeError(f"a bytes-like object is required, not 'str': open the file in binary mode, '{mode}'.")
+    if mode == "wb" and not hasattr(f, "write"):
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute. It is a "
+                             f"{type(f).__name__}.")
+    if mode == "rb" and not (hasattr(f, "seek") and hasattr(f, "read")):
+        raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a "
+                             "file that is seekable: give a name, a path, or an io.BytesIO of the bytes.")
+    return nullcontext(f)
+
+
+def write(f: Any, pickled: bytes, storages: Iterable[UntypedStorage]) -> None:
+    """Write an archive. The storages are members with the names 0, 1, ..., and begin at multiples of 64 bytes."""
+    folder = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
+    with opened(f, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        def add(name: str, content: Any) -> None:
+            archive.writestr(_aligned(archive, f"{folder}/{name}", len(content)), content)
+
+        add(PICKLE, pickled)
+        add(".format_version", b"1")
+        add(".storage_alignment", str(_ALIGNMENT).encode())
+        add("byteorder", sys.byteorder.encode())
+        for number, storage in enumerate(storages):
+            add(f"data/{number}", storage._elements.data)
+        add("version", b"3\n")
+
+
+def _aligned(archive: zipfile.ZipFile, name: str, size: int) -> zipfile.ZipInfo:
+    """The header of a member. Padding in the header lets the content begin at a multiple of 64 bytes."""
+    info = zipfile.ZipInfo(name)
+    long = 20 if size * 1.05 > zipfile.ZIP64_LIMIT else 0  # what `zipfile` adds to the header of a long member
+    start = archive.start_dir + _HEADER + len(name.encode()) + long + 4
+    padding = -start % _ALIGNMENT
+    info.extra = b"FB" + padding.to_bytes(2, "little") + b"Z" * padding
+    return info
+
+
+class Reader:
+    """An archive of PyTorch's, of which every member is checked before its bytes are read."""
+
+    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
+        self.archive, self.size = archive, size
+        self.members = {info.filename: info for info in archive.infolist()}
+        found = [name for name in self.members if name.rpartition("/")[2] == PICKLE]
+        if not found:
+            raise RuntimeError(f"The file was not written by torch.save: it is a zip without {PICKLE}.")
+        self.folder = found[0].removesuffix(PICKLE)
+        self.storages: dict[str, UntypedStorage] = {}
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member. Raises ValueError unless the member is stored uncompressed."""
+        info = self.members[self.folder + name]
+        if info.compress_type != zipfile.ZIP_STORED or not info.file_size == info.compress_size <= self.size:
+            raise ValueError(f"{info.filename} is compressed, or larger than the file")
+        return self.archive.read(info)
+
+    def pickled(self) -> bytes:
+        """The pickle. Raises ValueError if the file comes from a machine with another order of bytes."""
+        order = self.read("byteorder").decode() if f"{self.folder}byteorder" in self.members else "little"
+        if order != sys.byteorder:
+            raise ValueError(f"the file is of a {order}-endian machine")
+        return self.read(PICKLE)
+
+    def storage(self, key: str) -> UntypedStorage:
+        """The storage with this key. The storage is the same for the same key."""
+        if key not in self.storages:
+            content = np.frombuffer(bytearray(self.read(f"data/{key}")), np.uint8)
+            self.storages[key] = UntypedStorage._over(content)
+        return self.storages[key]
