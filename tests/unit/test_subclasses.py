@@ -193,9 +193,17 @@ def test_copies_and_pickles() -> None:
     assert pickle.loads(pickle.dumps(named(1., cls=Chosen))).state == "kept"
 
 
-def test_a_file_does_not_take_the_class() -> None:
-    with pytest.raises(TypeError, match=r"Named. Save x.as_subclass\(torch.Tensor\)"):
-        torch.save(named(1.), io.BytesIO())
+def test_a_file_keeps_the_class_and_the_attributes() -> None:
+    file = io.BytesIO()
+    t = named(1., 2.)
+    t.label = ["a"]
+    torch.save(t, file)
+    file.seek(0)
+    with torch.serialization.safe_globals([Named]):
+        loaded = torch.load(file)
+    assert type(loaded) is Named
+    assert loaded.tolist() == [1, 2]
+    assert loaded.label == ["a"]
 
 
 def test_text() -> None:
