@@ -35,8 +35,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
      "compiling"),
-    ("optimized", "compiler", "hub", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
-     "version", "_C", "overrides", "storage", "command.imports"),
+    ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
+     "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports"),
     ("", "wiring"),
     ("command", "__main__"),
 )

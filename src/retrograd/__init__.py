@@ -152,7 +152,7 @@ from .wiring import say_where as _say_where, wire as _wire
 
 if TYPE_CHECKING:
     # imported when a program first names them
-    from . import compiler as compiler, hub as hub, jit as jit, signal as signal
+    from . import compiler as compiler, hub as hub, jit as jit, multiprocessing as multiprocessing, signal as signal
 
 __version__ = version.__version__
 
@@ -166,6 +166,6 @@ __all__ = [name for name in globals() if not name.startswith("_") and name not i
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 _say_where([globals()[name] for name in __all__], __name__)
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=["compiler", "hub", "jit", "signal"])
+    __getattr__ = _missing(__name__, __all__, modules=["compiler", "hub", "jit", "multiprocessing", "signal"])
 
 _hint_at_missing_names()

@@ -9,3 +9,7 @@ def test_pytrees_are_taken_apart_in_the_same_way() -> None:
 
 def test_windows_of_signals_are_the_same() -> None:
     same("signal_windows.py", lines=200)
+
+
+def test_processes_share_tensors_and_fail_in_the_same_way() -> None:
+    same("processes.py", lines=19)

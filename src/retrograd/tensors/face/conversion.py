@@ -234,17 +234,6 @@ def _none(self: TensorBase) -> None:
     """None: tensors have no names."""
 
 
-def is_shared(self: TensorBase) -> bool:
-    """Whether other processes share its memory: False."""
-    return False
-
-
-@public(method=True)
-def share_memory_(self: TensorBase) -> TensorBase:
-    """The tensor itself. Its memory belongs to this process; other processes get a copy, by pickling."""
-    return self
-
-
 @public(method=True)
 def is_pinned(self: TensorBase, device: Any = None) -> bool:
     """Whether its memory is pinned for a GPU: False."""
@@ -269,7 +258,7 @@ _SHORTHANDS = {
     "long": dtypes.int64, "byte": dtypes.uint8, "bool": dtypes.bool_}
 _no = public_property(_false)
 methods(
-    type_, is_shared, **{name: _shorthand(target, name) for name, target in _SHORTHANDS.items()},
+    type_, **{name: _shorthand(target, name) for name, target in _SHORTHANDS.items()},
     is_cpu=public_property(_true), is_cuda=_no, is_mps=_no, is_meta=_no, is_sparse=_no, is_quantized=_no, is_nested=_no,
     is_sparse_csr=_no, is_mkldnn=_no, is_vulkan=_no, is_ipu=_no, is_maia=_no, is_mtia=_no, is_xla=_no, is_xpu=_no,
     name=public_property(_none), layout=public_property(_layout), itemsize=public_property(_itemsize),

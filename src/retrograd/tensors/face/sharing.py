@@ -1,0 +1,99 @@
+"""Memory that several processes share, and tensors over such memory.
+
+The memory is a file without a name, as large as the storage of one tensor. Each process maps the file. The file is
+gone when no process has a tensor over the memory any more.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ...kernels.layout import address, owner_of, window
+from ..recording.public import methods, public
+from ..state.base import TensorBase
+from .storage import put_behind, untyped_storage
+
+# The shared memory of this process by its name. A memory that comes back from another process is found here.
+_known: WeakValueDictionary[str, SharedMemory] = WeakValueDictionary()
+
+
+class SharedMemory:
+    """Bytes that other processes can map. NumPy takes the object as an array of bytes.
+
+    `multiprocessing` can send the object to another process, which then has the same bytes.
+    """
+
+    def __init__(self, size: int, name: str | None = None, arena: Any = None) -> None:
+        # These modules are imported late, because few programs need them, and their import takes a while.
+        self.size = size
+        self.name = import_module("uuid").uuid4().hex if name is None else name
+        self.arena = import_module("multiprocessing.heap").Arena(max(size, 1)) if arena is None else arena
+        start = np.frombuffer(self.arena.buffer, np.uint8).ctypes.data
+        self.__array_interface__ = {"data": (start, False), "shape": (size,), "typestr": "|u1", "version": 3}
+        _known[self.name] = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        file = import_module("multiprocessing.reduction").DupFd(self.arena.fd)
+        return _received, (self.size, self.name, file)
+
+
+def _received(size: int, name: str, file: Any) -> SharedMemory:
+    """The memory with this name in the process that receives it."""
+    memory = _known.get(name)
+    if memory is None:
+        arena = import_module("multiprocessing.heap").Arena(max(size, 1), file.detach())
+        memory = SharedMemory(size, name, arena)
+    return memory
+
+
+def is_shared(self: TensorBase) -> bool:
+    """Whether other processes can share the memory of the tensor: see `share_memory_`."""
+    return _memory_of(self._array) is not None
+
+
+def _memory_of(array: Any) -> SharedMemory | None:
+    """The shared memory under an array, if there is any."""
+    while array is not None and not isinstance(array, SharedMemory):
+        array = getattr(array, "base", None)
+    return array
+
+
+@public(method=True)
+def share_memory_(self: TensorBase) -> TensorBase:
+    """Move the whole storage of the tensor into memory that other processes can share. Returns the tensor.
+
+    A process that is started afterwards, or that gets the tensor through a queue of `torch.multiprocessing`, sees each
+    write to the tensor. Other tensors over the old memory, such as views, keep the old memory.
+    """
+    if not is_shared(self):
+        array, elements = self._array, untyped_storage(self)._elements
+        memory = np.asarray(SharedMemory(elements.nbytes))
+        memory[...] = elements
+        start = address(array) - address(elements) if array.size else 0
+        put_behind(self, window(memory, array.shape, array.dtype, start, array.strides))
+    return self
+
+
+def parts(tensor: Any) -> tuple[Any, ...]:
+    """What another process needs to make the tensor: its shared memory, or its elements, and its layout."""
+    array = tensor._array
+    start = address(array) - address(owner_of(array)) if array.size else 0
+    memory = _memory_of(array)
+    if memory is None:
+        return (np.ascontiguousarray(array),)
+    return memory, array.shape, array.dtype.str, start, array.strides
+
+
+def from_parts(memory: Any, *layout: Any) -> np.ndarray[Any, Any]:
+    """The array that `parts` describes."""
+    if not layout:
+        return memory  # type: ignore[no-any-return]  # the elements themselves
+    shape, dtype, start, strides = layout
+    return window(np.asarray(memory), shape, np.dtype(dtype), start, strides)
+
+
+methods(is_shared)

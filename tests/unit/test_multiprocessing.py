@@ -1,0 +1,53 @@
+"""Processes that share tensors."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+
+PROGRAM = Path(__file__).parents[1] / "programs" / "processes.py"
+
+
+def test_processes_share_tensors_and_say_how_they_fail() -> None:
+    ran = subprocess.run([sys.executable, "-m", "retrograd", "run", str(PROGRAM)], capture_output=True, text=True,
+                         env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[:7] == ["False True True True False", "9.0", "tensor([3., 3., 3.]) 0", "tensor([6., 6., 6.])",
+                         "tensor([6., 6., 6.]) 0", "15.0 True", "tensor([7., 8.]) 2"]
+    assert lines[7:10] == [
+        "ProcessRaisedException -- Process 0 terminated with the following error: "
+        "ValueError: process 0 does not work 0 None None",
+        "ProcessExitedException process 0 terminated with exit code 3 process 0 terminated with exit code 3 0 3 None",
+        "ProcessExitedException process 0 terminated with signal SIGKILL process 0 terminated with signal SIGKILL 0 -9 "
+        "SIGKILL"]
+    assert "True True" in lines                          # the model that two processes trained
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_a_tensor_moves_to_shared_memory(shape: tuple[int, ...]) -> None:
+    x = torch.ones(shape).T if len(shape) == 2 else torch.ones(shape)
+    strides, values = x.stride(), x.tolist()
+    assert not x.is_shared()
+    assert x.share_memory_() is x
+    assert x.is_shared()
+    assert (x.stride(), x.tolist()) == (strides, values)
+    before = x.data_ptr()
+    assert x.share_memory_().data_ptr() == before
+    assert x.add_(1).is_shared()
+    np.testing.assert_array_equal(x.numpy(), np.asarray(values) + 1)
+
+
+def test_a_leaf_keeps_its_graph_in_shared_memory() -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+    weight.share_memory_()
+    (weight * 3).sum().backward()
+    assert weight.grad is not None
+    assert weight.grad.tolist() == [3, 3]
