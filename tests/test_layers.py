@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "compiling"),
     ("optimized", "compiler", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
      "version", "_C", "overrides", "command.imports"),
-    ("", "wiring"),
+    ("", "distributions", "wiring"),
     ("command", "__main__"),
 )
 # Modules that may not name these classes, not even in an annotation or a string.
