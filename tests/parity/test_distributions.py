@@ -1,0 +1,53 @@
+"""Distributions against PyTorch: samples, densities, moments, gradients, expanding, printing, and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import retrograd
+from comparing import distribution_calls as calls
+from comparing.against_torch import graph_names, same_error, same_values
+
+# Of the tolerance of a dtype: values agree up to the last bits, gradients up to the rounding of longer sums.
+VALUES, GRADIENTS = 0.05, 1.0
+
+
+def same(theirs: Any, ours: Any, where: str) -> None:
+    """Raises AssertionError unless two answers agree: tensors with their graphs, texts, or errors."""
+    if isinstance(theirs, Exception) or isinstance(ours, Exception):
+        assert isinstance(theirs, Exception), f"{where}: {ours!r}, torch has {theirs!r}"
+        same_error(theirs, ours if isinstance(ours, Exception) else None)
+    elif isinstance(theirs, torch.Tensor):
+        same_values(theirs, ours, where, VALUES)
+        assert ours.requires_grad == theirs.requires_grad, where
+        if theirs.grad_fn is not None:
+            assert graph_names(ours) == graph_names(theirs), where
+    elif isinstance(theirs, list) and where.startswith("gradients"):
+        assert [g is None for g in ours] == [g is None for g in theirs], where
+        for i, (their, our) in enumerate(zip(theirs, ours)):
+            if their is not None:
+                same_values(their, our, f"{where} by parameter {i}", GRADIENTS)
+    else:
+        assert ours == theirs, where
+
+
+def compare(line: str) -> None:
+    theirs, ours = (calls.outcomes(library, line) for library in (torch, retrograd))
+    for where, expected in theirs.items():
+        same(expected, ours.get(where), where)
+    assert ours.keys() == theirs.keys()
+
+
+@pytest.mark.parametrize("line", calls.lines(calls.CONTINUOUS))
+def test_continuous(line: str) -> None:
+    compare(line)
+
+
+@pytest.mark.parametrize("line", calls.lines(calls.WRONG))
+def test_errors(line: str) -> None:
+    theirs, ours = (calls.error_of(library, line) for library in (torch, retrograd))
+    assert theirs is not None
+    same_error(theirs, ours)
