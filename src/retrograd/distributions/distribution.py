@@ -10,7 +10,7 @@ from retrograd import Size, Tensor
 
 from ..errors import warn
 from . import constraints
-from .utils import lazy_property
+from .utils import _shown, lazy_property
 
 __all__ = ["Distribution"]
 
@@ -49,8 +49,8 @@ class Distribution:
             wanted = self.arg_constraints
         except NotImplementedError:
             wanted = {}
-            warn(f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize "
-                 "the distribution with `validate_args=False` to turn off validation.")
+            warn(f"{_shown(type(self))} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or "
+                 "initialize the distribution with `validate_args=False` to turn off validation.")
         for name, constraint in wanted.items():
             if constraints.is_dependent(constraint):
                 continue
@@ -96,7 +96,7 @@ class Distribution:
     @property
     def mode(self) -> Tensor:
         """The value with the greatest density."""
-        raise NotImplementedError(f"{type(self)} does not implement mode")
+        raise NotImplementedError(f"{_shown(type(self))} does not implement mode")
 
     @property
     def variance(self) -> Tensor:
@@ -166,7 +166,7 @@ class Distribution:
         try:
             support = self.support
         except NotImplementedError:
-            warn(f"{type(self)} does not define `support` to enable sample validation. Please initialize the "
+            warn(f"{_shown(type(self))} does not define `support` to enable sample validation. Please initialize the "
                  "distribution with `validate_args=False` to turn off validation.")
             return
         if not support.check(value).all():
@@ -187,15 +187,20 @@ class Distribution:
 
         Each is given with the number of its last dimensions that do not belong to the batch.
         """
+        new = self._with_expanded(cls, batch_shape, _instance, event_dims)
+        parent: Any = super(cls, new)
+        parent.__init__(Size(batch_shape), self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def _with_expanded(self, cls: type[Any], batch_shape: Sequence[int], _instance: Any,
+                       event_dims: Mapping[str, int]) -> Any:
+        """The instance that `expand` fills, with the named attributes expanded."""
         new = self._get_checked_instance(cls, _instance)
-        batch_shape = Size(batch_shape)
         for name, dims in event_dims.items():
             if name in self.__dict__:
                 value = getattr(self, name)
-                setattr(new, name, value.expand(batch_shape + value.shape[value.dim() - dims:]))
-        parent: Any = super(cls, new)
-        parent.__init__(batch_shape, self._event_shape, validate_args=False)
-        new._validate_args = self._validate_args
+                setattr(new, name, value.expand(Size(batch_shape) + value.shape[value.dim() - dims:]))
         return new
 
     def __repr__(self) -> str:

@@ -10,6 +10,8 @@ import retrograd as torch
 from retrograd import Tensor
 from retrograd.overrides import is_tensor_like
 
+from ..names import public
+
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]
 
@@ -40,6 +42,11 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:
     """Samples of the standard normal distribution."""
     return torch.empty(shape, dtype=dtype, device=device).normal_()
+
+
+def _shown(cls: type) -> str:
+    """A class as PyTorch's messages show it."""
+    return f"<class '{public(cls.__module__)}.{cls.__qualname__}'>"
 
 
 def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
