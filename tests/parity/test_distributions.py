@@ -1,15 +1,16 @@
-"""Distributions against PyTorch: samples, densities, moments, gradients, expanding, printing, and errors."""
+"""Distributions, transforms and constraints against PyTorch: numbers, gradients, shapes, printing, and errors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 
 import retrograd
-from comparing import distribution_calls as calls
-from comparing.against_torch import graph_names, same_error, same_values
+from comparing import distribution_calls as calls, transform_calls
+from comparing.against_torch import as_array, graph_names, same_error, same_values
 
 # Of the tolerance of a dtype: values agree up to the last bits, gradients up to the rounding of longer sums.
 VALUES, GRADIENTS = 0.05, 10.0
@@ -34,8 +35,8 @@ def same(theirs: Any, ours: Any, where: str) -> None:
         assert ours == theirs, where
 
 
-def compare(line: str) -> None:
-    theirs, ours = (calls.outcomes(library, line) for library in (torch, retrograd))
+def compare(outcomes: Callable[[Any, str], dict[str, Any]], line: str) -> None:
+    theirs, ours = (outcomes(library, line) for library in (torch, retrograd))
     for where, expected in theirs.items():
         same(expected, ours.get(where), where)
     assert ours.keys() == theirs.keys()
@@ -43,11 +44,32 @@ def compare(line: str) -> None:
 
 @pytest.mark.parametrize("line", calls.lines(calls.CONTINUOUS))
 def test_continuous(line: str) -> None:
-    compare(line)
+    compare(calls.outcomes, line)
 
 
-@pytest.mark.parametrize("line", calls.lines(calls.WRONG))
+@pytest.mark.parametrize("line", calls.lines(transform_calls.TRANSFORMS))
+def test_transforms(line: str) -> None:
+    compare(transform_calls.outcomes_of_transform, line)
+
+
+@pytest.mark.parametrize("line", calls.lines(transform_calls.CONSTRAINTS))
+def test_constraints(line: str) -> None:
+    compare(transform_calls.outcomes_of_constraint, line)
+
+
+@pytest.mark.parametrize("line", calls.lines(calls.WRONG) + calls.lines(transform_calls.WRONG))
 def test_errors(line: str) -> None:
     theirs, ours = (calls.error_of(library, line) for library in (torch, retrograd))
     assert theirs is not None
     same_error(theirs, ours)
+
+
+@pytest.mark.parametrize("line", ["Normal(t([0.5, -1.0]), 2.0)", "Uniform(-1.0, t([2.0, 3.0]))", "Exponential(3.0)",
+                                  "Cauchy(0.5, 2.0)", "HalfNormal(2.0)", "HalfCauchy(t([2.0, 0.1], dtype=f64))"])
+def test_samples_are_the_same_bit_for_bit(line: str) -> None:
+    found = []
+    for library in (torch, retrograd):
+        library.manual_seed(7)
+        d = calls.Made(library, line).value
+        found.append([as_array(d.sample((50,))).tobytes(), as_array(d.rsample((50,))).tobytes()])
+    assert found[0] == found[1]

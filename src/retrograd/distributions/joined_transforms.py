@@ -106,7 +106,8 @@ class CatTransform(_JoinedTransform):
         logarithms = [_sum_rightmost(found, self.event_dim - transform.event_dim)
                       for found, transform in zip(self._logarithms(x, y), self.transforms)]
         dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim
-        return torch.cat(logarithms, dim=dim) if dim < 0 else sum(logarithms[1:], logarithms[0])
+        joined: Any = torch.cat(logarithms, dim=dim) if dim < 0 else sum(logarithms)
+        return joined
 
     @constraints.dependent_property
     def domain(self) -> Any:

@@ -10,7 +10,7 @@ import retrograd as torch
 from retrograd import Tensor
 from retrograd.overrides import is_tensor_like
 
-from ..names import public
+from ..names import PACKAGE
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]
@@ -46,7 +46,7 @@ def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:
 
 def _shown(cls: type) -> str:
     """A class as PyTorch's messages show it."""
-    return f"<class '{public(cls.__module__)}.{cls.__qualname__}'>"
+    return repr(cls).replace(f"'{PACKAGE}.", "'torch.")
 
 
 def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
