@@ -3,7 +3,7 @@
 Written with the public names of the package alone, as a program would be. A distribution is a file of PyTorch's name.
 """
 
-from ..names import missing, offered
+from .. import names
 from . import constraints, transforms
 from .cauchy import Cauchy
 from .constraint_registry import biject_to, transform_to
@@ -26,6 +26,6 @@ from .transforms import *
 from .uniform import Uniform
 from .weibull import Weibull
 
-__all__ = [name for name in offered(globals()) if name != "missing"]
+__all__ = names.offered(globals())
 
-__getattr__ = missing(__name__, __all__)
+names.hint_at_missing_names()
