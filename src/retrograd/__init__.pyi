@@ -25,9 +25,12 @@ from retrograd import _utils as _utils
 from retrograd import accelerator as accelerator
 from retrograd import autograd as autograd
 from retrograd import backends as backends
+from retrograd import compiler as compiler
 from retrograd import cpu as cpu
 from retrograd import cuda as cuda
+from retrograd import distributions as distributions
 from retrograd import fft as fft
+from retrograd import jit as jit
 from retrograd import linalg as linalg
 from retrograd import mps as mps
 from retrograd import nn as nn

@@ -77,8 +77,9 @@ def test_quantiles_and_densities(line: str) -> None:
     torch.testing.assert_close(slope, d.log_prob(x).exp(), rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("line", ["Normal(p([0.5, -1.0], f64), p([2.0, 0.5], f64))", "Laplace(p(0.5, f64), p(2.0, f64))",
-                                  "Exponential(p(1.5, f64))", "Weibull(p(1.5, f64), p(2.0, f64))",
+@pytest.mark.parametrize("line", ["Normal(p([0.5, -1.0], f64), p([2.0, 0.5], f64))",
+                                  "Laplace(p(0.5, f64), p(2.0, f64))", "Exponential(p(1.5, f64))",
+                                  "Weibull(p(1.5, f64), p(2.0, f64))",
                                   "Gumbel(p(0.5, f64), p(2.0, f64))", "Kumaraswamy(p(2.0, f64), p(3.0, f64))",
                                   "GeneralizedPareto(p(0.5, f64), p(2.0, f64), p(0.25, f64))"])
 def test_a_sample_moves_with_its_quantile(line: str) -> None:

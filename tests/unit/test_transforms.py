@@ -71,7 +71,8 @@ def _coordinates(y: Any, constraint: Any) -> Any:
 @pytest.mark.parametrize("line", [
     "AffineTransform(1.0, -2.0) | p(0.5)", "AffineTransform(1.0, p([-2.0, 3.0]), event_dim=1) | p([0.5, 1.0])",
     "ExpTransform() | p(0.5)", "PowerTransform(-2.5) | p(0.5)", "SigmoidTransform() | p(0.5)",
-    "SoftplusTransform() | p(0.5)", "TanhTransform() | p(0.5)", "CumulativeDistributionTransform(Laplace(0, 1)) | p(0.5)",
+    "SoftplusTransform() | p(0.5)", "TanhTransform() | p(0.5)",
+    "CumulativeDistributionTransform(Laplace(0, 1)) | p(0.5)",
     "StickBreakingTransform() | p([0.5, -2.0, 0.25])", "CorrCholeskyTransform() | p([0.5, -2.0, 0.25])",
     "ReshapeTransform((2,), (2, 1)) | p([0.5, 1.0])", "IndependentTransform(TanhTransform(), 1) | p([0.5, 1.0])",
     "ComposeTransform([ExpTransform(), StickBreakingTransform()]) | p([0.5, 1.0])",

@@ -3,7 +3,7 @@
 Written with the public names of the package alone, as a program would be. A distribution is a file of PyTorch's name.
 """
 
-from ..names import missing, offered
+from .. import names
 from . import _kl_across_families, _kl_of_normal_vectors, constraints, transforms
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -51,6 +51,6 @@ from .von_mises import VonMises
 from .weibull import Weibull
 from .wishart import Wishart
 
-__all__ = [name for name in offered(globals()) if name != "missing"]
+__all__ = names.offered(globals())
 
-__getattr__ = missing(__name__, __all__)
+names.hint_at_missing_names()

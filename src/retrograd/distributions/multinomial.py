@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,7 +77,7 @@ class Multinomial(_OfCategorical, Distribution):
         return choices + (logits * value).sum(-1)
 
     def entropy(self) -> Tensor:
-        n = torch.tensor(self.total_count)
         counts = self._binomial.enumerate_support(expand=False)[1:]
         weighted = torch.exp(self._binomial.log_prob(counts)) * torch.lgamma(counts + 1)
-        return n * self._categorical.entropy() - torch.lgamma(n + 1) + weighted.sum([0, -1])
+        return (self.total_count * self._categorical.entropy() - math.lgamma(self.total_count + 1)
+                + weighted.sum([0, -1]))

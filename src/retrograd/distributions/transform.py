@@ -127,6 +127,13 @@ class Transform:
         return shape
 
 
+class Alike(Transform):
+    """A transform without parameters: all of its class are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self))
+
+
 class _InverseTransform(Transform):
     """The inverse of a transform, which alone knows how to compute it."""
 
