@@ -4,27 +4,27 @@ Written with the public names of the package alone, as a program would be. A dis
 """
 
 from .. import names
-from . import constraints, transforms
-from .cauchy import Cauchy
-from .constraint_registry import biject_to, transform_to
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
-from .exponential import Exponential
-from .generalized_pareto import GeneralizedPareto
-from .gumbel import Gumbel
-from .half_cauchy import HalfCauchy
-from .half_normal import HalfNormal
-from .independent import Independent
-from .kumaraswamy import Kumaraswamy
-from .laplace import Laplace
-from .log_normal import LogNormal
-from .logistic_normal import LogisticNormal
-from .normal import Normal
-from .pareto import Pareto
-from .transformed_distribution import TransformedDistribution
+from . import constraints as constraints, transforms as transforms
+from .cauchy import *
+from .constraint_registry import biject_to as biject_to, transform_to as transform_to
+from .distribution import *
+from .exp_family import *
+from .exponential import *
+from .generalized_pareto import *
+from .gumbel import *
+from .half_cauchy import *
+from .half_normal import *
+from .independent import *
+from .kumaraswamy import *
+from .laplace import *
+from .log_normal import *
+from .logistic_normal import *
+from .normal import *
+from .pareto import *
+from .transformed_distribution import *
 from .transforms import *
-from .uniform import Uniform
-from .weibull import Weibull
+from .uniform import *
+from .weibull import *
 
 __all__ = names.offered(globals())
 
