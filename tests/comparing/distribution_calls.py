@@ -172,7 +172,7 @@ def outcomes(library: Any, expression: str) -> dict[str, Any]:
     for name in ("entropy", "perplexity", "__repr__", "enumerate_support"):
         ask(name, lambda name=name: getattr(d, name)())
     ask("support", lambda: repr(d.support))
-    ask("class", lambda: [base.__name__ for base in type(d).__mro__ if base.__name__[0] != "_"])
+    ask("class", lambda: [base.__name__ for base in type(d).__mro__ if not base.__name__.startswith("_")])
     ask("constraints", lambda: [(name, repr(constraint)) for name, constraint in d.arg_constraints.items()])
     sample, samples = draw("sample", d.sample, ()), draw("samples", d.sample, (3, 2))
     draw("rsample", d.rsample, (4,))

@@ -263,6 +263,14 @@ def test_importing_the_package_leaves_distributions_out() -> None:
     assert done.stdout == "False\n"
 
 
+def test_densities_of_numbers() -> None:
+    """Without checks, PyTorch takes a number for the half-Cauchy distribution, and casts tensors."""
+    d = dist.HalfCauchy(torch.tensor(1.0, dtype=torch.float64), validate_args=False)
+    assert d.log_prob(1.0).dtype == torch.float64
+    torch.testing.assert_close(d.log_prob(1.0), torch.tensor(-math.log(math.pi), dtype=torch.float64))
+    assert d.log_prob(-1) == -math.inf
+
+
 def test_support_of_a_class_and_of_an_instance() -> None:
     assert constraints.is_dependent(dist.Uniform.support)
     assert repr(dist.Uniform(0.0, 1.0).support) == "Interval(lower_bound=0.0, upper_bound=1.0)"

@@ -4,52 +4,52 @@ Written with the public names of the package alone, as a program would be. A dis
 """
 
 from .. import names
-from . import _kl_across_families, _kl_of_normal_vectors, constraints, transforms
-from .bernoulli import Bernoulli
-from .beta import Beta
-from .binomial import Binomial
-from .categorical import Categorical
-from .cauchy import Cauchy
-from .chi2 import Chi2
-from .constraint_registry import biject_to, transform_to
-from .continuous_bernoulli import ContinuousBernoulli
-from .dirichlet import Dirichlet
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
-from .exponential import Exponential
-from .fishersnedecor import FisherSnedecor
-from .gamma import Gamma
-from .generalized_pareto import GeneralizedPareto
-from .geometric import Geometric
-from .gumbel import Gumbel
-from .half_cauchy import HalfCauchy
-from .half_normal import HalfNormal
-from .independent import Independent
-from .inverse_gamma import InverseGamma
-from .kl import kl_divergence, register_kl
-from .kumaraswamy import Kumaraswamy
-from .laplace import Laplace
-from .lkj_cholesky import LKJCholesky
-from .log_normal import LogNormal
-from .logistic_normal import LogisticNormal
-from .lowrank_multivariate_normal import LowRankMultivariateNormal
-from .mixture_same_family import MixtureSameFamily
-from .multinomial import Multinomial
-from .multivariate_normal import MultivariateNormal
-from .negative_binomial import NegativeBinomial
-from .normal import Normal
-from .one_hot_categorical import OneHotCategorical, OneHotCategoricalStraightThrough
-from .pareto import Pareto
-from .poisson import Poisson
-from .relaxed_bernoulli import RelaxedBernoulli
-from .relaxed_categorical import RelaxedOneHotCategorical
-from .studentT import StudentT
-from .transformed_distribution import TransformedDistribution
+from . import _kl_across_families, _kl_of_normal_vectors, constraints as constraints, transforms as transforms
+from .bernoulli import *
+from .beta import *
+from .binomial import *
+from .categorical import *
+from .cauchy import *
+from .chi2 import *
+from .constraint_registry import biject_to as biject_to, transform_to as transform_to
+from .continuous_bernoulli import *
+from .dirichlet import *
+from .distribution import *
+from .exp_family import *
+from .exponential import *
+from .fishersnedecor import *
+from .gamma import *
+from .generalized_pareto import *
+from .geometric import *
+from .gumbel import *
+from .half_cauchy import *
+from .half_normal import *
+from .independent import *
+from .inverse_gamma import *
+from .kl import *
+from .kumaraswamy import *
+from .laplace import *
+from .lkj_cholesky import *
+from .log_normal import *
+from .logistic_normal import *
+from .lowrank_multivariate_normal import *
+from .mixture_same_family import *
+from .multinomial import *
+from .multivariate_normal import *
+from .negative_binomial import *
+from .normal import *
+from .one_hot_categorical import *
+from .pareto import *
+from .poisson import *
+from .relaxed_bernoulli import RelaxedBernoulli as RelaxedBernoulli
+from .relaxed_categorical import RelaxedOneHotCategorical as RelaxedOneHotCategorical
+from .studentT import *
+from .transformed_distribution import *
 from .transforms import *
-from .uniform import Uniform
-from .von_mises import VonMises
-from .weibull import Weibull
-from .wishart import Wishart
+from .uniform import *
+from .von_mises import *
+from .weibull import *
+from .wishart import *
 
 __all__ = names.offered(globals())
 
