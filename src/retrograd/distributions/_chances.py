@@ -33,6 +33,14 @@ class _Chances:
         setattr(self, name, parameter)
         return batch_of(parameter, value)
 
+    def _take_with_count(self, total_count: Any, probs: Any, logits: Any) -> Size:
+        """Keep a number of trials, too, in the dtype and the shape of the parameter."""
+        name, value = given(probs, logits)
+        count, parameter = broadcast_all(total_count, value)
+        self.total_count = count.type_as(parameter)
+        setattr(self, name, parameter)
+        return parameter.size()
+
     @lazy_property
     def logits(self) -> Tensor:
         """The log-odds, or the logarithms of the probabilities of several values."""
@@ -56,6 +64,27 @@ class _Chances:
     def param_shape(self) -> Size:
         """The shape of the parameter."""
         return self._param.size()
+
+
+class _OfBase:
+    """A transformed distribution with the parameters of its base."""
+
+    base_dist: Any
+
+    @property
+    def temperature(self) -> Any:
+        """The temperature."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Any:
+        """The logarithms of the odds, or of the probabilities."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self.base_dist.probs
 
 
 class _OfCategorical:

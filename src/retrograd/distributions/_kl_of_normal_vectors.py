@@ -27,7 +27,7 @@ def _same_events(p: _Either, q: _Either, names: str) -> None:
 
 def _log_det(p: _Either) -> Tensor:
     if isinstance(p, MultivariateNormal):
-        return 2 * p._half_log_det()
+        return 2 * p._log_det_of_factor()
     return _batch_lowrank_logdet(p._unbroadcasted_cov_diag, p._capacitance_tril)
 
 

@@ -9,9 +9,8 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _Chances, given
+from ._chances import _Chances
 from .distribution import Distribution
-from .utils import broadcast_all
 
 __all__ = ["Binomial"]
 
@@ -30,11 +29,7 @@ class Binomial(_Chances, Distribution):
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None,
                  validate_args: bool | None = None) -> None:
-        name, value = given(probs, logits)
-        count, parameter = broadcast_all(total_count, value)
-        self.total_count = count.type_as(parameter)
-        setattr(self, name, parameter)
-        super().__init__(parameter.size(), validate_args=validate_args)
+        super().__init__(self._take_with_count(total_count, probs, logits), validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         return self._expanded(Binomial, batch_shape, _instance, total_count=0, probs=0, logits=0)

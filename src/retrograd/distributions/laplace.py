@@ -9,13 +9,14 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
+from ._symmetric import _Symmetric
 from .distribution import Distribution
 from .utils import broadcast_all
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(_Symmetric, Distribution):
     """The Laplace distribution, with the density `exp(-|x - loc| / scale) / (2 * scale)`.
 
     >>> import retrograd as torch
@@ -34,14 +35,6 @@ class Laplace(Distribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         return self._expanded(Laplace, batch_shape, _instance, loc=0, scale=0)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

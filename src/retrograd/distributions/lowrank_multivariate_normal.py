@@ -10,8 +10,9 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
+from ._symmetric import _Symmetric
 from .distribution import Distribution
-from .multivariate_normal import _batch_mahalanobis, _batch_mv
+from .multivariate_normal import _batch_mahalanobis, _batch_mv, _OfBatch
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]
@@ -37,7 +38,7 @@ def _batch_lowrank_mahalanobis(factor: Tensor, diagonal: Tensor, x: Tensor, capa
     return (x.pow(2) / diagonal).sum(-1) - _batch_mahalanobis(capacitance_tril, projected)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(_OfBatch, _Symmetric, Distribution):
     """Normal vectors with the mean `loc` and the covariance cov_factor @ cov_factor.T + diag(cov_diag).
 
     The shapes are (*, n), (*, n, m) and (*, n). Densities cost no more than factors of m x m matrices.
@@ -81,14 +82,6 @@ class LowRankMultivariateNormal(Distribution):
             setattr(new, name, getattr(self, name))
         return self._expanded(LowRankMultivariateNormal, batch_shape, new, loc=1, cov_diag=1, cov_factor=2)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
     @lazy_property
     def variance(self) -> Tensor:
         """The diagonal of the covariance."""
@@ -114,9 +107,6 @@ class LowRankMultivariateNormal(Distribution):
         scaled = self._unbroadcasted_cov_factor.mT / self._unbroadcasted_cov_diag.unsqueeze(-2)
         a = torch.linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
         return self._of_batch(torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - torch.matmul(a.mT, a))
-
-    def _of_batch(self, matrix: Tensor) -> Tensor:
-        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape, factor = self._extended_shape(sample_shape), self._unbroadcasted_cov_factor

@@ -10,6 +10,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
+from ._symmetric import _Symmetric
 from .distribution import Distribution
 from .utils import _standard_normal, lazy_property
 
@@ -54,7 +55,40 @@ def _the_matrix(covariance_matrix: Tensor | None, precision_matrix: Tensor | Non
     return [(name, matrix) for name, matrix in given if matrix is not None]
 
 
-class MultivariateNormal(Distribution):
+class _OfBatch:
+    """A distribution, or a part of one, that expands matrices to its batch."""
+
+    _batch_shape: Any
+
+    def _of_batch(self, matrix: Tensor) -> Tensor:
+        return matrix.expand((*self._batch_shape, -1, -1))
+
+
+class _Factored(_OfBatch):
+    """A part of a distribution with a covariance, whose Cholesky factor is `_unbroadcasted_scale_tril`."""
+
+    _unbroadcasted_scale_tril: Tensor
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        """The lower Cholesky factor of the covariance."""
+        return self._of_batch(self._unbroadcasted_scale_tril)
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        """The covariance."""
+        return self._of_batch(torch.matmul(self._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril.mT))
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance."""
+        return self._of_batch(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
+
+    def _log_det_of_factor(self) -> Tensor:
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+class MultivariateNormal(_Factored, _Symmetric, Distribution):
     """Normal vectors with the mean `loc` and one of three matrices.
 
     The matrix is the covariance, its inverse, or the lower Cholesky factor of the covariance. `loc` has the shape
@@ -95,32 +129,6 @@ class MultivariateNormal(Distribution):
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         return self._expanded(MultivariateNormal, batch_shape, new, loc=1, **_EVENT_DIMS)
 
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        """The lower Cholesky factor of the covariance."""
-        return self._of_batch(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        """The covariance."""
-        return self._of_batch(torch.matmul(self._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril.mT))
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        """The inverse of the covariance."""
-        return self._of_batch(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    def _of_batch(self, matrix: Tensor) -> Tensor:
-        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
     @property
     def variance(self) -> Tensor:
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
@@ -129,15 +137,12 @@ class MultivariateNormal(Distribution):
         eps = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
-    def _half_log_det(self) -> Tensor:
-        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         squares = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + squares) - self._half_log_det()
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + squares) - self._log_det_of_factor()
 
     def entropy(self) -> Tensor:
-        entropy = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._half_log_det()
+        entropy = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det_of_factor()
         return entropy.expand(self._batch_shape) if self._batch_shape else entropy

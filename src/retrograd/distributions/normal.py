@@ -10,13 +10,14 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
+from ._symmetric import _Symmetric
 from .exp_family import ExponentialFamily
 from .utils import _standard_normal, broadcast_all
 
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(_Symmetric, ExponentialFamily):
     """The normal distribution with the mean `loc` and the standard deviation `scale`, numbers or tensors.
 
     >>> import retrograd as torch
@@ -36,14 +37,6 @@ class Normal(ExponentialFamily):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         return self._expanded(Normal, batch_shape, _instance, loc=0, scale=0)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:

@@ -9,7 +9,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _Chances
+from ._chances import _Chances, _OfBase
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
@@ -54,7 +54,7 @@ class LogitRelaxedBernoulli(_Chances, Distribution):
         return self.temperature.log() + off - 2 * off.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(_OfBase, TransformedDistribution):
     """Numbers between 0 and 1, which are nearer to the ends the lower the `temperature` is.
 
     >>> import retrograd as torch
@@ -73,18 +73,3 @@ class RelaxedBernoulli(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The log-odds."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self.base_dist.probs

@@ -9,7 +9,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _OfCategorical
+from ._chances import _OfBase, _OfCategorical
 from .categorical import Categorical
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
@@ -60,7 +60,7 @@ class ExpRelaxedCategorical(_OfCategorical, Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_OfBase, TransformedDistribution):
     """Vectors of probabilities that are nearer to vectors with a single 1 the lower the `temperature` is.
 
     >>> import retrograd as torch
@@ -79,18 +79,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedOneHotCategorical, _instance))
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self.base_dist.probs

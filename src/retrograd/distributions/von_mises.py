@@ -10,13 +10,14 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
+from ._symmetric import _Symmetric
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
 
 
-class VonMises(Distribution):
+class VonMises(_Symmetric, Distribution):
     """Angles from -pi to pi with a density in proportion to exp(concentration * cos(x - loc)).
 
     >>> import retrograd as torch
@@ -75,14 +76,6 @@ class VonMises(Distribution):
                 angles = torch.where(accepted, (sign - 0.5).sign() * f.acos(), angles)
                 done = done | accepted
             return ((angles + math.pi + self._loc) % (2 * math.pi) - math.pi).to(self.loc.dtype)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @lazy_property
     def variance(self) -> Tensor:

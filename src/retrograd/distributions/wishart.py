@@ -13,8 +13,7 @@ from ..errors import warn
 from . import constraints
 from .chi2 import Chi2
 from .exp_family import ExponentialFamily
-from .multivariate_normal import _EVENT_DIMS, _FACTOR, _the_matrix
-from .utils import lazy_property
+from .multivariate_normal import _EVENT_DIMS, _FACTOR, _Factored, _the_matrix
 
 __all__ = ["Wishart"]
 
@@ -26,7 +25,7 @@ def _mvdigamma(x: Tensor, p: int) -> Tensor:
     return torch.digamma(x.unsqueeze(-1) - torch.arange(p, dtype=x.dtype).div(2).expand((*x.shape, -1))).sum(-1)
 
 
-class Wishart(ExponentialFamily):
+class Wishart(_Factored, ExponentialFamily):
     """Positive definite matrices: the sum of the outer squares of `df` normal vectors with mean 0.
 
     One of three matrices of shape (*, p, p) is given: the covariance of the vectors, its inverse, or its lower Cholesky
@@ -86,24 +85,6 @@ class Wishart(ExponentialFamily):
         return {"covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
                 "scale_tril": constraints.lower_cholesky, "df": constraints.greater_than(self._event_shape[-1] - 1)}
 
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        """The lower Cholesky factor of the covariance."""
-        return self._of_batch(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        """The covariance of the vectors."""
-        return self._of_batch(self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT)
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        """The inverse of the covariance."""
-        return self._of_batch(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    def _of_batch(self, matrix: Tensor) -> Tensor:
-        return matrix.expand(self._batch_shape + self._event_shape)
-
     def _df_of_matrices(self) -> Tensor:
         return self.df.view((*self._batch_shape, 1, 1))
 
@@ -153,9 +134,6 @@ class Wishart(ExponentialFamily):
     def _of_all_batch(self, found: Tensor) -> Tensor:
         """Whether it was found for a matrix of the batch, for each sample of the batch."""
         return found.amax([*range(-len(self._batch_shape), 0)]) if self._batch_shape else found
-
-    def _log_det_of_factor(self) -> Tensor:
-        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
