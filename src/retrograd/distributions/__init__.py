@@ -4,7 +4,9 @@ Written with the public names of the package alone, as a program would be. A dis
 """
 
 from .. import names
-from . import _kl_across_families, _kl_of_normal_vectors, constraints as constraints, transforms as transforms
+from . import (
+    constraints as constraints, divergences_across_families as divergences_across_families,
+    divergences_of_normal_vectors as divergences_of_normal_vectors, transforms as transforms)
 from .bernoulli import *
 from .beta import *
 from .binomial import *

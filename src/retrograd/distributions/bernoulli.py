@@ -11,7 +11,7 @@ from retrograd import Size, Tensor
 from retrograd.nn.functional import binary_cross_entropy_with_logits
 
 from . import constraints
-from ._chances import _Chances
+from .chances import _Chances
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 

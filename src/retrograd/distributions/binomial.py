@@ -9,7 +9,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _Chances
+from .chances import _Chances
 from .distribution import Distribution
 
 __all__ = ["Binomial"]

@@ -10,7 +10,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _Chances, given
+from .chances import _Chances, given
 from .distribution import Distribution
 
 __all__ = ["Categorical"]

@@ -10,7 +10,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import batch_of
+from .chances import batch_of
 from .distribution import Distribution
 from .gamma import Gamma
 from .utils import broadcast_all

@@ -10,7 +10,7 @@ from retrograd import Size, Tensor
 from retrograd.nn.functional import binary_cross_entropy_with_logits
 
 from . import constraints
-from ._chances import _Chances
+from .chances import _Chances
 from .distribution import Distribution
 from .utils import broadcast_all
 

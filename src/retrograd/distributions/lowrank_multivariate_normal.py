@@ -10,9 +10,9 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._symmetric import _Symmetric
 from .distribution import Distribution
 from .multivariate_normal import _batch_mahalanobis, _batch_mv, _OfBatch
+from .symmetric import _Symmetric
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]

@@ -10,9 +10,9 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _OfCategorical
 from .binomial import Binomial
 from .categorical import Categorical
+from .chances import _OfCategorical
 from .distribution import Distribution
 from .utils import broadcast_all
 

@@ -10,8 +10,8 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._symmetric import _Symmetric
 from .distribution import Distribution
+from .symmetric import _Symmetric
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["MultivariateNormal"]

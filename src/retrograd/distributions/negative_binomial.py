@@ -10,7 +10,7 @@ from retrograd import Size, Tensor
 from retrograd.nn.functional import logsigmoid
 
 from . import constraints
-from ._chances import _Chances
+from .chances import _Chances
 from .distribution import Distribution
 from .gamma import Gamma
 from .utils import lazy_property

@@ -10,8 +10,8 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._symmetric import _Symmetric
 from .exp_family import ExponentialFamily
+from .symmetric import _Symmetric
 from .utils import _standard_normal, broadcast_all
 
 __all__ = ["Normal"]

@@ -9,7 +9,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import batch_of
+from .chances import batch_of
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 

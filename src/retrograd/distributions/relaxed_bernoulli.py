@@ -9,7 +9,7 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _Chances, _OfBase
+from .chances import _Chances, _OfBase
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform

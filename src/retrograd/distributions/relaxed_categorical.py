@@ -9,8 +9,8 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._chances import _OfBase, _OfCategorical
 from .categorical import Categorical
+from .chances import _OfBase, _OfCategorical
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform

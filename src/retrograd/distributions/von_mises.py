@@ -10,8 +10,8 @@ import retrograd as torch
 from retrograd import Size, Tensor
 
 from . import constraints
-from ._symmetric import _Symmetric
 from .distribution import Distribution
+from .symmetric import _Symmetric
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["VonMises"]

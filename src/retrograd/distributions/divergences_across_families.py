@@ -13,11 +13,11 @@ from typing import Any
 import retrograd as torch
 from retrograd import Tensor
 
-from ._kl_within_families import infinite_where
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial
 from .continuous_bernoulli import ContinuousBernoulli
+from .divergences_within_families import infinite_where
 from .exponential import Exponential
 from .gamma import Gamma
 from .gumbel import Gumbel
