@@ -12,6 +12,7 @@ from retrograd import Size, Tensor
 from . import constraints
 from .beta import Beta
 from .distribution import Distribution
+from .utils import broadcast_all
 
 __all__ = ["LKJCholesky"]
 
@@ -33,8 +34,7 @@ class LKJCholesky(Distribution):
         if dim < 2:
             raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
         self.dim = dim
-        self.concentration = torch.as_tensor(concentration) if isinstance(concentration, Tensor) else torch.tensor(
-            concentration, dtype=torch.get_default_dtype())
+        (self.concentration,) = broadcast_all(concentration)
         rows = torch.arange(dim - 1, dtype=self.concentration.dtype)
         rows = torch.cat([rows.new_zeros((1,)), rows])
         most = self.concentration + 0.5 * (dim - 2)
