@@ -185,6 +185,7 @@ def outcomes(library: Any, expression: str) -> dict[str, Any]:
     for number in (0.5, -0.5, float("nan")):
         ask(f"log_prob of {number}", lambda number=number: d.log_prob(
             library.full(d.batch_shape + d.event_shape, number)))
+    ask("cdf of nan", lambda: d.cdf(library.full(d.batch_shape + d.event_shape, float("nan"))))
     ask("log_prob of a wrong shape", lambda: d.log_prob(library.zeros(7, 5, 3)))
     ask("log_prob of a number", lambda: d.log_prob(0.5))
     expanded = ask("expanded", lambda: d.expand((2, *d.batch_shape)))

@@ -52,6 +52,7 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self) -> Tensor:
+        """PyTorch's formula, which is nan for all parameters."""
         a, b = self.concentration1, self.concentration0
         logarithm = b.reciprocal() * (-b).log1p() - (-b * a).log1p()
         logarithm[(a < 1) | (b < 1)] = float("nan")
