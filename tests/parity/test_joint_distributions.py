@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import warnings
 from functools import cache
 from typing import Any
@@ -127,3 +129,33 @@ def test_what_cannot_be_registered(pair: tuple[Any, Any]) -> None:
             library.distributions.register_kl(p, q)
         errors.append(caught.value)
     same_error(*errors)
+
+
+def _parameters(function: Any) -> list[tuple[str, str]]:
+    """The names and the defaults of the parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    return [(parameter.name, repr(parameter.default).replace("retrograd", "torch")) for parameter in parameters]
+
+
+MODULES = sorted(name for name, module in vars(torch.distributions).items()
+                 if inspect.ismodule(module) and hasattr(module, "__all__"))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_names_parameters_and_defaults(module: str) -> None:
+    theirs, ours = (importlib.import_module(f"{library.__name__}.distributions.{module}") for library in LIBRARIES)
+    assert sorted(ours.__all__) == sorted(theirs.__all__)
+    for name in theirs.__all__:
+        their, our = getattr(theirs, name), getattr(ours, name)
+        if not inspect.isclass(their):
+            if callable(their):
+                assert _parameters(our) == _parameters(their), name
+            continue
+        assert _parameters(our) == _parameters(their), name
+        for member in dir(their):
+            kind = inspect.getattr_static(their, member)
+            if not member.startswith("_"):
+                assert hasattr(our, member), (name, member)
+                assert isinstance(inspect.getattr_static(our, member), property) == isinstance(kind, property)
+                if inspect.isfunction(kind):
+                    assert _parameters(getattr(our, member)) == _parameters(getattr(their, member)), (name, member)
