@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,10 +258,28 @@ def test_gradients_reach_the_parameters_through_a_policy() -> None:
     np.testing.assert_allclose(loc.grad.numpy(), (advantages[:, None] * actions / 4).mean(0).numpy(), rtol=1e-6)
 
 
-def test_importing_the_package_leaves_distributions_out() -> None:
-    code = "import sys, retrograd as torch; print('retrograd.distributions' in sys.modules); torch.distributions.Normal"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+PROGRAM = """
+import sys
+import torch
+print(any(name.endswith("torch.distributions") or name == "retrograd.distributions" for name in sys.modules))
+import torch.distributions as dist
+from torch.distributions import Normal, constraints
+from torch.distributions.constraint_registry import biject_to
+from torch.distributions.distribution import Distribution
+from torch.distributions.transforms import AffineTransform
+from torch.distributions.utils import broadcast_all
+import torch.distributions.log_normal
+print(dist.normal.Normal is Normal, torch.distributions.transforms.AffineTransform is AffineTransform)
+print(Normal(0.0, 1.0).log_prob(torch.tensor(0.0)), dist.log_normal.LogNormal)
+"""
+
+
+def test_a_program_for_pytorch_imports_distributions_late(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "retrograd", "run", str(tmp_path / "program.py")],
+                          capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (
+        "False\nTrue True\ntensor(-0.9189) <class 'retrograd.distributions.log_normal.LogNormal'>\n", "")
 
 
 def test_densities_of_numbers() -> None:
