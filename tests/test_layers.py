@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "compiling"),
     ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
      "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports"),
-    ("", "wiring"),
+    ("", "distributions", "wiring"),
     ("command", "__main__"),
 )
 # Modules that may not name these classes, not even in an annotation or a string.

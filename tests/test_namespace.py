@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-PUBLIC = ["retrograd", "retrograd.autograd", "retrograd.autograd.functional", "retrograd.cuda", "retrograd.fft",
-          "retrograd.linalg", "retrograd.nn", "retrograd.nn.functional", "retrograd.optim", "retrograd.special",
-          "retrograd.utils", "retrograd.viz"]
+PUBLIC = ["retrograd", "retrograd.autograd", "retrograd.autograd.functional", "retrograd.cuda",
+          "retrograd.distributions", "retrograd.fft", "retrograd.linalg", "retrograd.nn", "retrograd.nn.functional",
+          "retrograd.optim", "retrograd.special", "retrograd.utils", "retrograd.viz"]
 
 
 def offered(module: ModuleType) -> set[str]:

@@ -59,7 +59,8 @@ from .tensors.functions.creation.random import (
     bernoulli, multinomial, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm)
 from .tensors.functions.creation.ranges import arange, linspace, logspace, range, tril_indices, triu_indices
 from .tensors.functions.creation.sampling import (
-    _sample_dirichlet as _sample_dirichlet, _standard_gamma as _standard_gamma, binomial, poisson)
+    _dirichlet_grad as _dirichlet_grad, _sample_dirichlet as _sample_dirichlet, _standard_gamma as _standard_gamma,
+    _standard_gamma_grad as _standard_gamma_grad, binomial, poisson)
 from .tensors.functions.creation.windows import (
     bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window)
 from .tensors.functions.deprecated import eig, lstsq, matrix_rank, solve, symeig
@@ -152,7 +153,14 @@ from .wiring import say_where as _say_where, wire as _wire
 
 if TYPE_CHECKING:
     # imported when a program first names them
-    from . import compiler as compiler, hub as hub, jit as jit, multiprocessing as multiprocessing, signal as signal
+    from . import (
+        compiler as compiler,
+        distributions as distributions,
+        hub as hub,
+        jit as jit,
+        multiprocessing as multiprocessing,
+        signal as signal,
+    )
 
 __version__ = version.__version__
 
@@ -163,9 +171,17 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
              "names", "ops", "optimized", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
-__all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+__all__ += ["_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils"]
 _say_where([globals()[name] for name in __all__], __name__)
+_LATE = [
+    "compiler",
+    "distributions",
+    "hub",
+    "jit",
+    "multiprocessing",
+    "signal",
+]
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=["compiler", "hub", "jit", "multiprocessing", "signal"])
+    __getattr__ = _missing(__name__, __all__, modules=_LATE)
 
 _hint_at_missing_names()

@@ -214,7 +214,7 @@ def compare(case: Case, *arrays: Any, grad: bool = True, order: int = 2, names: 
     """Run the case on both libraries and compare all there is. Arrays become leaves, which require grad if `grad`."""
     theirs, ours = Outcome(torch, case, arrays, grad), Outcome(retrograd, case, arrays, grad)
     if theirs.error is not None or ours.error is not None:
-        _same_error(theirs.error, ours.error)
+        same_error(theirs.error, ours.error)
         return
     assert len(ours.results) == len(theirs.results)
     for i, (t, o) in enumerate(zip(theirs.results, ours.results, strict=True)):
@@ -228,7 +228,7 @@ def compare(case: Case, *arrays: Any, grad: bool = True, order: int = 2, names: 
     if theirs.differentiable:
         expected, found = theirs.gradients(seed, order), ours.gradients(seed, order)
         if theirs.error is not None or ours.error is not None:
-            _same_error(theirs.error, ours.error)
+            same_error(theirs.error, ours.error)
             return
         # A gradient that depends on nothing ends the chain earlier.
         for depth, pair in enumerate(zip_longest(expected, found, fillvalue=[]), 1):
@@ -245,7 +245,7 @@ def _nonzero(tensor: Any) -> bool:
     return tensor is not None and bool(np.any(as_array(tensor)))
 
 
-def _same_error(theirs: Exception | None, ours: Exception | None) -> None:
+def same_error(theirs: Exception | None, ours: Exception | None) -> None:
     assert ours is not None, f"no error, torch raises {type(theirs).__name__}: {theirs}"
     if theirs is None:
         raise AssertionError("torch raises no error") from ours

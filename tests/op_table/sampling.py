@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from op_table.entry import ONE, Entry, Shapes
+from op_table.entry import ONE, TWO, Entry, Shapes
 
 
 def _drawn(name: str, draw: Callable[..., Any], shapes: tuple[Shapes, ...] = ONE, **options: Any) -> Entry:
@@ -25,5 +25,9 @@ SAMPLING = [
     _drawn("_standard_gamma", lambda t, x: t._standard_gamma(x), low=0.1, high=30.0, no_tangent="PyTorch has none",
            once=True, apart={"f": "PyTorch approximates the derivative, to three digits"},
            conventional="a sample moves as its quantile does, and not as a draw with the same numbers does"),
+    _drawn("_standard_gamma_grad", lambda t, a, x: t._standard_gamma_grad(a, x), TWO, low=0.1, high=30.0, refused=True,
+           apart={"f": "PyTorch approximates the derivative, to three digits"}),
+    _drawn("_dirichlet_grad", lambda t, x, a, b: t._dirichlet_grad(x, a, a + b), (((3, 4), (3, 4), (3, 4)),), low=0.1,
+           high=0.9, refused=True, apart={"f": "PyTorch approximates the derivative, to three digits"}),
     _drawn("_sample_dirichlet", lambda t, x: t._sample_dirichlet(x), low=0.1, refused=True),
 ]

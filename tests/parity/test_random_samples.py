@@ -116,3 +116,12 @@ def test_gamma_samples_move_with_their_shape() -> None:
         with pytest.raises(NotImplementedError, match="the derivative for '_standard_gamma_grad' is not implemented"):
             library.autograd.grad(first.sum(), x)
     np.testing.assert_allclose(gradients[1], gradients[0], rtol=1e-3)
+
+
+def test_dirichlet_samples_move_with_their_concentrations() -> None:
+    """PyTorch's derivative is an approximation."""
+    x, alpha, rest = (np.random.default_rng(n).uniform(low, high, 200) for n, (low, high) in enumerate(
+        ((0.01, 0.99), (0.1, 12.0), (0.1, 12.0))))
+    theirs, ours = (library._dirichlet_grad(*map(library.tensor, (x, alpha, alpha + rest))).numpy()
+                    for library in LIBRARIES)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-2)

@@ -8,6 +8,7 @@ public functions, and for functions without schemas from the annotations of Pyth
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
@@ -152,10 +153,19 @@ def namespace(path: str) -> str:
             lines += function(member, ways_of(value), False)
         else:
             lines.append(f"{member}: {text_of(type(value) if value is not None else None)}")
+    imports += (f"from {name} import {lazy} as {lazy}" for lazy in imported_late(module))
     listed = ", ".join(f'"{member}"' for member in module.__all__)
     lines += ["", *wrapped(f"__all__ = [{listed}]")]
     doc = (module.__doc__ or "").partition("\n")[0]
     return page(doc, [*sorted(imports), "", *lines] if imports else lines)
+
+
+def imported_late(module: types.ModuleType) -> list[str]:
+    """The modules below a module that it imports only for type checkers, because a program imports them by naming."""
+    blocks = [node for node in ast.parse(source(module)).body if isinstance(node, ast.If)
+              and ast.unparse(node.test) == "TYPE_CHECKING"]
+    return [alias.name for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)
+            for alias in node.names if alias.asname == alias.name]
 
 
 def home(cls: type) -> str:

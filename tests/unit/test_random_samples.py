@@ -113,3 +113,28 @@ def test_a_gamma_sample_keeps_its_quantile(shape: float, at: float) -> None:
         half = x + step / 2 * by_shape(np.array([a + k * step]), np.array([x])).item()
         x += step * by_shape(np.array([a + (k + 0.5) * step]), np.array([half])).item()
     assert quantile(a + 1, x) == pytest.approx(quantile(a, start), rel=1e-3)
+
+
+@pytest.mark.parametrize("a", [0.02, 0.7, 3.0, 400.0])
+def test_a_component_of_a_dirichlet_sample_stays_at_its_quantile(a: float) -> None:
+    """If b is 1, the quantile is x ** a. If a is 1 and b is 1, the sample is uniform."""
+    x = torch.tensor([1e-9, 0.01, 0.3, 0.5, 0.9, 0.999], dtype=torch.float64)
+    shape, total = torch.full_like(x, a), torch.full_like(x, a + 1)
+    torch.testing.assert_close(torch._dirichlet_grad(x, shape, total), -x * x.log() / a / (1 - x), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 2.5), (2.0, 3.0), (30.0, 0.8), (7.0, 90.0)])
+def test_the_slope_of_a_component_agrees_with_differences_of_the_distribution(a: float, b: float) -> None:
+    """The distribution function is a sum over the logarithm of t / (1 - t)."""
+    u = np.linspace(-90.0, 60.0, 300_001)
+
+    def density(a: float) -> Any:
+        heights = np.exp(-a * np.logaddexp(0, -u) - b * np.logaddexp(0, u))
+        return heights / heights.sum()
+
+    place = np.argmax(density(a)) + 600
+    below = [float(np.cumsum(density(near))[place] - 0.5 * density(near)[place]) for near in (a - 1e-4, a + 1e-4)]
+    slope = -(below[1] - below[0]) / 2e-4 / density(a)[place] * (u[1] - u[0])
+    x = 1 / (1 + math.exp(-u[place]))
+    ours = torch._dirichlet_grad(*(torch.tensor([v], dtype=torch.float64) for v in (x, a, a + b)))
+    assert ours.item() == pytest.approx(slope * x, rel=1e-5)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels.elementwise import elementary as kernels
 from ..kernels.layout import copied
+from ..kernels.special.dirichlet_slope import dirichlet_sample_by_concentration
 from ..kernels.special.incomplete_gamma import gamma_sample_by_shape
 from ..modes import local
 from .basic import real
@@ -97,3 +98,7 @@ gamma_gradient = elementwise("_standard_gamma_grad", gamma_sample_by_shape, doma
                              shapes=_no_second, samples=_no_second)
 standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", tensors=1,
                              x=lambda g, x, out: g * gamma_gradient(x, out))
+dirichlet_gradient = elementwise(
+    "_dirichlet_grad", dirichlet_sample_by_concentration, domain="as given", node="NotImplemented", tensors=3,
+    samples=not_differentiable("_dirichlet_grad"), concentrations=not_differentiable("_dirichlet_grad"),
+    totals=not_differentiable("_dirichlet_grad"))

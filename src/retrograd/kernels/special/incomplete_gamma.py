@@ -88,7 +88,7 @@ def _upper_series(a: Any, x: Any) -> Any:
 
 
 @cache
-def _gauss_legendre(count: int) -> tuple[Any, Any]:
+def gauss_legendre(count: int) -> tuple[Any, Any]:
     """The nodes and weights of the quadrature from -1 to 1. They are computed on first use, which takes a while."""
     return np.polynomial.legendre.leggauss(count)
 
@@ -99,7 +99,7 @@ def _tail(a: Any, x: Any, upper: Any) -> Any:
     spread = np.sqrt((a - 1) / (x * x))
     reach = 80 / (slope + np.sqrt(slope * slope + 80 * spread * spread))
     reach = np.where(upper, reach * (1 + reach / x), np.minimum(reach, x))
-    points, weights = _gauss_legendre(_NODES)
+    points, weights = gauss_legendre(_NODES)
     direction = np.where(upper, 1.0, -1.0)
     total = np.zeros_like(x)
     for point, weight in zip(points, weights, strict=True):
@@ -158,6 +158,7 @@ _BLOCK, _NODES_OF_SLOPE = 4096, 100     # samples at a time, to save memory; and
 
 def gamma_sample_by_shape(shapes: Any, samples: Any) -> Any:
     """The derivative of each sample by its shape, in the samples' dtype. It is computed in double precision."""
+    dtype, (shapes, samples) = samples.dtype, np.broadcast_arrays(shapes, samples)
     a, x = (np.asarray(v, np.float64).ravel() for v in (shapes, samples))
     result = np.empty_like(x)
     near = x < _SERIES_BELOW
@@ -166,7 +167,7 @@ def gamma_sample_by_shape(shapes: Any, samples: Any) -> Any:
     for start in range(0, far.size, _BLOCK):
         places = far[start : start + _BLOCK]
         result[places] = _by_quadrature(a[places], x[places])
-    return result.reshape(samples.shape).astype(samples.dtype)
+    return result.reshape(samples.shape).astype(dtype)
 
 
 def _by_series(a: Any, x: Any) -> Any:
@@ -187,7 +188,7 @@ def _by_quadrature(a: Any, x: Any) -> Any:
     side = np.where(x > a, 1.0, -1.0)
     off = np.abs(x - a)
     width = (np.sqrt(off * off + 90 * x) - off) / x         # there the density has fallen by exp(-45) or more
-    nodes, weights = _gauss_legendre(_NODES_OF_SLOPE)
+    nodes, weights = gauss_legendre(_NODES_OF_SLOPE)
     step = side[:, None] * width[:, None] * (0.5 * (nodes + 1))
     density = np.exp(a[:, None] * step - x[:, None] * np.expm1(step))
     moved = density * ((np.log(x) - digamma(a))[:, None] + step)

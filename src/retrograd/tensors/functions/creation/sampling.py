@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....dtypes import F16, require
 from ....kernels.random import rejection as kernels
 from ....kernels.shape import common_shape
 from ....ops import creation as ops
@@ -20,6 +21,7 @@ from ...recording.public import public
 
 _poisson, _binomial = recorded(ops.poisson), recorded(ops.binomial)
 _gamma, _dirichlet = recorded(ops.standard_gamma), recorded(ops.sample_dirichlet)
+_gamma_gradient, _dirichlet_gradient = recorded(ops.gamma_gradient), recorded(ops.dirichlet_gradient)
 
 
 @public("poisson(Tensor input, Generator generator=None)")
@@ -65,3 +67,31 @@ def _sample_dirichlet(input: Any, generator: Generator | None = None) -> Any:
     check_tensor("_sample_dirichlet", input)
     stream = twister_of("_sample_dirichlet", generator)
     return _dirichlet(input, lambda x: kernels.dirichlet(stream, x))
+
+
+@public("_standard_gamma_grad(Tensor input, Tensor output)")
+def _standard_gamma_grad(input: Any, output: Any) -> Any:
+    """The derivative of each gamma sample in `output` by its shape parameter in `input`."""
+    _check_samples("_standard_gamma_grad", input=input, output=output)
+    return _gamma_gradient(input, output)
+
+
+@public("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total)")
+def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
+    """The derivative of each component of Dirichlet samples `x` by its concentration, divided by 1 - x.
+
+    `alpha` holds the concentrations, and `total` their sums.
+    """
+    _check_samples("_dirichlet_grad", x=x, alpha=alpha, total=total)
+    return _dirichlet_gradient(x, alpha, total)
+
+
+def _check_samples(function: str, **tensors: Any) -> None:
+    """Raise PyTorch's error unless all arguments are tensors of one floating dtype."""
+    for place, (name, value) in enumerate(tensors.items(), 1):
+        check_tensor(function, value, name, place)
+    first, *others = tensors.values()
+    for other in others:
+        if other._array.dtype != first._array.dtype:
+            raise RuntimeError(f"Found dtype {other.dtype.legacy} but expected {first.dtype.legacy}")
+    require(first._array.dtype.kind == "f" and first._array.dtype != F16, f"{function}_cpu", first._array.dtype)

@@ -1,0 +1,68 @@
+"""The Laplace distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import retrograd as torch
+from retrograd import Size, Tensor
+
+from . import constraints
+from .distribution import Distribution
+from .symmetric import _Symmetric
+from .utils import broadcast_all
+
+__all__ = ["Laplace"]
+
+
+class Laplace(_Symmetric, Distribution):
+    """The Laplace distribution, with the density `exp(-|x - loc| / scale) / (2 * scale)`.
+
+    >>> import retrograd as torch
+    >>> d = torch.distributions.Laplace(0.0, 2.0)
+    >>> d.variance, d.cdf(torch.tensor(0.0))
+    (tensor(8.), tensor(0.5000))
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        return self._expanded(Laplace, batch_shape, _instance, loc=0, scale=0)
+
+    @property
+    def variance(self) -> Tensor:
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Tensor:
+        return (2**0.5) * self.scale
+
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
+        eps = torch.finfo(self.loc.dtype).eps
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
+        return self.loc - self.scale * drawn.sign() * torch.log1p(-drawn.abs())
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        distance = value - self.loc
+        return 0.5 - 0.5 * distance.sign() * torch.expm1(-distance.abs() / self.scale)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        centred = value - 0.5
+        return self.loc - self.scale * centred.sign() * torch.log1p(-2 * centred.abs())
+
+    def entropy(self) -> Tensor:
+        return 1 + torch.log(2 * self.scale)
