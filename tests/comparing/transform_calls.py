@@ -195,7 +195,7 @@ def outcomes_of_transform(library: Any, line: str) -> dict[str, Any]:
         back = ask("inverse", lambda: transform.inv(other))
         ask("logarithm of the inverse", lambda: transform.inv.log_abs_det_jacobian(other, back))
         ask("the same result", lambda: transform(back) is other)
-    for shape in ((), (3,), (5, 3), (4, 3, 3), (2, 3), (1, 6), x.shape):
+    for shape in ((), (3,), (5, 3), (4, 3, 3), (2, 4, 3, 3), (2, 3), (1, 6), x.shape):
         ask(f"forward shape {tuple(shape)}", lambda shape=shape: _sizes(transform.forward_shape(shape)))
         ask(f"inverse shape {tuple(shape)}", lambda shape=shape: _sizes(transform.inverse_shape(shape)))
     ask("inverses", lambda: (transform.inv.inv is transform, transform.inv is transform.inv,
