@@ -25,16 +25,22 @@ from retrograd import _utils as _utils
 from retrograd import accelerator as accelerator
 from retrograd import autograd as autograd
 from retrograd import backends as backends
+from retrograd import compiler as compiler
 from retrograd import cpu as cpu
 from retrograd import cuda as cuda
+from retrograd import distributions as distributions
 from retrograd import fft as fft
+from retrograd import hub as hub
+from retrograd import jit as jit
 from retrograd import linalg as linalg
 from retrograd import mps as mps
+from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn
 from retrograd import optim as optim
 from retrograd import overrides as overrides
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
+from retrograd import signal as signal
 from retrograd import special as special
 from retrograd import storage as storage
 from retrograd import testing as testing
@@ -1542,8 +1548,10 @@ def stft(
     return_complex: _bool | None = None, align_to_window: _bool | None = None,
 ) -> Tensor: ...
 def to_dlpack(tensor: Any) -> Any: ...
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor: ...
 def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor: ...
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
+def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
 __version__: str
 
 __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft",
@@ -1625,4 +1633,4 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsafe_chunk", "unsafe_split",
     "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "view_copy",
     "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter", "istft", "stft", "Tensor",
-    "to_dlpack", "_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+    "to_dlpack", "_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils"]
