@@ -37,6 +37,13 @@ Threshold: 0.5, 1.0, False | f(3, 4)
 Softmax Softmin LogSoftmax: 1 | f(3, 4)
 Softmax2d: | f(2, 3, 4)
 MultiheadAttention: 4, 2, 0.0, True | f(3, 2, 4), f(3, 2, 4), f(3, 2, 4), attn_mask=f(3, 3)
+TransformerEncoderLayer: 4, 2, 8, 0.0, "gelu" | f(3, 2, 4), f(3, 3), f(2, 3)
+TransformerDecoderLayer: 4, 2, 8, 0.0, "gelu" | f(3, 2, 4), f(5, 2, 4), f(3, 3), f(3, 5), f(2, 3), f(2, 5)
+TransformerEncoder: torch.nn.TransformerEncoderLayer(4, 2, 8, 0.0), 1, torch.nn.LayerNorm(4), False | \
+f(3, 2, 4), f(3, 3), f(2, 3)
+TransformerDecoder: torch.nn.TransformerDecoderLayer(4, 2, 8, 0.0), 1, torch.nn.LayerNorm(4) | \
+f(3, 2, 4), f(5, 2, 4), f(3, 3), f(3, 5), f(2, 3), f(2, 5)
+Transformer: 4, 2, 1, 1, 8, 0.0 | f(3, 2, 4), f(5, 2, 4), f(3, 3), f(5, 5), f(5, 3), f(2, 3), f(2, 5), f(2, 3)
 Linear: 4, 5, True | f(3, 4)
 Bilinear: 4, 5, 6, True | f(3, 4), f(3, 5)
 Flatten: 1, -1 | f(3, 4)

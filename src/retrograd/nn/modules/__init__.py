@@ -22,6 +22,7 @@ from .padding import *
 from .pixelshuffle import *
 from .pooling import *
 from .sparse import *
+from .transformer import *
 from .upsampling import *
 
 if not TYPE_CHECKING:                                    # a type checker reads the imports above
