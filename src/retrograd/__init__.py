@@ -22,6 +22,7 @@ from .dtypes import (
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
+from .nn.borrowed import BORROWED as _BORROWED
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
@@ -164,4 +165,4 @@ __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit"])
 
-_hint_at_missing_names()
+_hint_at_missing_names("nn.modules", _BORROWED)

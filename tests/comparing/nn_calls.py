@@ -86,9 +86,11 @@ BatchNorm3d: 4, 1e-5, 0.1, True, True | f(3, 4, 2, 2, 2)
 InstanceNorm1d: 4, 1e-5, 0.1, True, True | f(3, 4, 2)
 InstanceNorm2d: 4, 1e-5, 0.1, True, True | f(3, 4, 2, 2)
 InstanceNorm3d: 4, 1e-5, 0.1, True, True | f(3, 4, 2, 2, 2)
+SyncBatchNorm: 4, 1e-5, 0.1, True, True | f(3, 4, 2)
 LayerNorm RMSNorm: (4,), 1e-5, True | f(3, 4)
 GroupNorm: 2, 4, 1e-5, True | f(3, 4)
 LocalResponseNorm: 2, 1e-4, 0.75, 1.0 | f(3, 4, 2)
+CrossMapLRN2d: 3, 1e-4, 0.75, 1.0 | f(3, 4, 2, 2)
 Upsample: None, 2.0, "nearest" | f(1, 2, 4, 4)
 UpsamplingNearest2d UpsamplingBilinear2d: 6 | f(1, 2, 4, 4)
 ZeroPad1d CircularPad1d ReflectionPad1d ReplicationPad1d: 1 | f(2, 3, 4)
@@ -111,6 +113,7 @@ CosineEmbeddingLoss: | f(3, 4), f(3, 4), i(3) * 2 - 1
 MarginRankingLoss: | f(3), f(3), i(3)
 TripletMarginLoss TripletMarginWithDistanceLoss: | f(3, 4), f(3, 4), f(3, 4)
 GaussianNLLLoss: | f(3, 4), f(3, 4), f(3, 4)
+AdaptiveLogSoftmaxWithLoss: 4, 9, [3, 5], 2.0, True | f(3, 4), i(3)
 CTCLoss: | f(5, 2, 4).log(), i(2, 3) + 1, i(2) * 0 + 5, i(2) * 0 + 2
 """
 

@@ -17,7 +17,7 @@ MODULES = sorted(name for name in retrograd.nn.__all__ if inspect.isclass(getatt
                  and issubclass(getattr(retrograd.nn, name), retrograd.nn.Module))
 
 # What PyTorch takes as (*args, **kwargs), only to refuse it or to hand it on.
-SPELLED_OUT = {"Module", "NLLLoss2d", "Softmax2d"}
+SPELLED_OUT = {"Container", "Module", "NLLLoss2d", "Softmax2d"}
 
 # Public methods that are not here, by the class that defines them.
 ABSENT = {
@@ -93,7 +93,8 @@ NEEDED: dict[str, tuple[Any, ...]] = {
                      "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "BatchNorm1d",
                      "BatchNorm2d", "BatchNorm3d", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
                      "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LocalResponseNorm",
-                     "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+                     "CrossMapLRN2d", "SyncBatchNorm", "MaxPool1d", "MaxPool2d", "MaxPool3d",
+                     "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
                      "PixelShuffle", "PixelUnshuffle", "RMSNorm", "ReflectionPad1d", "ReflectionPad2d",
                      "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "Unfold",
                      "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"], (2,)),
@@ -104,6 +105,7 @@ NEEDED: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(["Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
                      "ConvTranspose3d"], (4, 2, 3)),
     "GroupNorm": (2, 4), "Unflatten": (1, (2, 3)), "Transformer": (4, 2, 1, 1, 8),
+    "AdaptiveLogSoftmaxWithLoss": (8, 20, [5, 10]),
 }
 
 

@@ -93,18 +93,20 @@ def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) ->
     return _Masks(None if hinted else _canonical_mask(attention, "attn_mask", None, "", dtype, False), keys)
 
 
-def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None) -> list[Tensor]:
+def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor,
+                          b: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values by one weight (3 E, E). Tensors that are the same object take one product."""
     size = q.shape[-1]
     if k is v and q is k:
         parts = _taken_apart(linear(q, w, b), 3, size)
-        return [parts[0], parts[1], parts[2]]
+        return parts[0], parts[1], parts[2]
     if k is v:
         weights: Any = w.split([size, 2 * size])
         biases: Any = (None, None) if b is None else b.split([size, 2 * size])
         parts = _taken_apart(linear(k, weights[1], biases[1]), 2, size)
-        return [linear(q, weights[0], biases[0]), parts[0], parts[1]]
-    return [linear(*each) for each in zip((q, k, v), w.chunk(3), _biases(b))]
+        return linear(q, weights[0], biases[0]), parts[0], parts[1]
+    weights, biases = w.chunk(3), _biases(b)
+    return linear(q, weights[0], biases[0]), linear(k, weights[1], biases[1]), linear(v, weights[2], biases[2])
 
 
 def _taken_apart(joint: Any, number: int, size: int) -> Any:

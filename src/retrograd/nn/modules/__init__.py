@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ...names import offered
 from .activation import *
+from .adaptive import *
 from .batchnorm import *
 from .channelshuffle import *
 from .container import *
