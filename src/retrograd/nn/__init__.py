@@ -10,8 +10,9 @@ from .modules.layer import factory_kwargs as factory_kwargs
 from .parameter import Buffer as Buffer, Parameter as Parameter
 
 if TYPE_CHECKING:
-    from . import common_types as common_types, grad as grad             # imported when a program first names them
+    from . import (                                          # imported when a program first names them
+        attention as attention, common_types as common_types, grad as grad)
 else:                                                        # a type checker reads the imports above
-    __all__ = ["Buffer", "Parameter", "common_types", "factory_kwargs", "functional", "grad", "init", "modules",
-               "parameter", "utils", *modules.__all__]
-    __getattr__ = missing(__name__, __all__, modules=["_reduction", "common_types", "grad"])
+    __all__ = ["Buffer", "Parameter", "attention", "common_types", "factory_kwargs", "functional", "grad", "init",
+               "modules", "parameter", "utils", *modules.__all__]
+    __getattr__ = missing(__name__, __all__, modules=["_reduction", "attention", "common_types", "grad"])
