@@ -150,7 +150,8 @@ from .utils.dlpack import to_dlpack
 from .wiring import wire as _wire
 
 if TYPE_CHECKING:
-    from . import compiler as compiler, jit as jit           # imported when a program first names them
+    from . import (                                          # imported when a program first names them
+        compiler as compiler, distributed as distributed, jit as jit)
 
 __version__ = version.__version__
 
@@ -163,6 +164,6 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit"])
+    __getattr__ = _missing(__name__, __all__, modules=["compiler", "distributed", "jit"])
 
 _hint_at_missing_names("nn.modules", _BORROWED)

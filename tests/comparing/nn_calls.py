@@ -26,6 +26,7 @@ False, 0.0, f(4, 4), f(4), key_padding_mask=f(2, 3), attn_mask=f(3, 3)
 
 MODULES = """
 Identity Sequential: | f(3, 4)
+DataParallel: torch.nn.Linear(4, 2) | f(3, 4)
 Sigmoid Tanh LogSigmoid Softsign Tanhshrink RReLU Hardshrink Softshrink GLU: | f(3, 4)
 ReLU ReLU6 SELU SiLU Mish Hardsigmoid Hardswish: False | f(3, 4)
 ELU CELU LeakyReLU: 0.1, False | f(3, 4)

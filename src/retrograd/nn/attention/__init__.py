@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ...names import missing
 from ..functional.switches import Allowed
@@ -70,4 +71,5 @@ def _allow(ways: Iterable[SDPBackend]) -> None:
         setattr(Allowed, switch, way in chosen)
 
 
-__getattr__ = missing(__name__, __all__)
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
