@@ -8,17 +8,11 @@ from builtins import complex as _complex
 from builtins import float as _float
 from builtins import int as _int
 from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Any
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.tensor import Tensor
 
-def missing(
-    module_name: str, names: Iterable[str], shown: str = '', modules: Iterable[str] = ...,
-    inside: Mapping[str, str] = ...,
-) -> Callable[[str], Any]: ...
 def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1,
     padding: _int | Sequence[_int] | str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1,
@@ -52,7 +46,6 @@ def native_channel_shuffle(input: Any, groups: _int) -> Tensor: ...
 def pad(input: Any, pad: Any, mode: str = 'constant', value: Any = None) -> Tensor: ...
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor: ...
 def pixel_unshuffle(input: Any, downscale_factor: _int) -> Tensor: ...
-BORROWED: dict
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor: ...
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor: ...
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor: ...
@@ -366,24 +359,24 @@ def max_unpool3d(
     output_size: Sequence[_int] | None = None,
 ) -> Tensor: ...
 
-__all__ = ["missing", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "channel_shuffle", "native_channel_shuffle", "pad", "pixel_shuffle", "pixel_unshuffle",
-    "BORROWED", "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid",
-    "hardswish", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu",
-    "relu", "relu6", "relu_", "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus",
-    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_", "bilinear", "linear",
-    "scaled_dot_product_attention", "cross_entropy", "linear_cross_entropy", "nll_loss", "one_hot", "fold", "unfold",
-    "ctc_loss", "cosine_similarity", "normalize", "pairwise_distance", "pdist", "alpha_dropout", "dropout",
-    "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout", "embedding", "embedding_bag",
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss", "kl_div",
-    "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss", "cosine_embedding_loss", "hinge_embedding_loss",
-    "margin_ranking_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
-    "soft_margin_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss", "multi_head_attention_forward",
-    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm",
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d",
-    "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices",
-    "max_pool3d", "max_pool3d_with_indices", "interpolate", "upsample", "upsample_bilinear", "upsample_nearest",
-    "affine_grid", "grid_sample", "fractional_max_pool2d", "fractional_max_pool2d_with_indices",
-    "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "channel_shuffle", "native_channel_shuffle", "pad", "pixel_shuffle", "pixel_unshuffle", "celu", "celu_", "elu",
+    "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_",
+    "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu",
+    "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh",
+    "tanhshrink", "threshold", "threshold_", "bilinear", "linear", "scaled_dot_product_attention", "cross_entropy",
+    "linear_cross_entropy", "nll_loss", "one_hot", "fold", "unfold", "ctc_loss", "cosine_similarity", "normalize",
+    "pairwise_distance", "pdist", "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d",
+    "feature_alpha_dropout", "embedding", "embedding_bag", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "gaussian_nll_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss",
+    "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
+    "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "triplet_margin_loss",
+    "triplet_margin_with_distance_loss", "multi_head_attention_forward", "batch_norm", "group_norm", "instance_norm",
+    "layer_norm", "local_response_norm", "rms_norm", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d",
+    "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool1d_with_indices",
+    "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "interpolate", "upsample",
+    "upsample_bilinear", "upsample_nearest", "affine_grid", "grid_sample", "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
+    "max_unpool1d", "max_unpool2d", "max_unpool3d"]
