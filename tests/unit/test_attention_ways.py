@@ -50,3 +50,14 @@ def test_causal_masks() -> None:
     assert str(lower) == "tensor([[ True,  True, False],\n        [ True,  True,  True]])"
     assert attend(queries, X, X, lower).equal(attend(queries, X, X, torch.ones(2, 3).tril(1) > 0))
     assert attend(queries, X, X, upper).equal(attend(queries, X, X, is_causal=True))
+
+
+def test_scores_and_masks_of_the_program() -> None:
+    flex = torch.nn.attention.flex_attention
+    mask = flex.create_block_mask(lambda b, h, q, k: q >= k, None, None, 3, 3)
+    assert torch.allclose(flex.flex_attention(X, X, X, block_mask=mask), attend(X, X, X, is_causal=True), atol=1e-6)
+    nothing = flex.create_block_mask(lambda b, h, q, k: q < 0, None, None, 3, 3)
+    assert flex.flex_attention(X, X, X, block_mask=nothing).abs().sum() == 0
+    x = X.detach().double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: flex.flex_attention(
+        x, x, x, lambda s, b, h, q, k: s * (1 + h) + (q - k), mask), (x,))

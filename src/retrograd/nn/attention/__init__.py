@@ -11,7 +11,10 @@ from ...names import missing
 from ..functional.switches import Allowed
 from . import bias
 
-__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "bias", "sdpa_kernel"]
+if TYPE_CHECKING:
+    from . import flex_attention as flex_attention           # imported when a program first names the module
+
+__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "bias", "flex_attention", "sdpa_kernel"]
 
 WARN_FOR_UNFUSED_KERNELS = False
 
@@ -72,4 +75,4 @@ def _allow(ways: Iterable[SDPBackend]) -> None:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__ = missing(__name__, __all__, modules=["flex_attention"])
