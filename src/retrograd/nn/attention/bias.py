@@ -64,6 +64,12 @@ class CausalBias(Tensor):
         return repr(self._materialize())
 
 
+def _two(name: str, size: tuple[int, ...]) -> tuple[int, ...]:
+    if len(size) != 2:
+        raise AssertionError(f"{name} only supports 2D tensors")
+    return size
+
+
 def causal_upper_left(*size: int) -> CausalBias:
     """The mask that hides key j from query i if j > i, of (queries, keys).
 
@@ -74,9 +80,7 @@ def causal_upper_left(*size: int) -> CausalBias:
 
     Raises AssertionError unless two sizes are given.
     """
-    if len(size) != 2:
-        raise AssertionError("causal_upper_left only supports 2D tensors")
-    return CausalBias(CausalVariant.UPPER_LEFT, *size)
+    return CausalBias(CausalVariant.UPPER_LEFT, *_two("causal_upper_left", size))
 
 
 def causal_lower_right(*size: int) -> CausalBias:
@@ -89,6 +93,4 @@ def causal_lower_right(*size: int) -> CausalBias:
 
     Raises AssertionError unless two sizes are given.
     """
-    if len(size) != 2:
-        raise AssertionError("causal_lower_right only supports 2D tensors")
-    return CausalBias(CausalVariant.LOWER_RIGHT, *size)
+    return CausalBias(CausalVariant.LOWER_RIGHT, *_two("causal_lower_right", size))
