@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
-     "compiling"),
+     "compiling", "distributed"),
     ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
      "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports"),
     ("", "distributions", "wiring"),

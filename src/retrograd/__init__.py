@@ -22,6 +22,7 @@ from .dtypes import (
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
+from .nn.borrowed import BORROWED as _BORROWED
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
@@ -155,6 +156,7 @@ if TYPE_CHECKING:
     # imported when a program first names them
     from . import (
         compiler as compiler,
+        distributed as distributed,
         distributions as distributions,
         hub as hub,
         jit as jit,
@@ -175,6 +177,7 @@ __all__ += ["_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_s
 _say_where([globals()[name] for name in __all__], __name__)
 _LATE = [
     "compiler",
+    "distributed",
     "distributions",
     "hub",
     "jit",
@@ -184,4 +187,4 @@ _LATE = [
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=_LATE)
 
-_hint_at_missing_names()
+_hint_at_missing_names("nn.modules", _BORROWED)

@@ -28,6 +28,7 @@ from retrograd import backends as backends
 from retrograd import compiler as compiler
 from retrograd import cpu as cpu
 from retrograd import cuda as cuda
+from retrograd import distributed as distributed
 from retrograd import distributions as distributions
 from retrograd import fft as fft
 from retrograd import hub as hub

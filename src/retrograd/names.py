@@ -7,12 +7,12 @@ PyTorch's names and the advice are in two text files beside this module, which a
 import difflib
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from opcode import opmap
-from pkgutil import get_data
-from types import FrameType, ModuleType
+from pkgutil import get_data, resolve_name
+from types import FrameType, MappingProxyType, ModuleType
 from typing import Any
 
 PACKAGE = __name__.partition(".")[0]
@@ -32,12 +32,13 @@ def offered(namespace: dict[str, Any]) -> list[str]:
             if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
 
 
-def missing(module_name: str, names: Iterable[str], shown: str = "",
-            modules: Iterable[str] = ()) -> Callable[[str], Any]:
+def missing(module_name: str, names: Iterable[str], shown: str = "", modules: Iterable[str] = (),
+            inside: Mapping[str, str] = MappingProxyType({})) -> Callable[[str], Any]:
     """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
 
     ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module. ``modules`` are modules
-    below the module that are imported when a program first names them.
+    below the module that are imported when a program first names them. ``inside`` says where other such names are
+    found: in "nn.utils", or as "nn.utils:name".
     """
     known, lazy = tuple(names), frozenset(modules)
     shown = shown or public(module_name)
@@ -45,6 +46,8 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
     def __getattr__(name: str) -> Any:
         if name in lazy:
             return importlib.import_module(f"{module_name}.{name}")
+        if name in inside:
+            return resolve_name(f"{PACKAGE}.{inside[name]}")
         module = sys.modules.get(module_name)
         if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
             # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
@@ -56,14 +59,15 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
     return __getattr__
 
 
-def hint_at_missing_names() -> None:
+def hint_at_missing_names(below: str = "", inside: Mapping[str, str] | None = None) -> None:
     """Give a ``missing`` to each module of the package that lists its names in ``__all__`` and has none.
 
-    A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
+    The modules below the module ``below`` also have the names in ``inside``. A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
     """
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] == PACKAGE and "__all__" in vars(module):
-            vars(module).setdefault("__getattr__", missing(name, module.__all__))
+            found = inside if inside and name.startswith(f"{PACKAGE}.{below}.") else {}
+            vars(module).setdefault("__getattr__", missing(name, module.__all__, inside=found))
 
 
 def _is_import_from(caller: FrameType) -> bool:

@@ -26,6 +26,7 @@ False, 0.0, f(4, 4), f(4), key_padding_mask=f(2, 3), attn_mask=f(3, 3)
 
 MODULES = """
 Identity Sequential: | f(3, 4)
+DataParallel: torch.nn.Linear(4, 2) | f(3, 4)
 Sigmoid Tanh LogSigmoid Softsign Tanhshrink RReLU Hardshrink Softshrink GLU: | f(3, 4)
 ReLU ReLU6 SELU SiLU Mish Hardsigmoid Hardswish: False | f(3, 4)
 ELU CELU LeakyReLU: 0.1, False | f(3, 4)
@@ -37,6 +38,13 @@ Threshold: 0.5, 1.0, False | f(3, 4)
 Softmax Softmin LogSoftmax: 1 | f(3, 4)
 Softmax2d: | f(2, 3, 4)
 MultiheadAttention: 4, 2, 0.0, True | f(3, 2, 4), f(3, 2, 4), f(3, 2, 4), attn_mask=f(3, 3)
+TransformerEncoderLayer: 4, 2, 8, 0.0, "gelu" | f(3, 2, 4), f(3, 3), f(2, 3)
+TransformerDecoderLayer: 4, 2, 8, 0.0, "gelu" | f(3, 2, 4), f(5, 2, 4), f(3, 3), f(3, 5), f(2, 3), f(2, 5)
+TransformerEncoder: torch.nn.TransformerEncoderLayer(4, 2, 8, 0.0), 1, torch.nn.LayerNorm(4), False | \
+f(3, 2, 4), f(3, 3), f(2, 3)
+TransformerDecoder: torch.nn.TransformerDecoderLayer(4, 2, 8, 0.0), 1, torch.nn.LayerNorm(4) | \
+f(3, 2, 4), f(5, 2, 4), f(3, 3), f(3, 5), f(2, 3), f(2, 5)
+Transformer: 4, 2, 1, 1, 8, 0.0 | f(3, 2, 4), f(5, 2, 4), f(3, 3), f(5, 5), f(5, 3), f(2, 3), f(2, 5), f(2, 3)
 Linear: 4, 5, True | f(3, 4)
 Bilinear: 4, 5, 6, True | f(3, 4), f(3, 5)
 Flatten: 1, -1 | f(3, 4)
@@ -79,9 +87,11 @@ BatchNorm3d: 4, 1e-5, 0.1, True, True | f(3, 4, 2, 2, 2)
 InstanceNorm1d: 4, 1e-5, 0.1, True, True | f(3, 4, 2)
 InstanceNorm2d: 4, 1e-5, 0.1, True, True | f(3, 4, 2, 2)
 InstanceNorm3d: 4, 1e-5, 0.1, True, True | f(3, 4, 2, 2, 2)
+SyncBatchNorm: 4, 1e-5, 0.1, True, True | f(3, 4, 2)
 LayerNorm RMSNorm: (4,), 1e-5, True | f(3, 4)
 GroupNorm: 2, 4, 1e-5, True | f(3, 4)
 LocalResponseNorm: 2, 1e-4, 0.75, 1.0 | f(3, 4, 2)
+CrossMapLRN2d: 3, 1e-4, 0.75, 1.0 | f(3, 4, 2, 2)
 Upsample: None, 2.0, "nearest" | f(1, 2, 4, 4)
 UpsamplingNearest2d UpsamplingBilinear2d: 6 | f(1, 2, 4, 4)
 ZeroPad1d CircularPad1d ReflectionPad1d ReplicationPad1d: 1 | f(2, 3, 4)
@@ -104,6 +114,7 @@ CosineEmbeddingLoss: | f(3, 4), f(3, 4), i(3) * 2 - 1
 MarginRankingLoss: | f(3), f(3), i(3)
 TripletMarginLoss TripletMarginWithDistanceLoss: | f(3, 4), f(3, 4), f(3, 4)
 GaussianNLLLoss: | f(3, 4), f(3, 4), f(3, 4)
+AdaptiveLogSoftmaxWithLoss: 4, 9, [3, 5], 2.0, True | f(3, 4), i(3)
 CTCLoss: | f(5, 2, 4).log(), i(2, 3) + 1, i(2) * 0 + 5, i(2) * 0 + 2
 """
 

@@ -17,7 +17,7 @@ MODULES = sorted(name for name in retrograd.nn.__all__ if inspect.isclass(getatt
                  and issubclass(getattr(retrograd.nn, name), retrograd.nn.Module))
 
 # What PyTorch takes as (*args, **kwargs), only to refuse it or to hand it on.
-SPELLED_OUT = {"Module", "NLLLoss2d", "Softmax2d"}
+SPELLED_OUT = {"Container", "Module", "NLLLoss2d", "Softmax2d"}
 
 # Public methods that are not here, by the class that defines them.
 ABSENT = {
@@ -25,13 +25,13 @@ ABSENT = {
         "bfloat16", "ipu", "mtia", "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook",
         "register_state_dict_post_hook", "register_state_dict_pre_hook", "set_submodule", "share_memory", "to_empty",
         "xpu"},
-    "MultiheadAttention": {"merge_masks"},
 }
 
 
 def parameters(function: Callable[..., Any]) -> list[tuple[str, str, str]]:
-    """The names of a function's parameters, how they may be given, and their defaults."""
-    return [(p.name, p.kind.name, repr(p.default)) for p in inspect.signature(function).parameters.values()]
+    """The names of a function's parameters, how they may be given, and their defaults. A function shows its name."""
+    return [(p.name, p.kind.name, getattr(p.default, "__name__", repr(p.default)))
+            for p in inspect.signature(function).parameters.values()]
 
 
 def methods(name: str) -> set[str]:
@@ -93,16 +93,19 @@ NEEDED: dict[str, tuple[Any, ...]] = {
                      "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "BatchNorm1d",
                      "BatchNorm2d", "BatchNorm3d", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
                      "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LocalResponseNorm",
-                     "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+                     "CrossMapLRN2d", "SyncBatchNorm", "MaxPool1d", "MaxPool2d", "MaxPool3d",
+                     "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
                      "PixelShuffle", "PixelUnshuffle", "RMSNorm", "ReflectionPad1d", "ReflectionPad2d",
                      "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "Unfold",
                      "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"], (2,)),
     **dict.fromkeys(["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Embedding", "EmbeddingBag", "Fold",
                      "FractionalMaxPool2d", "FractionalMaxPool3d", "GroupNorm", "LPPool1d", "LPPool2d", "LPPool3d",
-                     "Linear", "MultiheadAttention", "Threshold"], (4, 2)),
+                     "Linear", "MultiheadAttention", "Threshold",
+                     "TransformerDecoderLayer", "TransformerEncoderLayer"], (4, 2)),
     **dict.fromkeys(["Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
                      "ConvTranspose3d"], (4, 2, 3)),
-    "GroupNorm": (2, 4), "Unflatten": (1, (2, 3)),
+    "GroupNorm": (2, 4), "Unflatten": (1, (2, 3)), "Transformer": (4, 2, 1, 1, 8),
+    "AdaptiveLogSoftmaxWithLoss": (8, 20, [5, 10]),
 }
 
 

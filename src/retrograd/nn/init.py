@@ -124,7 +124,7 @@ def eye_(tensor: Any) -> Any:
     return tensor
 
 
-def _fans(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     """The number of inputs of an output of this layer, and the number of outputs of an input."""
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions. "
@@ -138,20 +138,25 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
     Raises ValueError for fewer than two dimensions.
     """
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """The same as `xavier_uniform_` with normal samples."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor)))), generator)
+
+
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+    """The number of inputs for "fan_in", and of outputs for "fan_out". Raises ValueError for another mode."""
+    mode, modes = mode.lower(), ["fan_in", "fan_out"]
+    if mode not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
 
 
 def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
-    modes = ["fan_in", "fan_out"]
-    if mode.lower() not in modes:
-        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
-    fan = _fans(tensor)[modes.index(mode.lower())]
+    fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
@@ -237,23 +242,28 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     return tensor
 
 
+# Other names of these functions, which programs import from PyTorch
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+
+
 # The deprecated names, without the underscore
 
-def _old(function: Callable[..., Any]) -> Callable[..., Any]:
+def _make_deprecate(meth: Callable[..., Any]) -> Callable[..., Any]:
     """A function under its old name. A call warns that the name is deprecated."""
-    name = function.__name__[:-1]
+    name = meth.__name__[:-1]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
-        return function(*args, **kwargs)
+        return meth(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"The old name of `{name}_`. A call warns that the name is deprecated."
     return call
 
 
-uniform, normal, constant = _old(uniform_), _old(normal_), _old(constant_)
-eye, dirac = _old(eye_), _old(dirac_)
-xavier_uniform, xavier_normal = _old(xavier_uniform_), _old(xavier_normal_)
-kaiming_uniform, kaiming_normal = _old(kaiming_uniform_), _old(kaiming_normal_)
-orthogonal, sparse = _old(orthogonal_), _old(sparse_)
+uniform, normal, constant = _make_deprecate(uniform_), _make_deprecate(normal_), _make_deprecate(constant_)
+eye, dirac = _make_deprecate(eye_), _make_deprecate(dirac_)
+xavier_uniform, xavier_normal = _make_deprecate(xavier_uniform_), _make_deprecate(xavier_normal_)
+kaiming_uniform, kaiming_normal = _make_deprecate(kaiming_uniform_), _make_deprecate(kaiming_normal_)
+orthogonal, sparse = _make_deprecate(orthogonal_), _make_deprecate(sparse_)

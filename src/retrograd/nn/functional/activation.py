@@ -304,13 +304,15 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     return one_hot - soft.detach() + soft
 
 
-def _dimension(name: str, input: Any, dim: int | None) -> int:
-    """The dimension given. For None, the dimension that PyTorch once guessed, with a warning."""
-    if dim is not None:
-        return dim
+def _get_softmax_dim(name: str, ndim: int, stacklevel: int) -> int:
+    """The dimension that PyTorch once guessed, with a warning."""
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
          "argument.")
-    return 0 if input.ndim in (0, 1, 3) else 1
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _dimension(name: str, input: Any, dim: int | None) -> int:
+    return _get_softmax_dim(name, input.ndim, 3) if dim is None else dim
 
 
 @public()

@@ -18,6 +18,7 @@ from ...tensors.recording.public import public
 from ...tensors.state.base import requires
 from ...tensors.tensor import Tensor
 from .dropping import dropout
+from .switches import Allowed
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -56,7 +57,7 @@ def _refuse_ints(query: Any, mask: Any) -> None:
 def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> bool:
     """Whether PyTorch records the attention as one node: these shapes, no dropout, no gradient of a mask."""
     q, k, v = arrays
-    if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
+    if not Allowed.flash or dropout_p or not q.ndim == k.ndim == v.ndim == 4 or not q.size or not k.size:
         return False
     if mask is not None and not requires(mask):
         axis_of("scaled_dot_product_attention", -2, mask._array.ndim)
@@ -117,6 +118,9 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     _refuse_ints(query, attn_mask)
     if one_op and arrays[0].dtype.kind == "f":
         return _attention(query, key, value, _added(attn_mask, query), bool(is_causal), factor)[0]
+    if not Allowed.math:
+        raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to "
+                           "turning off both the math kernel and the fused kernels.")
     return _composed(query, key, value, attn_mask, dropout_p, is_causal, factor, enable_gqa)
 
 

@@ -21,7 +21,7 @@ __all__ = ["embedding", "embedding_bag"]
 _MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
 
 
-def _renorm(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
+def _no_grad_embedding_renorm_(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
     with no_grad():
         functions.embedding_renorm_(weight, input, max_norm, norm_type)
 
@@ -55,7 +55,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
         as_int("embedding", padding, "padding_idx")      # every check comes before the first write
         check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
         check_flag("embedding", "sparse", 5, sparse)
-        _renorm(weight, input, max_norm, norm_type)
+        _no_grad_embedding_renorm_(weight, input, max_norm, norm_type)
     return functions.embedding(weight, input, padding, scale_grad_by_freq, sparse)
 
 
@@ -105,7 +105,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
     _check_mode(mode, scale_grad_by_freq, sparse)
     if max_norm is not None:
-        _renorm(weight, input, max_norm, norm_type)
+        _no_grad_embedding_renorm_(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "

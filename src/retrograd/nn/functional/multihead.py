@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from ...dtypes import bool_
 from ...errors import warn
+from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import accumulating, matrix
 from ...tensors.functions.shapes import joining
@@ -31,7 +33,8 @@ class _Masks(NamedTuple):
                         for mask in self])
 
 
-def _is_batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, heads: int) -> bool:
+def _mha_shape_check(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any,
+                     num_heads: int) -> bool:
     """Whether the query has a batch. Raises AssertionError if the other tensors do not fit the query."""
     rank = query.dim()
     if rank not in (2, 3):
@@ -48,26 +51,37 @@ def _is_batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_ma
         if attn_mask.dim() not in (2, 3):
             raise AssertionError(f"{kind} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor "
                                  "instead")
-        expected = (heads, query.shape[0], key.shape[0])
+        expected = (num_heads, query.shape[0], key.shape[0])
         if rank == 2 and attn_mask.dim() == 3 and attn_mask.shape != expected:
             raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
     return bool(rank == 3)
 
 
-def _added(mask: Any, name: str, dtype: Any, other: Any = None) -> Any:
-    """A mask that is added. True in a mask of bools, which hides, becomes -inf.
+def _none_or_dtype(input: Tensor | None) -> Any:
+    """The dtype of a tensor; None for None. Raises RuntimeError for anything else."""
+    if input is None or isinstance(input, Tensor):
+        return None if input is None else input.dtype
+    raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
 
-    Warns if `other` has another dtype.
+
+def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: Any, other_name: str, target_type: Any,
+                    check_other: bool = True) -> Tensor | None:
+    """A mask that is added. True in a mask of bools, which hides, becomes -inf, of dtype `target_type`.
+
+    Warns if another mask has the dtype `other_type`. Raises AssertionError for a mask of ints.
     """
-    if mask is None or mask.is_floating_point():
-        result = mask
-    elif str(mask.dtype) == "torch.bool":
-        result = creation.zeros(mask.shape, dtype=dtype).masked_fill_(mask, -math.inf)
-    else:
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if mask is not None and other is not None and mask.dtype != other.dtype:
-        warn(f"Support for mismatched {name} and attn_mask is deprecated. Use same type for both instead.", UserWarning)
-    return result
+    if mask is None:
+        return None
+    dtype = mask.dtype
+    check_tensor("is_floating_point", mask)
+    if not (mask.is_floating_point() or dtype is bool_):
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and dtype is not other_type:
+        warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
+             UserWarning)
+    if mask.is_floating_point():
+        return mask
+    return creation.zeros(mask.shape, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
 def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) -> _Masks:
@@ -75,30 +89,58 @@ def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) ->
     if causal and attention is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint. Make one that hides all keys after a "
                            "query's own place.")
-    keys = _added(keys, "key_padding_mask", dtype, attention)
-    return _Masks(None if hinted else _added(attention, "attn_mask", dtype), keys)
+    keys = _canonical_mask(keys, "key_padding_mask", _none_or_dtype(attention), "attn_mask", dtype)
+    return _Masks(None if hinted else _canonical_mask(attention, "attn_mask", None, "", dtype, False), keys)
 
 
-def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> list[Any]:
+def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor,
+                          b: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values by one weight (3 E, E). Tensors that are the same object take one product."""
-    if weight is None:
-        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-    size = query.shape[-1]
-    if key is value and query is key:
-        joint = linear(query, weight, bias)
-        parts = joint.unflatten(-1, (3, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-        return [parts[0], parts[1], parts[2]]
-    if key is value:
-        weights, biases = weight.split([size, 2 * size]), (None, None) if bias is None else bias.split([size, 2 * size])
-        first, joint = linear(query, weights[0], biases[0]), linear(key, weights[1], biases[1])
-        parts = joint.unflatten(-1, (2, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-        return [first, parts[0], parts[1]]
-    return _projected_apart(query, key, value, weight.chunk(3), bias)
+    size = q.shape[-1]
+    if k is v and q is k:
+        parts = _taken_apart(linear(q, w, b), 3, size)
+        return parts[0], parts[1], parts[2]
+    if k is v:
+        weights: Any = w.split([size, 2 * size])
+        biases: Any = (None, None) if b is None else b.split([size, 2 * size])
+        parts = _taken_apart(linear(k, weights[1], biases[1]), 2, size)
+        return linear(q, weights[0], biases[0]), parts[0], parts[1]
+    weights, biases = w.chunk(3), _biases(b)
+    return linear(q, weights[0], biases[0]), linear(k, weights[1], biases[1]), linear(v, weights[2], biases[2])
 
 
-def _projected_apart(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> list[Any]:
-    biases = (None,) * 3 if bias is None else bias.chunk(3)
-    return [linear(*parts) for parts in zip((query, key, value), weights, biases)]
+def _taken_apart(joint: Any, number: int, size: int) -> Any:
+    """The results of several weights (…, number * size) as (number, …, size)."""
+    return joint.unflatten(-1, (number, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+
+
+def _biases(joint: Any) -> Any:
+    return (None,) * 3 if joint is None else joint.chunk(3)
+
+
+def _in_projection(q: Tensor, k: Tensor, v: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, b_q: Tensor | None = None,
+                   b_k: Tensor | None = None, b_v: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values by a weight each. Raises AssertionError for other shapes of weights and biases."""
+    size = q.shape[-1]
+    given = {"query": (q, w_q, b_q), "key": (k, w_k, b_k), "value": (v, w_v, b_v)}
+    for part, index, shapes in (("weights", 1, [(size, x.shape[-1]) for x in (q, k, v)]), ("bias", 2, [(size,)] * 3)):
+        for (name, each), shape in zip(given.items(), shapes):
+            found = each[index]
+            if found is not None and found.shape != shape:
+                raise AssertionError(f"expecting {name} {part} shape of {shape}, but got {found.shape}")
+    return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
+
+
+def _projected(query: Any, key: Any, value: Any, joint: Any, bias: Any, apart: Any) -> Any:
+    """Queries, keys and values, by the three weights in `apart`, or else by the weight `joint`."""
+    if apart is None:
+        if joint is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        return _in_projection_packed(query, key, value, joint, bias)
+    for name, weight in zip("qkv", apart):
+        if weight is None:
+            raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+    return _in_projection(query, key, value, *apart, *_biases(bias))
 
 
 def _checked_mask(mask: Any, target: int, source: int, stack: int) -> Any:
@@ -136,12 +178,18 @@ def _heads(x: Any, given: Any, stack: int, size: int, name: str) -> Any:
     return given
 
 
+def _check_key_padding_mask(key_padding_mask: Tensor, src_len: int, bsz: int) -> None:
+    """Raises AssertionError if the mask is not (bsz, src_len)."""
+    for axis, expected in enumerate((bsz, src_len)):
+        if key_padding_mask.shape[axis] != expected:
+            raise AssertionError(f"Expected key_padded_mask.shape[{axis}] to be {expected}, but got "
+                                 f"{key_padding_mask.shape[axis]}")
+
+
 def _merged(masks: _Masks, batch: int, heads: int, source: int) -> Any:
     if masks.keys is None:
         return masks.attention
-    if masks.keys.shape != (batch, source):
-        raise AssertionError(f"Expected key_padded_mask.shape[{0 if masks.keys.shape[0] != batch else 1}] to be "
-                             f"{batch if masks.keys.shape[0] != batch else source}, but got {masks.keys.shape}")
+    _check_key_padding_mask(masks.keys, source, batch)
     keys = masks.keys.view(batch, 1, 1, source).expand(-1, heads, -1, -1).reshape(batch * heads, 1, source)
     return keys if masks.attention is None else masks.attention + keys
 
@@ -197,7 +245,7 @@ def multi_head_attention_forward(
 
     Raises AssertionError or RuntimeError if shapes do not fit.
     """
-    batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (x.unsqueeze(1) for x in (query, key, value))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -205,10 +253,8 @@ def multi_head_attention_forward(
     hinted = is_causal and key_padding_mask is None and not need_weights
     masks = _masks(attn_mask, key_padding_mask, query.dtype, is_causal, hinted)
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
-    if use_separate_proj_weight:
-        q, k, v = _projected_apart(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
-    else:
-        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias,
+                         (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None)
     stack, share = batch * num_heads, size // num_heads
     masks = _Masks(_checked_mask(masks.attention, length, key.shape[0], stack), masks.keys)
     k, v, masks = _with_biases(k, v, masks, bias_k, bias_v, static_k is not None or static_v is not None)

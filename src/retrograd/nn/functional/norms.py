@@ -20,10 +20,17 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_res
 _windows = recorded(resampling.windows)
 
 
-def _several(sizes: Sequence[int], shown: Any) -> None:
+def _verify_batch_size(size: Sequence[int], shown: Any = None) -> None:
     """Raises ValueError for a batch with one value for each channel: its deviation is 0."""
-    if math.prod((sizes[0], *sizes[2:])) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
+    if math.prod((size[0], *size[2:])) == 1:
+        raise ValueError("Expected more than 1 value per channel when training, got input size "
+                         f"{size if shown is None else shown}")
+
+
+def _verify_spatial_size(size: Sequence[int]) -> None:
+    """Raises ValueError for samples with one value for each channel."""
+    if math.prod(size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {size}")
 
 
 @public()
@@ -44,7 +51,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     """
     if training:
         check_tensor("batch_norm", input)
-        _several(input.shape, input.shape)
+        _verify_batch_size(input.shape)
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     return normalization.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
@@ -61,8 +68,8 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     has one value.
     """
     check_tensor("instance_norm", input)
-    if use_input_stats and math.prod(input.shape[2:]) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    if use_input_stats:
+        _verify_spatial_size(input.shape)
     return normalization.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
@@ -105,7 +112,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     sizes = input.shape
-    _several((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]), [*sizes])
+    _verify_batch_size((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]), [*sizes])
     return normalization.group_norm(input, num_groups, weight, bias, eps)
 
 

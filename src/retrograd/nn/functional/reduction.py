@@ -23,7 +23,7 @@ def of_both(name: str, input: Any, target: Any) -> tuple[Any, Any]:
         raise
 
 
-def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None, warns: bool = True) -> str:
     """The name of the reduction. `size_average` and `reduce` decide it if they are given, with a warning.
 
     Raises ValueError for an unknown name.
@@ -31,8 +31,9 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     if size_average is not None or reduce is not None:
         average, kept = size_average is None or bool(size_average), reduce is None or bool(reduce)
         reduction = "none" if not kept else "mean" if average else "sum"
-        warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-             UserWarning)
+        if warns:
+            warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+                 UserWarning)
     if not isinstance(reduction, str) or reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
     return reduction

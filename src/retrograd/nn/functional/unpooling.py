@@ -35,12 +35,12 @@ def _all(name: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
     return sizes * dims if len(sizes) == 1 and not isinstance(value, (tuple, list)) else sizes
 
 
-def _unpooled_size(input: Any, kernel: Any, stride: Any, padding: Any, output_size: Any) -> tuple[int, ...]:
+def _unpool_output_size(input: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any) -> list[int]:
     """The sizes of the tensor that was pooled: the given sizes, or the smallest sizes that are possible."""
-    dims, shape = len(kernel), input.shape
-    default = [(shape[i - dims] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(dims)]
+    dims, shape = len(kernel_size), input.shape
+    default = [(shape[i - dims] - 1) * stride[i] + kernel_size[i] - 2 * padding[i] for i in range(dims)]
     if output_size is None:
-        return tuple(default)
+        return default
     if len(output_size) == dims + 2:
         output_size = output_size[2:]
     if len(output_size) != dims:
@@ -49,7 +49,7 @@ def _unpooled_size(input: Any, kernel: Any, stride: Any, padding: Any, output_si
     for i, (size, n, s) in enumerate(zip(output_size, default, stride)):
         if not n - s < size < n + s:
             raise ValueError(f'invalid output_size "{output_size}" (dim {i} must be between {n - s} and {n + s})')
-    return tuple(output_size)
+    return [*output_size]
 
 
 def _check_places(input: Any, indices: Any, to: Any, dims: int) -> None:
@@ -89,7 +89,8 @@ def _max_unpool(dims: int) -> Callable[..., Any]:
         check_tensor(name, indices, "indices", 2)
         kernel = _all(name, "kernel_size", kernel_size, dims)
         steps = kernel if stride is None else _all(name, "stride", stride, dims)
-        to = _unpooled_size(input, kernel, steps, _all(name, "padding", padding, dims), output_size)
+        given = _all(name, "padding", padding, dims)
+        to = tuple(_unpool_output_size(input, kernel, steps, given, output_size))
         if dims == 3 and min(steps) <= 0:
             raise RuntimeError(f"strides should be greater than zero, but got stride: {[*steps]}")
         if dims == 1:

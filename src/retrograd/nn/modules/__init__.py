@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ...names import offered
 from .activation import *
+from .adaptive import *
 from .batchnorm import *
 from .channelshuffle import *
 from .container import *
@@ -22,6 +23,7 @@ from .padding import *
 from .pixelshuffle import *
 from .pooling import *
 from .sparse import *
+from .transformer import *
 from .upsampling import *
 
 if not TYPE_CHECKING:                                    # a type checker reads the imports above

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...autograd.grad_mode import is_grad_enabled
 from ...tensors.arguments.options import check_tensor
 from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import multihead as functional
+from ..functional.switches import Allowed
 from .layer import uninitialized
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
@@ -86,15 +88,51 @@ class MultiheadAttention(Module):
         for mask in (attn_mask, key_padding_mask):
             if mask is not None:
                 check_tensor("is_floating_point", mask)
+        plain = self._is_plain(query, key, value, attn_mask, key_padding_mask)
         swapped = self.batch_first and query.dim() == 3
         if swapped:
             query, key, value = _swapped(query, key, value)
         found, weights = functional.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
             self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias, self.training,
-            key_padding_mask, need_weights, attn_mask, not self._qkv_same_embed_dim, self.q_proj_weight,
-            self.k_proj_weight, self.v_proj_weight, None, None, average_attn_weights, is_causal)
-        return found.transpose(1, 0) if swapped else found, weights
+            key_padding_mask, need_weights or plain, attn_mask, not self._qkv_same_embed_dim, self.q_proj_weight,
+            self.k_proj_weight, self.v_proj_weight, None, None, average_attn_weights, is_causal and not plain)
+        return found.transpose(1, 0) if swapped else found, weights if need_weights else None
+
+    def _is_plain(self, query: Any, key: Any, value: Any, *masks: Any) -> bool:
+        """Whether PyTorch takes a way without gradients here, where all masks are added to the scores.
+
+        On this way `is_causal` without a mask is no error, and a query without any visible key gets nan.
+        """
+        if self.training or query is not key or key is not value or query.dim() != 3 or not self.batch_first:
+            return False
+        if self.in_proj_weight is None or self.in_proj_bias is None or self.num_heads % 2 or self.add_zero_attn:
+            return False
+        if self.bias_k is not None or query.dtype is not self.in_proj_weight.dtype or not Allowed.fastpath:
+            return False
+        if any([mask is not None and mask.is_floating_point() for mask in masks]):
+            return False
+        return not learns(self, query)
+
+    def merge_masks(self, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                    query: Tensor) -> tuple[Tensor | None, int | None]:
+        """One mask of both, and its kind: 1 for the mask of keys as it is, 2 for (N, num_heads, L, S), None for none.
+
+        `attn_mask` is (L, S) or (N * num_heads, L, S), and `key_padding_mask` is (N, S).
+        """
+        if attn_mask is None:
+            return key_padding_mask, None if key_padding_mask is None else 1
+        batch, length = query.shape[:2]
+        merged = (attn_mask.view(batch, -1, length, length) if attn_mask.dim() == 3 else
+                  attn_mask.view(1, 1, length, length).expand(batch, self.num_heads, -1, -1))
+        if key_padding_mask is not None:
+            merged = merged + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1)
+        return merged, 2
+
+
+def learns(module: Module, input: Tensor) -> bool:
+    """Whether gradients are recorded that reach the input or a parameter of the module."""
+    return is_grad_enabled() and any([x.requires_grad for x in (input, *module.parameters())])
 
 
 def _swapped(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:

@@ -9,10 +9,11 @@ from ...dtypes import int64
 from ...tensors.functions.creation.creation import empty
 from ...tensors.tensor import Tensor
 from ..functional import norms as functional
+from .module import Module
 from .module.members import Member
 from .normalization import _Affine
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 
 
 class _NormBase(_Affine):
@@ -119,3 +120,44 @@ class BatchNorm3d(_BatchNorm):
     """`BatchNorm1d` for volumes (N, C, D, H, W)."""
 
     _ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """`BatchNorm1d` for any number of dimensions, whose batch is that of all processes of `process_group`.
+
+    retrograd computes in one process, so the batch is that of this process.
+
+    >>> import retrograd as torch
+    >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm2d(3))
+    SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, process_group: Any = None, device: Any = None, dtype: Any = None, *,
+                 bias: bool = True) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Any) -> None:
+        """Raises ValueError for an input without channels."""
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.shape[1] == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with a `SyncBatchNorm` in the place of each batch normalization. They share their parameters."""
+        converted = module
+        if isinstance(module, _BatchNorm):
+            converted = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,
+                                      module.track_running_stats, process_group, bias=module.bias is not None)
+            for name in ("weight", "bias"):
+                if getattr(module, name) is not None:
+                    setattr(converted, name, getattr(module, name))
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                setattr(converted, name, getattr(module, name))
+            converted.training = module.training
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted

@@ -11,13 +11,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, TypeVar, overload
 
+from ...errors import warn
 from ...tensors.tensor import Tensor
 from .module.base import Module, framed, indented
 from .parameter_container import ParameterDict, ParameterList, pairs
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 S = TypeVar("S", bound="_Series")
+
+
+def _addindent(s_: str, numSpaces: int) -> str:
+    """A text whose lines after the first stand further to the right, for programs that print modules themselves."""
+    return s_.replace("\n", "\n" + " " * numSpaces)
+
+
+class Container(Module):
+    """A module with the submodules that it is made with, under their names. The class is deprecated: use `Module`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that "
+             "instead.", FutureWarning)
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class _Series(Module):

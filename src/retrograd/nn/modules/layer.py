@@ -35,6 +35,28 @@ class Layer(Module):
         return self._options_text.format(self=self)
 
 
+def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
+    """What functions that make tensors take of these options: device, dtype, memory_format, and "factory_kwargs".
+
+    Raises TypeError for other options, and for an option that is given twice.
+    """
+    if kwargs is None:
+        return {}
+    simple = {"device", "dtype", "memory_format"}
+    others = kwargs.keys() - simple - {"factory_kwargs"}
+    if others:
+        raise TypeError(f"unexpected kwargs {others}")
+    found = {**kwargs.get("factory_kwargs", {})}
+    for name in simple & kwargs.keys():
+        if name in found:
+            raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+        found[name] = kwargs[name]
+    return found
+
+
+factory_kwargs.__module__ = "retrograd.nn"
+
+
 def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
     """A parameter whose values are set later."""
     return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from ...tensors.arguments.size import Size
 from ...tensors.tensor import Tensor
 from .. import init
 from ..functional import norms as functional
+from ._functions import CrossMapLRN2d as _cross_map_lrn2d
 from .layer import Layer, Weighted, uninitialized
 
-__all__ = ["LayerNorm", "GroupNorm", "RMSNorm", "LocalResponseNorm"]
+__all__ = ["CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm", "LocalResponseNorm"]
+
+_shape_t = int | list[int] | Size                           # programs annotate with this type
 
 
 class _Affine(Weighted):
@@ -110,3 +114,22 @@ class LocalResponseNorm(Layer):
     def forward(self, input: Tensor) -> Tensor:
         """`functional.local_response_norm` of the input."""
         return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+class CrossMapLRN2d(Layer):
+    """`LocalResponseNorm` of images (N, C, H, W), as PyTorch had it first.
+
+    Channel 0 belongs to the mean squares of all channels, and the gradient is PyTorch's, which is not quite the
+    derivative. Raises ValueError for another number of dimensions.
+    """
+
+    _options_text = "{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The normalized images."""
+        result: Tensor = _cross_map_lrn2d.apply(input, self.size, self.alpha, self.beta, self.k)
+        return result

@@ -27,6 +27,8 @@ def array_of(name: str, value: Any, argument: str = "input", position: int = 1) 
 def kind_of(value: Any) -> str:
     """The name of a value's type in PyTorch's messages. The names of NumPy's types include their package."""
     name = type(value).__name__
+    if isinstance(value, np.dtype):
+        return f"numpy.dtypes.{name}"
     return f"numpy.{name}" if isinstance(value, (np.ndarray, np.generic)) else name
 
 

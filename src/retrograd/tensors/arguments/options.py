@@ -18,7 +18,7 @@ from ...kernels.layout import in_rows, row_by_row, steps
 from ...modes import local
 from ...ops.creation import fresh
 from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
-from .dims import not_a_tensor
+from .dims import kind_of, not_a_tensor
 
 # Python's own types that PyTorch accepts as element types.
 _BUILTIN: dict[Any, Any] = {float: F64, int: I64, bool: BOOL_, complex: C128}
@@ -149,7 +149,7 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = _BUILTIN[dtype]
     except (KeyError, TypeError):
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}. Use a dtype "
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {kind_of(dtype)}. Use a dtype "
                         "such as torch.float32 or torch.int64.") from None
     return found
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ...distributed.distributed_c10d import get_rank, get_world_size
 from ...tensors.arguments.generator import Generator
 from ...tensors.functions.creation.random import randperm
 from .sampler import Sampler
@@ -17,14 +18,14 @@ class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index of a dataset, from the index `rank` on, in an order that all processes share.
 
     If the length is no multiple of `num_replicas`, the first indices are repeated, or with `drop_last` the last indices
-    are left out. `set_epoch` changes the order. Raises ValueError for a rank out of range, and RuntimeError if
-    `num_replicas` or `rank` is absent, since there is no package `torch.distributed` to ask.
+    are left out. `set_epoch` changes the order. If `num_replicas` or `rank` is None, `torch.distributed` is asked.
+    Raises ValueError for a rank out of range, and if `torch.distributed` is asked before `init_process_group`.
     """
 
     def __init__(self, dataset: Any, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False) -> None:
-        if num_replicas is None or rank is None:
-            raise RuntimeError("Requires distributed package to be available. Pass num_replicas= and rank=.")
+        num_replicas = get_world_size() if num_replicas is None else num_replicas
+        rank = get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank

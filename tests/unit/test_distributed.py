@@ -1,0 +1,82 @@
+"""A world of one process: programs for several processes run in it, and it says what it cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd import distributed
+from retrograd.nn.parallel import DistributedDataParallel
+from retrograd.utils.data import DistributedSampler
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}.items():
+        monkeypatch.setenv(name, value)
+    distributed.init_process_group("gloo")
+    yield distributed
+    distributed.destroy_process_group()
+
+
+def test_the_environment_says_the_place(world: Any) -> None:
+    assert (world.get_rank(), world.get_world_size(), world.get_backend()) == (0, 1, "gloo")
+    assert [*DistributedSampler(range(3), shuffle=False)] == [0, 1, 2]
+
+
+def test_more_than_one_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RuntimeError, match="retrograd computes in one process, but world_size is 4: start the"):
+        distributed.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=4)
+    with pytest.raises(RuntimeError, match="rank < size"):
+        distributed.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=1, world_size=1)
+    assert not distributed.is_initialized()
+
+
+@pytest.mark.parametrize("name", ["send", "recv", "isend", "irecv"])
+def test_there_is_nobody_to_talk_to(world: Any, name: str) -> None:
+    with pytest.raises(RuntimeError, match="There is no process 1"):
+        getattr(world, name)(torch.ones(1), 1)
+    with pytest.raises(ValueError, match="should not be the same as the rank of the current process"):
+        getattr(world, name)(torch.ones(1), 0)
+
+
+def test_outputs_are_written_and_not_recorded(world: Any) -> None:
+    x, into = torch.ones(2, requires_grad=True), [torch.zeros(2)]
+    world.all_gather(into, x * 2)
+    assert into[0].tolist() == [2, 2]
+    assert not into[0].requires_grad
+
+
+def test_a_training_step(world: Any) -> None:
+    torch.manual_seed(0)
+    alone = torch.nn.Linear(3, 2)
+    model = DistributedDataParallel(alone)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with model.no_sync():
+        assert not model.require_backward_grad_sync
+    before = alone.weight.detach().clone()
+    model(torch.ones(4, 3)).sum().backward()
+    optimizer.step()
+    assert torch.allclose(alone.weight, before - 0.4)
+    with model.join():
+        model.register_comm_hook(None, lambda state, bucket: bucket)
+    assert [*model.state_dict()] == ["module.weight", "module.bias"]
+
+
+def test_modules_without_gpus() -> None:
+    module = torch.nn.Linear(3, 2)
+    for made in (torch.nn.DataParallel(module), torch.nn.DataParallel(module, [0, 1])):
+        assert made(torch.ones(1, 3)).equal(module(torch.ones(1, 3)))
+        with pytest.raises(AssertionError, match="Broadcast function not implemented for CPU tensors"):
+            made.replicate(module, [0])
+        with pytest.raises(AssertionError, match="Gather function not implemented for CPU tensors"):
+            made.gather([], 0)
+        with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
+            made.parallel_apply([module], [()], None)
+        assert made.scatter((1, {"a": [2]}), {"b": 3}, ["cpu"]) == (((1, {"a": [2]}),), ({"b": 3},))
+    state = torch.nn.DataParallel(module).state_dict()
+    torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+    assert [*state] == ["weight", "bias"]
