@@ -17,14 +17,10 @@ MODULES = sorted(name for name in retrograd.nn.__all__ if inspect.isclass(getatt
                  and issubclass(getattr(retrograd.nn, name), retrograd.nn.Module))
 
 # What PyTorch takes as (*args, **kwargs), only to refuse it or to hand it on.
-SPELLED_OUT = {"Module", "NLLLoss2d", "Softmax2d"}
+SPELLED_OUT = {"NLLLoss2d", "Softmax2d"}
 
 # Public methods that are not here, by the class that defines them.
 ABSENT = {
-    "Module": {
-        "bfloat16", "ipu", "mtia", "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook",
-        "register_state_dict_post_hook", "register_state_dict_pre_hook", "set_submodule", "share_memory", "to_empty",
-        "xpu"},
     "MultiheadAttention": {"merge_masks"},
 }
 
@@ -102,7 +98,9 @@ NEEDED: dict[str, tuple[Any, ...]] = {
                      "Linear", "MultiheadAttention", "Threshold"], (4, 2)),
     **dict.fromkeys(["Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
                      "ConvTranspose3d"], (4, 2, 3)),
-    "GroupNorm": (2, 4), "Unflatten": (1, (2, 3)),
+    **dict.fromkeys(["LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d",
+                     "LazyConvTranspose3d"], (4, 3)),
+    "GroupNorm": (2, 4), "LazyLinear": (4,), "Unflatten": (1, (2, 3)),
 }
 
 
@@ -145,7 +143,8 @@ def test_modules_print_and_save_alike(name: str, needed: tuple[Any, ...], option
         given = {k: getattr(t, v) if k == "dtype" else v for k, v in options.items()}
         module = getattr(t.nn, name)(*needed, **given)
         attributes = {k: v for k, v in vars(module).items() if k[0] != "_" and k not in UNORDERED}
-        shapes = [(k, tuple(v.shape), v.dtype) for k, v in module.state_dict().items()]
+        lazy = t.nn.parameter.is_lazy
+        shapes = [(k, "lazy" if lazy(v) else tuple(v.shape), v.dtype) for k, v in module.state_dict().items()]
         return module, attributes, shapes, [(k, p.requires_grad) for k, p in module.named_parameters()]
 
     same(case)

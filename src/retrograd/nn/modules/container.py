@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Any, TypeVar, overload
 
 from ...tensors.tensor import Tensor
-from .module.base import Module, framed, indented
+from .module import Module
+from .module.printing import framed, indented
 from .parameter_container import ParameterDict, ParameterList, pairs
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]

@@ -9,8 +9,9 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 from ..parameter import Parameter
-from .module.base import Module, framed
+from .module import Module
 from .module.members import type_name
+from .module.printing import framed
 
 __all__ = ["ParameterDict", "ParameterList", "pairs"]
 
