@@ -111,7 +111,8 @@ from .tensors.functions.linalg.distances import cdist, cross, pdist
 from .tensors.functions.linalg.factorizations import cholesky, qr, svd
 from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
-from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
+from .tensors.functions.linalg.norms import (
+    _weight_norm as _weight_norm, dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm)
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
 from .tensors.functions.linalg.solving import cholesky_inverse, cholesky_solve, triangular_solve
@@ -160,7 +161,7 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
              "names", "ops", "optimized", "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
-__all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+__all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils", "_weight_norm"]
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit"])
 

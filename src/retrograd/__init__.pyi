@@ -1531,6 +1531,7 @@ def stft(
 def to_dlpack(tensor: Any) -> Any: ...
 def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor: ...
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
+def _weight_norm(v: Any, g: Any, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
 __version__: str
 
 __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft", "linalg",
@@ -1610,4 +1611,4 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
     "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "istft", "stft", "Tensor", "to_dlpack", "_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+    "istft", "stft", "Tensor", "to_dlpack", "_C", "_sample_dirichlet", "_standard_gamma", "_utils", "_weight_norm"]

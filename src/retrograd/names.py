@@ -7,12 +7,12 @@ PyTorch's names and the advice are in two text files beside this module, which a
 import difflib
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from opcode import opmap
 from pkgutil import get_data
-from types import FrameType, ModuleType
+from types import FrameType, MappingProxyType, ModuleType
 from typing import Any
 
 PACKAGE = __name__.partition(".")[0]
@@ -32,12 +32,13 @@ def offered(namespace: dict[str, Any]) -> list[str]:
             if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
 
 
-def missing(module_name: str, names: Iterable[str], shown: str = "",
-            modules: Iterable[str] = ()) -> Callable[[str], Any]:
+def missing(module_name: str, names: Iterable[str], shown: str = "", modules: Iterable[str] = (),
+            members: Mapping[str, str] = MappingProxyType({})) -> Callable[[str], Any]:
     """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
 
     ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module. ``modules`` are modules
-    below the module that are imported when a program first names them.
+    below the module that are imported when a program first names them. ``members`` are names that such modules define,
+    each with the module.
     """
     known, lazy = tuple(names), frozenset(modules)
     shown = shown or public(module_name)
@@ -45,6 +46,8 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
     def __getattr__(name: str) -> Any:
         if name in lazy:
             return importlib.import_module(f"{module_name}.{name}")
+        if name in members:
+            return getattr(importlib.import_module(f"{module_name}.{members[name]}"), name)
         module = sys.modules.get(module_name)
         if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
             # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
