@@ -21,7 +21,7 @@ __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_
 
 def _gradients(parameters: Any) -> list[Any]:
     """The gradients that exist."""
-    listed: list[Any] = [parameters] if isinstance(parameters, TensorBase) else [*parameters]
+    listed: list[Any] = [parameters] if isinstance(parameters, TensorBase) else list(parameters)
     return [parameter.grad for parameter in listed if parameter.grad is not None]
 
 
@@ -51,7 +51,8 @@ def _norm(values: Any, order: float) -> Any:
     """The norm of a vector, in the vector's real dtype."""
     if not values.size:
         return values.real.dtype.type(0)
-    return np.linalg.norm(values, order).astype(values.real.dtype)
+    wide = values.astype(np.float32) if values.dtype == np.float16 else values
+    return np.linalg.norm(wide, order).astype(values.real.dtype)
 
 
 def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
