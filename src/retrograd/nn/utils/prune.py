@@ -186,9 +186,7 @@ class _Unstructured(BasePruningMethod):
 
     def _without(self, default_mask: Any, scores: Callable[[], Any], largest: bool) -> Any:
         """The mask without the elements with the largest, or smallest, scores."""
-        size = default_mask.nelement()
-        count = amounts.count_to_prune(self.amount, size)
-        amounts.check_count(count, size)
+        count = amounts.count_to_prune(self.amount, default_mask.nelement())
         mask = default_mask.clone()
         if count != 0:
             mask.view(-1)[topk(scores().view(-1), k=count, largest=largest).indices] = 0
@@ -233,11 +231,7 @@ class RandomStructured(BasePruningMethod):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask without the slices that get the smallest random numbers."""
-        amounts.check_dimensions(t)
-        amounts.check_dim(t, self.dim)
-        size = t.shape[self.dim]
-        count = amounts.count_to_prune(self.amount, size)
-        amounts.check_count(count, size)
+        size, count = amounts.slices_to_prune(t, self.dim, self.amount)
         if count == 0:
             return default_mask
         draws = rand(size)
@@ -261,11 +255,7 @@ class LnStructured(BasePruningMethod):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask without the slices with the smallest norms."""
-        amounts.check_dimensions(t)
-        amounts.check_dim(t, self.dim)
-        size = t.shape[self.dim]
-        count = amounts.count_to_prune(self.amount, size)
-        amounts.check_count(count, size)
+        size, count = amounts.slices_to_prune(t, self.dim, self.amount)
         if count == 0:
             return default_mask
         kept = topk(amounts.norms_of_slices(t, self.n, self.dim), k=size - count, largest=True)

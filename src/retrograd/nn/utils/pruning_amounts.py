@@ -8,8 +8,7 @@ from typing import Any
 from ...tensors.functions.creation.creation import ones_like, zeros_like
 from ...tensors.functions.linalg.norms import norm
 
-__all__ = ["check_amount", "check_count", "check_dim", "check_dimensions", "count_to_prune", "kept_slices", "mask_of",
-           "norms_of_slices"]
+__all__ = ["check_amount", "count_to_prune", "kept_slices", "mask_of", "norms_of_slices", "slices_to_prune"]
 
 
 def check_amount(amount: Any) -> None:
@@ -21,29 +20,25 @@ def check_amount(amount: Any) -> None:
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
-def check_count(amount: Any, tensor_size: int) -> None:
-    """Raises ValueError if more is to be pruned than there is."""
+def count_to_prune(amount: Any, tensor_size: int) -> Any:
+    """The number that an amount means, which may be a fraction of the size. Raises ValueError if it is too large."""
     whole = isinstance(amount, numbers.Integral)
     if whole and amount > tensor_size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+    return amount if whole else round(amount * tensor_size)
 
 
-def check_dimensions(t: Any) -> None:
-    """Raises ValueError if a tensor has no slices to prune."""
+def slices_to_prune(t: Any, dim: int, amount: Any) -> tuple[int, Any]:
+    """The number of slices of a tensor along a dimension, and the number that an amount means.
+
+    Raises ValueError if the tensor has no slices to prune, IndexError if the tensor has no such dimension.
+    """
     if t.dim() <= 1:
         raise ValueError("Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
                          f"{t.shape} with {t.dim()} dims")
-
-
-def check_dim(t: Any, dim: int) -> None:
-    """Raises IndexError if a tensor has no such dimension."""
     if dim >= t.dim():
         raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
-
-
-def count_to_prune(amount: Any, tensor_size: int) -> Any:
-    """The number that an amount means, which may be a fraction of the size."""
-    return amount if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
+    return t.shape[dim], count_to_prune(amount, t.shape[dim])
 
 
 def norms_of_slices(t: Any, n: Any, dim: int) -> Any:
