@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -137,6 +139,15 @@ def test_hooks_on_all_modules_stand_in_dictionaries_of_the_module_file() -> None
     handle.remove()
     assert not kept
     assert not file._has_any_global_hook()
+
+
+def test_a_function_that_hides_a_module_stays_a_function() -> None:
+    """Also where a program imports the module by PyTorch's name."""
+    program = ("import retrograd; retrograd.as_torch(); import torch.nn.utils.spectral_norm; "
+               "from torch.nn.utils.weight_norm import WeightNorm; from torch.nn.utils import weight_norm; "
+               "print(weight_norm.__name__, torch.nn.utils.spectral_norm.__name__, WeightNorm.__name__)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["weight_norm", "spectral_norm", "WeightNorm"]
 
 
 def test_swapped_parameters_are_the_same_objects() -> None:
