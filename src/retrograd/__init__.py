@@ -115,7 +115,8 @@ from .tensors.functions.linalg.distances import cdist, cross, pdist
 from .tensors.functions.linalg.factorizations import cholesky, qr, svd
 from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
-from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
+from .tensors.functions.linalg.norms import (
+    _weight_norm as _weight_norm, dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm)
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
 from .tensors.functions.linalg.solving import cholesky_inverse, cholesky_solve, triangular_solve
@@ -173,7 +174,8 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
              "names", "ops", "optimized", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
-__all__ += ["_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils"]
+__all__ += ["_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils",
+            "_weight_norm"]
 _say_where([globals()[name] for name in __all__], __name__)
 _LATE = [
     "compiler",

@@ -62,7 +62,8 @@ def missing(module_name: str, names: Iterable[str], shown: str = "", modules: It
 def hint_at_missing_names(below: str = "", inside: Mapping[str, str] | None = None) -> None:
     """Give a ``missing`` to each module of the package that lists its names in ``__all__`` and has none.
 
-    The modules below the module ``below`` also have the names in ``inside``. A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
+    The modules below the module ``below`` also have the names in ``inside``.
+    A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
     """
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] == PACKAGE and "__all__" in vars(module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from op_table.entry import MANY, Entry, each
+from op_table.entry import MANY, NO_SECOND, Entry, each
 from op_table.reductions import second_zero
 
 _STEEP = (((4, 5),),)
@@ -61,6 +61,9 @@ DIFFERENCES = [
             other_nodes="torch.norm is linalg.vector_norm here, as it is in PyTorch's own torch.norm",
             no_tangent="PyTorch has no forward mode of norm() without dimensions" if dim == -1 else "")
       for p, dim in ((2, 0), (2, -1), (2, 1), (3, 0))),
+    *(Entry(f"_weight_norm {dim}", lambda t, v, g, dim=dim: t._weight_norm(v, g, dim), shapes, low=0.2,
+            first_only="PyTorch's second derivative takes the norms for constants", no_tangent=NO_SECOND)
+      for dim, shapes in ((0, (((3, 4), (3, 1)), ((2, 3, 2), (2, 1, 1)))), (1, (((3, 4), (1, 4)),)))),
     Entry("renorm complex", lambda t, x: t.renorm(x, 2, -1, 1.5), MANY, kinds="fc"),
     Entry("renorm_", lambda t, x: (x * 1).renorm_(2, 1, 1.5), MANY),
     Entry("sum_to_size", lambda t, x: x.sum_to_size(1, 4), (((3, 4),),), kinds="fcib"),

@@ -88,7 +88,19 @@ class _Alias:
     def exec_module(self, module: ModuleType) -> None:
         # Afterwards the import system takes the module from sys.modules. If create_module returned our module instead,
         # the import system would overwrite its __spec__.
-        sys.modules[module.__name__] = importlib.import_module(_own(module.__name__))
+        own = importlib.import_module(_own(module.__name__))
+        sys.modules[module.__name__] = own
+        # A function may hide a module of its name (`nn.utils.weight_norm`). The import system would put the module in
+        # the place of the function, unless it finds the module in sys.modules.
+        for name in _hidden(own) if hasattr(own, "__path__") else ():
+            sys.modules[f"{module.__name__}.{name}"] = sys.modules[f"{own.__name__}.{name}"]
+
+
+def _hidden(package: ModuleType) -> list[str]:
+    """The imported modules of a package whose names mean something else in the package."""
+    inside = f"{package.__name__}."
+    names = [(name.removeprefix(inside), module) for name, module in sys.modules.items() if name.startswith(inside)]
+    return [name for name, module in names if vars(package).get(name, module) is not module]
 
 
 def _is_torch(name: str) -> bool:

@@ -9,11 +9,13 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
+from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, meta_of, note_layout, plain
 from ..tensors.tensor import Tensor
 
-__all__ = ["Buffer", "Parameter", "clear_grad"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
+           "clear_grad", "is_lazy"]
 
 
 def _over(cls: type[Any], data: Any) -> Any:
@@ -67,8 +69,10 @@ class Parameter(Tensor, metaclass=_ParameterType):
         parameter.requires_grad = requires_grad
         return parameter
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
-        """Does nothing: `__new__` does all. This method replaces the constructor that makes a tensor from data."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Does nothing: `__new__` does all, and a subclass may give it other arguments. This method replaces the
+        constructor that makes a tensor from data.
+        """
 
     def __repr__(self) -> str:
         return printing.parameter_text(super().__repr__())
@@ -111,6 +115,109 @@ class Buffer(metaclass=_BufferType):
         buffer = _over(Tensor, data)
         buffer.persistent, buffer._is_buffer = persistent, True
         return buffer
+
+
+def _attempt_on_uninitialized(cls: type[Any], func: Any) -> ValueError:
+    return ValueError(
+        f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` "
+        f"or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
+        "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+
+
+class UninitializedTensorMixin:
+    """What parameters and buffers without a shape share. They may be converted, and get a shape by `materialize`."""
+
+    __slots__ = ()
+    cls_to_become: type[Any]
+    _ALLOWED = frozenset([
+        *(getattr(Tensor, name) for name in (
+            "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char",
+            "short", "int", "long", "cuda", "cpu", "to", "get_device"))])
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """Let properties and conversions pass. Raises ValueError for every other function."""
+        if func in cls._ALLOWED or getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__"):
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
+        raise _attempt_on_uninitialized(cls, func)
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Give the tensor a shape, and memory without values. It becomes an ordinary parameter or buffer.
+
+        `dtype` replaces the dtype that the tensor was made with.
+        """
+        tensor: Any = self
+        tensor.data = empty(shape, device=device, dtype=tensor.dtype if dtype is None else dtype)
+        tensor.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        """Raises RuntimeError: there is no shape yet."""
+        raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens "
+                           "in `load_state_dict` when trying to load an uninitialized parameter into an initialized "
+                           "one. Call `forward` to initialize the parameters before accessing their attributes.")
+
+    def share_memory_(self) -> Any:
+        """Raises RuntimeError: there is no memory yet."""
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize "
+                           "the parameters before calling `module.share_memory()`.")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
+        return type(self), (self.requires_grad,)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet. A lazy module gives it a shape at the first call.
+
+    >>> import retrograd as torch
+    >>> parameter = torch.nn.UninitializedParameter()
+    >>> parameter
+    <UninitializedParameter>
+    >>> parameter.materialize((2, 3))
+    >>> type(parameter).__name__, parameter.shape
+    ('Parameter', torch.Size([2, 3]))
+
+    Most functions raise ValueError before that.
+    """
+
+    __slots__ = ()
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        parameter = _over(cls, empty(0, device=device, dtype=dtype))
+        if requires_grad:
+            meta_of(parameter).leaf = True
+        return parameter
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet. A lazy module gives it a shape at the first call."""
+
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+                persistent: bool = True) -> Any:
+        buffer = _over(cls, empty(0, device=device, dtype=dtype))
+        if requires_grad:
+            meta_of(buffer).leaf = True
+        buffer.persistent, buffer._is_buffer = persistent, True
+        return buffer
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Does nothing: `__new__` does all. This method replaces the constructor that makes a tensor from data."""
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or buffer has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)
 
 
 def clear_grad(parameter: Any, set_to_none: bool) -> None:

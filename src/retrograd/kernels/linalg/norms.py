@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import dtype as torch_dtype, require
 from ..elementwise.elementary import delivered, widened
 from ..rows import sums, sums_of_squares
 
@@ -39,6 +39,14 @@ def norm(x: Any, p: float, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> 
     else:
         result = np.power(sums(np.power(size, p, out=...), axes, keepdim), 1.0 / p, out=...)
     return result.astype(final, copy=False)
+
+
+
+def weight_norm(v: Any, scale: Any, dim: int) -> Any:
+    """The slices of `v` along a dimension, scaled to these norms."""
+    require(v.dtype.kind == "f", "weight_norm_kernel", v.dtype)
+    axes = tuple([axis for axis in range(v.ndim) if axis != dim])
+    return np.multiply(v, scale / norm(v, 2, axes, True, None), out=...)
 
 
 def dist(x: Any, y: Any, p: float) -> Any:

@@ -14,7 +14,7 @@ from .dropout import *
 from .flatten import *
 from .fold import *
 from .instancenorm import *
-from .linear import Bilinear as Bilinear, Identity as Identity, Linear as Linear
+from .linear import Bilinear as Bilinear, Identity as Identity, LazyLinear as LazyLinear, Linear as Linear
 from .linear_cross_entropy_options import *
 from .loss import *
 from .module import Module as Module

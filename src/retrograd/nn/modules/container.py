@@ -13,7 +13,8 @@ from typing import Any, TypeVar, overload
 
 from ...errors import warn
 from ...tensors.tensor import Tensor
-from .module.base import Module, framed, indented
+from .module import Module
+from .module.printing import framed, indented
 from .parameter_container import ParameterDict, ParameterList, pairs
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]

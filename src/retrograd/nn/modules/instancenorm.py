@@ -7,9 +7,10 @@ from typing import Any
 from ...errors import warn
 from ...tensors.tensor import Tensor
 from ..functional import norms as functional
-from .batchnorm import _NormBase
+from .batchnorm import _LazyNormBase, _NormBase
 
-__all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
+__all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d",
+           "LazyInstanceNorm3d"]
 
 
 class _InstanceNorm(_NormBase):
@@ -56,3 +57,21 @@ class InstanceNorm3d(_InstanceNorm):
     """`InstanceNorm1d` for volumes (N, C, D, H, W) or (C, D, H, W)."""
 
     _ranks = (4, 5)
+
+
+class LazyInstanceNorm1d(_LazyNormBase, InstanceNorm1d):
+    """An `InstanceNorm1d` that takes `num_features` from its first input. By default it has all its options."""
+
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNormBase, InstanceNorm2d):
+    """An `InstanceNorm2d` that takes `num_features` from its first input. By default it has all its options."""
+
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
+    """An `InstanceNorm3d` that takes `num_features` from its first input. By default it has all its options."""
+
+    cls_to_become = InstanceNorm3d

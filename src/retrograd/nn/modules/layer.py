@@ -83,4 +83,4 @@ class Weighted(Layer):
             init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        return self._options_text.format(self=self, bias=self._parameters.get("bias") is not None)
+        return self._options_text.format(self=self, bias=getattr(self, "bias", None) is not None)

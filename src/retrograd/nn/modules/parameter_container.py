@@ -9,7 +9,7 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 from ..parameter import Parameter
-from .module.base import Module, framed
+from .module import Module
 from .module.members import type_name
 
 __all__ = ["ParameterDict", "ParameterList", "pairs"]
@@ -37,8 +37,8 @@ def _line(key: Any, value: Any, dtype: str) -> str:
     """The text of one entry."""
     if isinstance(value, Tensor):
         kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-        return f"({key}): {kind} containing: [{dtype} of size {'x'.join(map(str, value.shape))}]"
-    return f"({key}): Object of type: {type(value).__name__}"
+        return f"  ({key}): {kind} containing: [{dtype} of size {'x'.join(map(str, value.shape))}]"
+    return f"  ({key}): Object of type: {type(value).__name__}"
 
 
 class ParameterList(Module):
@@ -98,9 +98,6 @@ class ParameterList(Module):
     def extra_repr(self) -> str:
         return "\n".join(_line(i, value, repr(getattr(value, "dtype", ""))) for i, value in enumerate(self))
 
-    def __repr__(self) -> str:
-        return _spelled(self)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
 
@@ -123,10 +120,7 @@ class ParameterDict(Module):
         return key
 
     def __getitem__(self, key: str) -> Any:
-        attribute = self._attribute(key)
-        if key not in self._keys:
-            raise KeyError(key)
-        return getattr(self, attribute)
+        return getattr(self, self._attribute(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
         setattr(self, self._attribute(key), _owned(value))
@@ -162,7 +156,7 @@ class ParameterDict(Module):
         return self[key] if key in self._keys else default
 
     def pop(self, key: str) -> Any:
-        """Remove a parameter, and return it. Raises KeyError if there is none with this name."""
+        """Remove a parameter, and return it. Raises AttributeError if there is none with this name."""
         value = self[key]
         del self[key]
         return value
@@ -196,6 +190,11 @@ class ParameterDict(Module):
         merged.update(other)
         return merged
 
+    def __ror__(self, other: Any) -> Any:
+        merged = other.copy()
+        merged.update(self)
+        return merged
+
     def __ior__(self, other: ParameterDict) -> ParameterDict:
         self.update(other)
         return self
@@ -225,14 +224,5 @@ class ParameterDict(Module):
     def extra_repr(self) -> str:
         return "\n".join(_line(key, value, type_name(value)) for key, value in self.items())
 
-    def __repr__(self) -> str:
-        return _spelled(self)
-
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
-
-
-def _spelled(container: Module) -> str:
-    """The text of a container, with a line for each entry."""
-    text = container.extra_repr()
-    return framed(type(container).__name__, [], [f"  {line}" for line in text.split("\n")] if text else [])

@@ -41,6 +41,25 @@ norm = operator("norm", kernels.norm, node="LinalgVectorNormBackward0", complex=
 frobenius = operator("norm", kernels.norm, node=1, complex="adjoint", x=norm_backward)
 
 
+def _along(g: Any, v: Any, dim: Any) -> tuple[Any, Any]:
+    """For each slice of `v` along a dimension: the sum of its products with `g`, and 1 / its norm."""
+    axes = tuple([axis for axis in range(v.ndim) if axis != dim])
+    return sum_dim(g * v, axes, True, None), 1.0 / norm(v, 2, axes, True, None)
+
+
+def _by_directions(g: Any, v: Any, scale: Any, dim: Any) -> Any:
+    along, inverse = _along(g, v, dim)
+    return scale * inverse * (g - v * (along * inverse * inverse))
+
+
+def _by_scale(g: Any, v: Any, dim: Any) -> Any:
+    along, inverse = _along(g, v, dim)
+    return along * inverse
+
+
+weight_norm = operator("weight_norm_interface", kernels.weight_norm, tensors=2, v=_by_directions, scale=_by_scale)
+
+
 def _dist(g: Any, x: Any, y: Any, out: Any, p: Any) -> Any:
     off = x - y
     return norm_backward(g, off, out, p, tuple(range(off.ndim)), False)

@@ -38,7 +38,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     if len(args) == 1 and type(args[0]) is torch_dtype:
         dtype = args[0]
     elif args:
-        dtype, device, non_blocking, copy = _positional(args, dtype, device, non_blocking, copy)
+        dtype, device, non_blocking, copy = positional(args, dtype, device, non_blocking, copy)
     if device is not None:
         checked(device)
     target = self._array.dtype if dtype is None else element_type("to", dtype)
@@ -53,7 +53,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     return result
 
 
-def _positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> tuple[Any, ...]:
+def positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> tuple[Any, ...]:
     """The positional arguments of `to`: (dtype | other | device [, dtype]), then non_blocking and copy."""
     first, rest = args[0], args[1:]
     if isinstance(first, TensorBase):

@@ -43,14 +43,15 @@ from ..functions.shapes import (
 )
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import calling, conversion, copying, interop, layout, sharing, storage
+from . import calling, conversion, copying, interop, layout, sharing, storage, swapping
 
 # The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
 FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
             factorizations, gathering, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
             number_parts, packed_factors, products, quantiles, random, rearranging, reductions, scattering,
-            shape, sharing, softmax, solving, sorting, special, spectral, storage, uniques, view_copies, view_scatters)
+            shape, sharing, softmax, solving, sorting, special, spectral, storage, swapping, uniques, view_copies,
+            view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # The functions with an entry above that `np.add.reduce` and similar methods stand for.

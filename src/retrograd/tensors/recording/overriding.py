@@ -82,11 +82,6 @@ class Words:
 NOBODY: Any = object()
 
 
-def disabled_torch_function_impl(*args: Any, **kwargs: Any) -> Any:
-    """The `__torch_function__` of a class whose instances handle no calls, such as Parameter."""
-    return NotImplemented
-
-
 class _Switch:
     """A context in which no argument handles calls. If `modes_aside`, modes handle none either."""
 
@@ -111,6 +106,12 @@ class DisableTorchFunction(_Switch):
     """A context in which neither the `__torch_function__` of arguments nor that of a mode is called."""
 
     modes_aside = True
+
+
+def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    """The `__torch_function__` of a class whose instances handle no calls, such as Parameter: it calls the function."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
 
 
 # The handlers of a call

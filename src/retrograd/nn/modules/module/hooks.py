@@ -9,82 +9,33 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....errors import warn
 from ....graph.hooks import HookDict, RemovableHandle, register
 from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
 
-__all__ = [
-    "register_module_backward_hook", "register_module_forward_hook", "register_module_forward_pre_hook",
-    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
-]
+__all__ = ["GLOBALLY", "Everywhere", "Flags", "ModuleHooks", "_WrappedHook", "kind", "registered"]
 
 Flags = OrderedDict[int, bool]
 
-
-class Everywhere:
-    """The hooks on all modules. They run before the hooks of the called module. There is one instance."""
-
-    def __init__(self) -> None:
-        self.forward_pre: HookDict = OrderedDict()
-        self.forward: HookDict = OrderedDict()
-        self.forward_with_kwargs: Flags = OrderedDict()
-        self.forward_always_called: Flags = OrderedDict()
-        self.backward_pre: HookDict = OrderedDict()
-        self.backward: HookDict = OrderedDict()
-        self.backward_full: bool | None = None   # whether `backward` holds full hooks; None if it is empty
-        self.present: Flags = OrderedDict()      # all hooks, so that a call makes one test
+ALONE, GLOBALLY = "on a single Module", "as a global Module hook"
 
 
-everywhere = Everywhere()
+class Everywhere(NamedTuple):
+    """The hooks on all modules, as they are when a module is called. They run before the hooks of the module."""
+
+    forward_pre: HookDict
+    forward: HookDict
+    forward_with_kwargs: Flags
+    forward_always_called: Flags
+    backward_pre: HookDict
+    backward: HookDict
+    backward_full: bool | None                   # whether `backward` holds full hooks; None if it is empty
 
 
-def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, args)` before the `forward` of every module. The hook's result replaces the arguments."""
-    return _everywhere(everywhere.forward_pre, hook)
-
-
-def register_module_forward_hook(hook: Callable[..., Any], *, with_kwargs: bool = False,
-                                 always_call: bool = False) -> RemovableHandle:
-    """Call `hook(module, args, output)` after the `forward` of every module. The hook's result replaces the output.
-
-    The options are those of `Module.register_forward_hook`.
-    """
-    return _everywhere(everywhere.forward, hook, (everywhere.forward_with_kwargs, with_kwargs),
-                       (everywhere.forward_always_called, always_call))
-
-
-def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_output)` before the backward of every module. The result replaces `grad_output`."""
-    return _everywhere(everywhere.backward_pre, hook)
-
-
-def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` when the gradients of a module's inputs are complete, for every
-    module.
-
-    Raises RuntimeError if a backward hook of the old kind is registered on all modules.
-    """
-    everywhere.backward_full = _kind(everywhere.backward_full, True, "as a global Module hook")
-    return _everywhere(everywhere.backward, hook)
-
-
-def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a backward hook of the old kind on every module. It sees the gradients of the last operation only.
-
-    Raises RuntimeError if a full backward hook is registered on all modules.
-    """
-    everywhere.backward_full = _kind(everywhere.backward_full, False, "as a global Module hook")
-    return _everywhere(everywhere.backward, hook)
-
-
-def _everywhere(hooks: HookDict, hook: Callable[..., Any], *flags: tuple[Flags, bool]) -> RemovableHandle:
-    return _registered(hooks, hook, (everywhere.present, True), *flags)
-
-
-def _kind(before: bool | None, full: bool, where: str) -> bool:
+def kind(before: bool | None, full: bool, where: str) -> bool:
     """Raises RuntimeError if full backward hooks would meet hooks of the old kind."""
     if before is (not full):
         raise RuntimeError("Cannot use both regular backward hooks and full backward hooks "
@@ -92,7 +43,7 @@ def _kind(before: bool | None, full: bool, where: str) -> bool:
     return full
 
 
-def _registered(hooks: HookDict, hook: Callable[..., Any], *flags: tuple[Flags, bool],
+def registered(hooks: HookDict, hook: Callable[..., Any], *flags: tuple[Flags, bool],
                 prepend: bool = False) -> RemovableHandle:
     """Register a hook, before the others if `prepend` is true, and note the hook in the flags that are chosen."""
     handle = register(hooks, hook, *[entries for entries, _ in flags])
@@ -124,7 +75,7 @@ class ModuleHooks:
         With `with_kwargs` the call is `hook(module, args, kwargs)`, and the hook returns both or None. With `prepend`
         the hook runs before the module's other hooks of this kind.
         """
-        return _registered(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs),
+        return registered(self._forward_pre_hooks, hook, (self._forward_pre_hooks_with_kwargs, with_kwargs),
                            prepend=prepend)
 
     def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
@@ -134,7 +85,7 @@ class ModuleHooks:
         With `with_kwargs` the call is `hook(module, args, kwargs, output)`. With `always_call` the hook runs even if
         `forward` raises; its output is then None, or the output that exists already.
         """
-        return _registered(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
+        return registered(self._forward_hooks, hook, (self._forward_hooks_with_kwargs, with_kwargs),
                            (self._forward_hooks_always_called, always_call), prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
@@ -142,7 +93,7 @@ class ModuleHooks:
 
         `grad_output` is a tuple. The hook's result replaces it, unless it is None.
         """
-        return _registered(self._backward_pre_hooks, hook, prepend=prepend)
+        return registered(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are complete.
@@ -150,20 +101,20 @@ class ModuleHooks:
         Both are tuples, with None in the places of other values than tensors. The hook's result replaces `grad_input`,
         unless it is None. Raises RuntimeError if the module has a backward hook of the old kind.
         """
-        self._is_full_backward_hook = _kind(self._is_full_backward_hook, True, "on a single Module")
-        return _registered(self._backward_hooks, hook, prepend=prepend)
+        self._is_full_backward_hook = kind(self._is_full_backward_hook, True, ALONE)
+        return registered(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Register a backward hook of the old kind, on the node of the module's last operation.
 
         `register_full_backward_hook` replaces it. Raises RuntimeError if the module has a full backward hook.
         """
-        self._is_full_backward_hook = _kind(self._is_full_backward_hook, False, "on a single Module")
+        self._is_full_backward_hook = kind(self._is_full_backward_hook, False, ALONE)
         return register(self._backward_hooks, hook)
 
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call_with_hooks(self, everywhere: Everywhere, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `forward` with all hooks around it."""
-        call = _Call(self, args, kwargs)
+        call = _Call(self, everywhere, args, kwargs)
         try:
             return call.run()
         except Exception:
@@ -174,14 +125,14 @@ class ModuleHooks:
 class _Call:
     """One call of a module that has hooks."""
 
-    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.module, self.args, self.kwargs = module, args, kwargs
+    def __init__(self, module: Any, everywhere: Everywhere, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.module, self.everywhere, self.args, self.kwargs = module, everywhere, args, kwargs
         self.result: Any = None
         self.called: set[int] = set()
 
     def run(self) -> Any:
-        module = self.module
-        full, old = _backward_hooks_of(module)
+        module, everywhere = self.module, self.everywhere
+        full, old = _backward_hooks_of(module, everywhere)
         before = [*everywhere.backward_pre.values(), *module._backward_pre_hooks.values()]
         self._before()
         around = BackwardHook(module, full, before) if full or before else None
@@ -200,7 +151,7 @@ class _Call:
     def _before(self) -> None:
         """The hooks before `forward`."""
         module = self.module
-        for key, hook in chain([*everywhere.forward_pre.items()], [*module._forward_pre_hooks.items()]):
+        for key, hook in chain([*self.everywhere.forward_pre.items()], [*module._forward_pre_hooks.items()]):
             if key in module._forward_pre_hooks_with_kwargs:
                 changed = hook(module, self.args, self.kwargs)
                 if changed is not None:
@@ -221,7 +172,7 @@ class _Call:
 
     def always_called(self) -> None:
         """The hooks that run after an error too. An error of such a hook becomes a warning."""
-        module = self.module
+        module, everywhere = self.module, self.everywhere
         for whose, hooks, always, with_kwargs in (
                 ("global module", everywhere.forward, everywhere.forward_always_called, {}),
                 ("module", module._forward_hooks, module._forward_hooks_always_called,
@@ -243,27 +194,40 @@ class _Call:
         if first.grad_fn is None:
             return
         for hook in hooks:
-            first.grad_fn.register_hook(_Bound(hook, self.module))
+            first.grad_fn.register_hook(_WrappedHook(hook, self.module))
         missed = _missed(self.args, self.result, first.grad_fn)
         if missed:
             warn(missed, FutureWarning)
 
 
-class _Bound:
-    """A hook of the old kind as a hook on a node. It does not keep its module alive."""
+class _WrappedHook:
+    """A hook that is called with a module first, without keeping the module alive. No module: the hook as it is."""
 
-    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
-        self.hook, self.module = hook, weakref.ref(module)
+    __module__ = "retrograd.nn.modules.module"
+
+    def __init__(self, hook: Callable[..., Any], module: Any = None) -> None:
+        self.hook, self.module = hook, None if module is None else weakref.ref(module)
+        self.with_module = module is not None
         self.__name__ = getattr(hook, "__name__", "<unknown>")
 
-    def __call__(self, *grads: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.module is None:
+            return self.hook(*args, **kwargs)
         module = self.module()
         if module is None:
             raise RuntimeError("You are trying to call the hook of a dead Module!")
-        return self.hook(module, *grads)
+        return self.hook(module, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The copy of a module has hooks that know the copy, so the module itself is part of the state."""
+        return {"hook": self.hook, "module": None if self.module is None else self.module()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        _WrappedHook.__init__(self, state["hook"], state["module"])
 
 
-def _backward_hooks_of(module: Any) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
+def _backward_hooks_of(module: Any,
+                       everywhere: Everywhere) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
     """The full backward hooks for a module, and the backward hooks of the old kind."""
     kinds: dict[bool | None, list[Callable[..., Any]]] = {True: [], False: [], None: []}
     kinds[everywhere.backward_full] += everywhere.backward.values()

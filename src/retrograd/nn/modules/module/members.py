@@ -5,7 +5,7 @@ This module must not know how modules are called, saved or converted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from ....names import instead, public
@@ -82,16 +82,16 @@ class Members:
             if value is not None:
                 raise TypeError(f"cannot assign '{type_name(value)}' as parameter '{name}' "
                                 "(torch.nn.Parameter or None expected)")
-            self._parameters[name] = None
+            self.register_parameter(name, None)
         elif isinstance(value, Members):
             self._require_init("module")
             self._forget(name, "_buffers")
-            self._modules[name] = value
+            self._modules[name] = self._seen("module", name, value)
         elif name in own.get("_modules", ()):
             if value is not None:
                 raise TypeError(f"cannot assign '{type_name(value)}' as child module '{name}' "
                                 "(torch.nn.Module or None expected)")
-            self._modules[name] = None
+            self._modules[name] = self._seen("module", name, None)
         elif isinstance(value, Buffer):
             self._require_init("buffer")
             own.pop(name, None)
@@ -101,7 +101,7 @@ class Members:
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"cannot assign '{type_name(value)}' as buffer '{name}' "
                                 "(torch.nn.Buffer, torch.Tensor or None expected)")
-            self._buffers[name] = value
+            self._buffers[name] = self._seen("buffer", name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -133,6 +133,17 @@ class Members:
 
     # Registering
 
+    def _registration_hooks(self, what: str) -> Mapping[int, Callable[..., Any]]:
+        """The hooks that see each new parameter, buffer or module of any module."""
+        return {}
+
+    def _seen(self, what: str, name: str, value: Any) -> Any:
+        """A new member as the hooks leave it."""
+        for hook in self._registration_hooks(what).values():
+            replaced = hook(self, name, value)
+            value = value if replaced is None else replaced
+        return value
+
     def _check_name(self, name: Any, what: str, members: dict[str, Any], shown: str = "") -> None:
         if not isinstance(name, str):
             raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
@@ -153,7 +164,7 @@ class Members:
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"cannot assign '{type_name(param)}' object to parameter '{name}' "
                             "(torch.nn.Parameter or None required)")
-        self._parameters[name] = param
+        self._parameters[name] = None if param is None else self._seen("parameter", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state and is not a parameter, such as a running mean.
@@ -165,7 +176,7 @@ class Members:
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
                             "(torch Tensor or None required)")
-        self._buffers[name] = tensor
+        self._buffers[name] = self._seen("buffer", name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -176,7 +187,7 @@ class Members:
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_name(name, "module", self._modules, shown="got")
-        self._modules[name] = module
+        self._modules[name] = self._seen("module", name, module)
 
     def register_module(self, name: str, module: Any) -> None:
         """Another name of `add_module`."""
@@ -254,6 +265,28 @@ class Members:
             if not isinstance(module, Members):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Replace the module with a dotted name, or add it. With `strict` there must be such a module.
+
+        Raises ValueError without a name or a module, AttributeError if there is no module to hold the new one.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Members):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if (strict or hasattr(parent, name)) and not isinstance(parent._found(name), Members):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def _replicate_for_data_parallel(self) -> Any:
+        """A copy without parameters, for programs that fill in parameters of their own."""
+        replica: Any = type(self).__new__(type(self))
+        replica.__dict__.update(self.__dict__, _parameters={}, _buffers=self._buffers.copy(),
+                                _modules=self._modules.copy(), _is_replica=True)
+        return replica
 
     def _found(self, name: str) -> Any:
         if not hasattr(self, name):

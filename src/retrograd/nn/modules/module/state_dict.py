@@ -6,15 +6,21 @@ This module must not know how modules run.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
+from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....errors import warn
+from ....graph.hooks import HookDict, RemovableHandle
+from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor
-from ...parameter import Parameter
+from ...parameter import Parameter, is_lazy
+from .hooks import _WrappedHook, registered
 
 __all__ = ["StateDict"]
+
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
@@ -41,20 +47,69 @@ class StateDict:
     """The methods of a module that save and load its state."""
 
     _version = 1
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
+    _state_dict_hooks: HookDict
+    _state_dict_pre_hooks: HookDict
+    _load_state_dict_pre_hooks: HookDict
+    _load_state_dict_post_hooks: HookDict
 
     def get_extra_state(self) -> Any:
         """What else to save. A subclass overrides this method together with `set_extra_state`."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called: override it "
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called. Override it "
                            "to save something under '_extra_state'.")
 
     def set_extra_state(self, state: Any) -> None:
         """Load what `get_extra_state` returned. A subclass overrides this method."""
-        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called: override it "
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called. Override it "
                            "to load what get_extra_state() saved.")
+
+    # Hooks
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` saves this module."""
+        return registered(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` has saved this module.
+
+        The hook may change the dictionary, and returns None. `state_dict` raises RuntimeError if the hook returns
+        something else.
+        """
+        hook._from_public_api = True                                        # type: ignore[attr-defined]
+        return registered(self._state_dict_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As `register_state_dict_post_hook`, but the hook may return another dictionary."""
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError("Cannot register the same function as the state dict post hook that was previously "
+                               "registered via register_state_dict_post_hook")
+        return registered(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call a hook before `load_state_dict` loads this module. The hook may change its arguments in place.
+
+        The arguments are (module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+        error_msgs).
+        """
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any],
+                                           with_module: bool = False) -> RemovableHandle:
+        """As `register_load_state_dict_pre_hook`. Without `with_module` the hook is called without the module."""
+        return registered(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` after `load_state_dict` has loaded this module and its submodules.
+
+        The hook may change the lists `incompatible_keys.missing_keys` and `.unexpected_keys`, and returns None.
+        """
+        return registered(self._load_state_dict_post_hooks, hook)
+
+    # Saving
 
     def _own_state(self) -> dict[str, Any]:
         """The parameters and the persistent buffers of this module by name, without those of its submodules."""
@@ -66,7 +121,7 @@ class StateDict:
         for name, value in self._own_state().items():
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not StateDict.get_extra_state:
-            destination[f"{prefix}_extra_state"] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by dotted name. The tensors share the module's memory.
@@ -82,14 +137,24 @@ class StateDict:
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
-        metadata = getattr(destination, "_metadata", None)
-        if metadata is not None:
-            metadata[prefix[:-1]] = {"version": self._version}
+        local_metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = local_metadata
+        for hook in [*self._state_dict_pre_hooks.values()]:
+            hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in [*self._state_dict_hooks.values()]:
+            replaced = hook(self, destination, prefix, local_metadata)
+            if replaced is not None:
+                if getattr(hook, "_from_public_api", False):
+                    raise RuntimeError("state_dict post-hook must return None")
+                destination = replaced
         return destination
+
+    # Loading
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Copy tensors into the parameters and buffers of the same names. With `assign`, take the tensors themselves.
@@ -99,69 +164,110 @@ class StateDict:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        metadata = getattr(state_dict, "_metadata", None) or {}
-        missing: list[str] = []
-        unexpected: list[str] = []
-        errors: list[str] = []
-
-        def load(module: Any, state: Mapping[str, Any], prefix: str) -> None:
-            local_metadata = {**metadata.get(prefix[:-1], {}), **({"assign_to_params_buffers": True} if assign else {})}
-            module._load_from_state_dict(state, prefix, local_metadata, True, missing, unexpected, errors)
-            for name, child in module._modules.items():
-                if child is not None:
-                    inner = f"{prefix}{name}."
-                    load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
-
-        load(self, OrderedDict(state_dict), "")
+        found = _Loading(getattr(state_dict, "_metadata", None) or {}, assign)
+        found.load(self, OrderedDict(state_dict), "")
+        errors = [*found.errors]
         if strict:
-            for what, names in (("Missing", missing), ("Unexpected", unexpected)):
+            for what, names in (("Unexpected", found.keys.unexpected_keys), ("Missing", found.keys.missing_keys)):
                 if names:
                     listed = ", ".join(f'"{name}"' for name in names)
-                    errors.insert(what == "Unexpected" and bool(missing), f"{what} key(s) in state_dict: {listed}. ")
+                    errors.insert(0, f"{what} key(s) in state_dict: {listed}. ")
         if errors:
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
-        return _IncompatibleKeys(missing, unexpected)
+        return found.keys
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],
                               strict: bool, missing_keys: list[str], unexpected_keys: list[str],
                               error_msgs: list[str]) -> None:
         """Load the state of this module, without that of its submodules, and note what does not fit."""
+        for hook in [*self._load_state_dict_pre_hooks.values()]:
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = self._own_state()
         for name, value in own.items():
             key = prefix + name
-            if key not in state_dict:
+            if key in state_dict:
+                error_msgs += self._load_one(name, key, value, state_dict[key], local_metadata)
+            elif strict:
                 missing_keys.append(key)
-            elif problem := self._load_one(name, key, value, state_dict[key], local_metadata):
-                error_msgs.append(problem)
-        extra = f"{prefix}_extra_state"
-        has_extra = type(self).set_extra_state is not StateDict.set_extra_state
-        if has_extra and extra in state_dict:
-            self.set_extra_state(state_dict[extra])
-        elif has_extra:
-            missing_keys.append(extra)
-        for key in state_dict:
-            if not key.startswith(prefix) or (key == extra and has_extra):
-                continue
-            name, _, rest = key[len(prefix):].partition(".")
-            if name not in own and not (rest and name in self._modules):
+        extra = prefix + _EXTRA_STATE_KEY_SUFFIX
+        if type(self).set_extra_state is not StateDict.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
+        for key in state_dict if strict else ():
+            name, dot, _ = key.removeprefix(prefix).partition(".")
+            if key.startswith(prefix) and key != extra and name not in (self._modules if dot else own):
                 unexpected_keys.append(key)
 
-    def _load_one(self, name: str, key: str, value: Any, saved: Any, metadata: Mapping[str, Any]) -> str:
-        """Load one tensor. Returns the reason if the tensor does not fit, otherwise ''."""
+    def _load_one(self, name: str, key: str, value: Any, saved: Any, metadata: Mapping[str, Any]) -> list[str]:
+        """Load one tensor. Returns the reason if the tensor does not fit."""
+        assign = bool(metadata.get("assign_to_params_buffers"))
         if not isinstance(saved, Tensor):
-            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-                    f"checkpoint but received {type(saved)}")
-        if value.ndim == 0 and saved.shape == (1,):
-            saved = saved[0]
-        if saved.shape != value.shape:
-            return (f"size mismatch for {key}: copying a param with shape {saved.shape} from checkpoint, the shape in "
-                    f"current model is {value.shape}.")
-        if not metadata.get("assign_to_params_buffers"):
+            return [f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                    f"checkpoint but received {type(saved)}"]
+        if not is_lazy(value):
+            if value.ndim == 0 and saved.shape == (1,):
+                saved = saved[0]
+            if saved.shape != value.shape:
+                return [f"size mismatch for {key}: copying a param with shape {saved.shape} from checkpoint, the shape "
+                        f"in current model is {value.shape}."]
+        try:
             with no_grad():
-                value.copy_(saved)
-        elif isinstance(value, Parameter):
-            self._parameters[name] = Parameter(saved, value.requires_grad)
-        else:
-            self._buffers[name] = saved
-        return ""
+                if ways.get_swap_module_params_on_conversion():
+                    self._swap(value, saved, assign)
+                elif assign:
+                    self._assign(name, value, saved)
+                else:
+                    value.copy_(saved)
+        except Exception as error:
+            return [f'While copying the parameter named "{key}", whose dimensions in the model are {value.size()} and '
+                    f"whose dimensions in the checkpoint are {saved.size()}, an exception occurred : {error.args}."]
+        return []
+
+    def _assign(self, name: str, value: Any, saved: Any) -> None:
+        """Take a tensor itself as the parameter or buffer of this name."""
+        if isinstance(value, Parameter):
+            if isinstance(saved, Parameter):
+                saved.requires_grad_(value.requires_grad)
+            else:
+                saved = Parameter(saved, value.requires_grad)
+        setattr(self, name, saved)
+
+    def _swap(self, value: Any, saved: Any, assign: bool) -> None:
+        """Swap a parameter or buffer with a new one, as the parameter's `module_load` makes it."""
+        loaded = value.module_load(saved, assign=assign)
+        if id(loaded) in (id(value), id(saved)):
+            raise RuntimeError("module_load returned one of self or other, please .detach() the result if returning "
+                               "one of the inputs in module_load")
+        if isinstance(value, Parameter) and not isinstance(loaded, Parameter):
+            loaded = Parameter(loaded, value.requires_grad)
+        swap_tensors(value, loaded)
+
+
+class _Loading:
+    """One call of `load_state_dict`: what it found so far."""
+
+    def __init__(self, metadata: Mapping[str, Any], assign: bool) -> None:
+        self.metadata, self.assign = metadata, assign
+        self.keys = _IncompatibleKeys([], [])
+        self.errors: list[str] = []
+
+    def load(self, module: Any, state: Mapping[str, Any], prefix: str) -> None:
+        """Load a module and its submodules from those entries of the state that begin with the prefix."""
+        local_metadata = {**self.metadata.get(prefix[:-1], {})}
+        if self.assign:
+            local_metadata["assign_to_params_buffers"] = True
+        module._load_from_state_dict(state, prefix, local_metadata, True, *self.keys, self.errors)
+        for name, child in module._modules.items():
+            if child is not None:
+                inner = f"{prefix}{name}."
+                self.load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
+        for hook in [*module._load_state_dict_post_hooks.values()]:
+            if hook(module, self.keys) is not None:
+                raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                                     "return new values, if incompatible_keys need to be modified, it should be done "
+                                     "inplace.")

@@ -238,6 +238,23 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
 
 
+_weight_norm_interface = recorded(ops.weight_norm)
+
+
+@public()
+def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
+    """The slices of `v` along `dim`, with the norms `g` in place of their own: `v * g / norm_except_dim(v, 2, dim)`.
+
+    >>> import retrograd as torch
+    >>> torch._weight_norm(torch.tensor([[3., 4.], [6., 8.]]), torch.tensor([[1.], [5.]]))
+    tensor([[0.6000, 0.8000],
+            [3.0000, 4.0000]])
+    """
+    if dim in (0, array_of("_weight_norm", v).ndim - 1):
+        return _weight_norm_interface(v, g, dim)
+    return v * (g / norm_except_dim(v, 2, dim))
+
+
 # Of differences, and of slices
 
 @public("dist(Tensor input, Tensor other, Number p=2)", method=True)

@@ -1,0 +1,155 @@
+"""The conversion of a module: of all its parameters and buffers, to another dtype, device or memory.
+
+This module must not know how modules are called or saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .... import __future__ as ways
+from ....autograd.grad_mode import no_grad
+from ....devices import checked
+from ....dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
+from ....tensors.face.conversion import positional
+from ....tensors.face.swapping import swap_tensors
+from ....tensors.functions.creation.creation import empty_like
+from ...parameter import Parameter
+from .members import Members
+
+__all__ = ["Conversion"]
+
+T = TypeVar("T", bound="Conversion")
+
+
+def _target(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
+            copy: bool = False, memory_format: Any = None, **others: Any) -> tuple[Any, Any, Any]:
+    """The device, the dtype and the memory format that the arguments of `to` name."""
+    if others:
+        named = ", ".join(f"{name}={type(value).__name__}" for name, value in others.items())
+        raise TypeError(f"to() received an invalid combination of arguments - got ({named}, ), but expected one of:\n"
+                        " * (device, dtype)\n * (dtype)\n * (tensor)")
+    given = args or (() if tensor is None else (tensor,))
+    if given:
+        dtype, device, *_ = positional(given, dtype, device, non_blocking, copy)
+    return device, dtype, memory_format
+
+
+class Conversion(Members):
+    """The methods of a module that convert it."""
+
+    def _apply(self: T, fn: Callable[[Any], Any], recurse: bool = True) -> T:
+        """Replace each parameter, gradient and buffer by what `fn` makes of it. Parameters keep their identity, unless
+        `torch.__future__` says otherwise.
+        """
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                self._parameters[name] = _converted(parameter, fn)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self: T, *args: Any, **kwargs: Any) -> T:
+        """Convert the module in place: `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(tensor)`. Returns the
+        module.
+
+        A dtype applies to floating and complex tensors only. `memory_format` applies to tensors of 4 or 5 dimensions.
+        Raises TypeError for any other dtype.
+        """
+        device, dtype, memory_format = _target(*args, **kwargs)
+        checked(device)
+        if dtype is not None and dtype.category < FLOATING:
+            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                            f"dtype={dtype!r}")
+
+        def convert(tensor: Any) -> Any:
+            wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+            order = memory_format if tensor.dim() in (4, 5) else None
+            return tensor if wanted is None and order is None else tensor.to(dtype=wanted, memory_format=order)
+
+        return self if dtype is None and memory_format is None else self._apply(convert)
+
+    def to_empty(self: T, *, device: Any, recurse: bool = True) -> T:
+        """Give all parameters and buffers new memory on a device, without values. Returns the module.
+
+        `recurse` says whether submodules get new memory, too.
+        """
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
+
+    def share_memory(self: T) -> T:
+        """Call `share_memory_` of all parameters and buffers. Returns the module."""
+        return self._apply(lambda t: t.share_memory_())
+
+    def type(self: T, dst_type: Any) -> T:
+        """Convert all parameters and buffers to a dtype, in place. Returns the module."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def _floating(self: T, dtype: torch_dtype) -> T:
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def float(self: T) -> T:
+        """Convert floating parameters and buffers to float32, in place. Returns the module."""
+        return self._floating(float32)
+
+    def double(self: T) -> T:
+        """Convert floating parameters and buffers to float64, in place. Returns the module."""
+        return self._floating(float64)
+
+    def half(self: T) -> T:
+        """Convert floating parameters and buffers to float16, in place. Returns the module."""
+        return self._floating(float16)
+
+    def bfloat16(self: T) -> T:
+        """Convert floating parameters and buffers to bfloat16, in place. Returns the module."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def cpu(self: T) -> T:
+        """Returns the module: all memory is the CPU's already."""
+        return self
+
+    def cuda(self: T, device: Any = None) -> T:
+        """Returns the module if `device` is the CPU. Raises AssertionError for a GPU, since there is none here."""
+        checked("cuda" if device is None else device)
+        return self
+
+    def xpu(self: T, device: Any = None) -> T:
+        """As `cuda`, for Intel's GPUs."""
+        checked("xpu" if device is None else device)
+        return self
+
+    def ipu(self: T, device: Any = None) -> T:
+        """As `cuda`, for Graphcore's processors. Raises RuntimeError for one."""
+        checked("ipu" if device is None else device)
+        return self
+
+    def mtia(self: T, device: Any = None) -> T:
+        """As `cuda`, for Meta's accelerators. Raises RuntimeError for one."""
+        checked("mtia" if device is None else device)
+        return self
+
+
+def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
+    """What stands for a parameter after its conversion: the parameter itself, or a new one."""
+    grad: Any = parameter.grad
+    with no_grad():
+        after: Any = fn(parameter)
+        grad_after: Any = None if grad is None else fn(grad)
+    if ways.get_swap_module_params_on_conversion():
+        parameter.grad = None
+        swap_tensors(parameter, Parameter(after, parameter.requires_grad))
+    elif ways.get_overwrite_module_params_on_conversion():
+        parameter = Parameter(after, parameter.requires_grad)
+    else:
+        parameter.data = after
+    if grad is None:
+        return parameter
+    if ways.get_overwrite_module_params_on_conversion() or ways.get_swap_module_params_on_conversion():
+        parameter.grad = grad_after.requires_grad_(grad.requires_grad)
+    else:
+        grad.data = grad_after
+    return parameter

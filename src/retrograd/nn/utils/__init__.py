@@ -1,0 +1,33 @@
+"""torch.nn.utils: tools for the parameters of a model."""
+
+from typing import TYPE_CHECKING
+
+from ...names import missing
+from . import clip_grad as clip_grad, convert_parameters as convert_parameters
+from .clip_grad import *
+from .convert_parameters import *
+from .spectral_norm import remove_spectral_norm as remove_spectral_norm, spectral_norm as spectral_norm
+from .weight_norm import remove_weight_norm as remove_weight_norm, weight_norm as weight_norm
+
+if TYPE_CHECKING:                                            # imported when a program first names them
+    from . import (
+        fusion as fusion, init as init, memory_format as memory_format, parametrizations as parametrizations,
+        parametrize as parametrize, prune as prune, stateless as stateless)
+    from .fusion import (
+        fuse_conv_bn_eval as fuse_conv_bn_eval, fuse_conv_bn_weights as fuse_conv_bn_weights,
+        fuse_linear_bn_eval as fuse_linear_bn_eval, fuse_linear_bn_weights as fuse_linear_bn_weights)
+    from .init import skip_init as skip_init
+    from .memory_format import (
+        convert_conv2d_weight_memory_format as convert_conv2d_weight_memory_format,
+        convert_conv3d_weight_memory_format as convert_conv3d_weight_memory_format)
+else:
+    # Modules that are imported when a program first names them, and the functions that such modules define.
+    _MODULES = ["fusion", "init", "memory_format", "parametrizations", "parametrize", "prune", "stateless"]
+    _FUNCTIONS = {
+        "convert_conv2d_weight_memory_format": "memory_format", "convert_conv3d_weight_memory_format": "memory_format",
+        "fuse_conv_bn_eval": "fusion", "fuse_conv_bn_weights": "fusion", "fuse_linear_bn_eval": "fusion",
+        "fuse_linear_bn_weights": "fusion", "skip_init": "init"}
+    __all__ = [*clip_grad.__all__, *convert_parameters.__all__, "remove_spectral_norm", "remove_weight_norm",
+               "spectral_norm", "weight_norm", *_FUNCTIONS, *_MODULES]
+    __getattr__ = missing(__name__, __all__, modules=_MODULES,
+                          inside={name: f"nn.utils.{module}:{name}" for name, module in _FUNCTIONS.items()})

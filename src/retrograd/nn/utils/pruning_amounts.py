@@ -1,0 +1,59 @@
+"""How much is pruned: what amounts and dimensions mean, which are refused, and which mask a parameter has."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from ...tensors.functions.creation.creation import ones_like, zeros_like
+from ...tensors.functions.linalg.norms import norm
+
+__all__ = ["check_amount", "count_to_prune", "kept_slices", "mask_of", "norms_of_slices", "slices_to_prune"]
+
+
+def check_amount(amount: Any) -> None:
+    """Raises TypeError or ValueError for a number or fraction that cannot be pruned."""
+    whole, real = isinstance(amount, numbers.Integral), isinstance(amount, numbers.Real)
+    if not real:
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+    if amount < 0 or (not whole and amount > 1):
+        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
+
+
+def count_to_prune(amount: Any, tensor_size: int) -> Any:
+    """The number that an amount means, which may be a fraction of the size. Raises ValueError if it is too large."""
+    whole = isinstance(amount, numbers.Integral)
+    if whole and amount > tensor_size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+    return amount if whole else round(amount * tensor_size)
+
+
+def slices_to_prune(t: Any, dim: int, amount: Any) -> tuple[int, Any]:
+    """The number of slices of a tensor along a dimension, and the number that an amount means.
+
+    Raises ValueError if the tensor has no slices to prune, IndexError if the tensor has no such dimension.
+    """
+    if t.dim() <= 1:
+        raise ValueError("Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
+                         f"{t.shape} with {t.dim()} dims")
+    if dim >= t.dim():
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
+    return t.shape[dim], count_to_prune(amount, t.shape[dim])
+
+
+def norms_of_slices(t: Any, n: Any, dim: int) -> Any:
+    """The norms of the slices along a dimension."""
+    return norm(t, p=n, dim=[d for d in range(t.dim()) if d != dim % t.dim()])
+
+
+def mask_of(module: Any, name: str) -> Any:
+    """The mask of a parameter; ones if the parameter is not pruned."""
+    mask = getattr(module, f"{name}_mask", None)
+    return ones_like(getattr(module, name)) if mask is None else mask
+
+
+def kept_slices(t: Any, dim: int, kept: Any) -> Any:
+    """A mask of the shape of `t`, with ones in these slices along a dimension."""
+    mask = zeros_like(t)
+    mask[(slice(None),) * (dim % t.dim()) + (kept,)] = 1
+    return mask
