@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
-    special, testing, utils, version, viz, xpu)
+    special, testing, torch_version, utils, version, viz, xpu)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
@@ -151,7 +151,7 @@ from .wiring import wire as _wire
 if TYPE_CHECKING:
     from . import compiler as compiler, jit as jit           # imported when a program first names them
 
-__version__ = version.__version__
+__version__ = torch_version.__version__
 
 _wire()
 _keep_freed_memory()

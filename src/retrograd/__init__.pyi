@@ -35,6 +35,7 @@ from retrograd import optim as optim
 from retrograd import overrides as overrides
 from retrograd import special as special
 from retrograd import testing as testing
+from retrograd import torch_version as torch_version
 from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
@@ -1531,10 +1532,10 @@ def stft(
 def to_dlpack(tensor: Any) -> Any: ...
 def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor: ...
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
-__version__: str
+__version__: torch_version.TorchVersion
 
 __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft", "linalg",
-    "mps", "optim", "overrides", "special", "testing", "utils", "version", "viz", "xpu",
+    "mps", "optim", "overrides", "special", "testing", "version", "torch_version", "utils", "viz", "xpu",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
     "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
     "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32",

@@ -49,7 +49,7 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
         if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
             # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
             message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
-            raise ImportError(message, name=module_name, path=getattr(module, "__file__", None))
+            raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
         # `obj` is given and `name` is not, so that Python does not append its own suggestion.
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
@@ -82,8 +82,10 @@ def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> 
 
 
 def instead(space: str, name: str, modules: bool = False) -> str:
-    """``"; PyTorch has it, retrograd does not: use ... instead"``; empty if PyTorch has no such name either."""
-    return f"; PyTorch has it, retrograd does not{_advice(space, name)}" if name in in_pytorch(space, modules) else ""
+    """``". PyTorch has `torch.x`; retrograd has not: use ... instead"``; empty if PyTorch has no such name either."""
+    if name not in in_pytorch(space, modules):
+        return ""
+    return f". PyTorch has `{space}.{name}`; retrograd has not{_advice(space, name)}"
 
 
 @cache

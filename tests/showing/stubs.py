@@ -150,6 +150,8 @@ def namespace(path: str) -> str:
             imports.append(f"from {home(value)} import {value.__name__} as {member}")
         elif isinstance(value, types.FunctionType):
             lines += function(member, ways_of(value), False)
+        elif member == "__version__":
+            lines.append("__version__: torch_version.TorchVersion")
         else:
             lines.append(f"{member}: {text_of(type(value) if value is not None else None)}")
     listed = ", ".join(f'"{member}"' for member in module.__all__)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from retrograd import __version__
+from retrograd import version
 from retrograd.command.info import describe
 from retrograd.command.run import run_module, run_script
 
@@ -33,7 +33,7 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="retrograd", description="PyTorch's autograd in pure Python on NumPy.")
-    parser.add_argument("--version", action="version", version=f"retrograd {__version__}")
+    parser.add_argument("--version", action="version", version=f"retrograd {version.retrograd}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
         "run", usage=_RUN_USAGE, help="run a program written for PyTorch, with retrograd as its torch",
