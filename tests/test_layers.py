@@ -54,6 +54,7 @@ UNKNOWN = {
     "autograd.mutation": ("graph.node", "ops"),
     "autograd.profiler_report": ("autograd", "graph", "ops", "tensors"),  # does not know how calls are recorded
     "autograd.strict": ("autograd", "graph"),
+    "command.check": ("autograd", "graph", "kernels", "ops", "tensors"),
     "command.imports": ("autograd", "graph", "kernels", "ops", "tensors"),
     "command.run": ("autograd", "graph", "kernels", "ops", "tensors"),
     "graph.bad_values": ("graph",),

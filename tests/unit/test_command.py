@@ -302,5 +302,6 @@ def test_help_names_the_commands_and_a_call_without_one_is_an_error(folder: Path
     assert shown.returncode == 0
     assert "run " in shown.stdout
     assert "info " in shown.stdout
+    assert "check " in shown.stdout
     assert python("-m", "retrograd", cwd=folder).returncode == 2
     assert python(*OURS, cwd=folder).returncode == 2
