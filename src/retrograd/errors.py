@@ -83,11 +83,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_once(message: str) -> None:
-    """Warn, unless the same warning was given before."""
-    if Said.always or message not in Said.messages:
+def warn_once(message: str, name: str = "") -> None:
+    """Warn, unless the same warning was given before, or another warning of this name."""
+    if Said.always or (name or message) not in Said.messages:
         if not Said.always:
-            Said.messages.add(message)
+            Said.messages.add(name or message)
         warn(message)
 
 

@@ -123,8 +123,6 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
         5, lambda e: e.name == "torch.normal" and "out=torch.ones(" in e.call and "must match the size" in e.theirs),
     "There is no complex type of half precision": (
         1, lambda e: e.theirs.startswith("ok torch.complex32")),
-    "An old signature of add takes the factor before the other operand": (
-        2, lambda e: e.call == "torch.add(x0, 2, 1)" and e.theirs.startswith("ok")),
     "PyTorch adds a bias of any dtype to a transposed convolution with dilation": (
         4, lambda e: e.name.endswith("conv_transpose2d") and "dilation=(2, 3)" in e.call and "(x2)." in e.call),
     "Single calls of which PyTorch makes something of its own": (

@@ -31,17 +31,17 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
     ways = schemas(texts)
     said = ways[0].name
     if len(ways) == 1:
-        return _plain(_misfit(ways[0], said, args, kwargs))
-    if any(_misfit(way, said, args, kwargs) is None for way in ways):
+        return _plain(misfit(ways[0], said, args, kwargs))
+    if any(misfit(way, said, args, kwargs) is None for way in ways):
         return None
     for way in ways:
-        error = _misfit(way, said, args, kwargs)
+        error = misfit(way, said, args, kwargs)
         if type(error) is _Element or isinstance(error, ValueError):     # PyTorch tries no further schema
             return _plain(error)
     count = len(args) + len(kwargs)
     plausible = [way for way in ways if way.required <= count <= len(way.parameters)]
     if len(plausible) == 1:
-        return _plain(_misfit(plausible[0], said, args, kwargs))
+        return _plain(misfit(plausible[0], said, args, kwargs))
     got = ", ".join([*map(_kind, args), *(f"{key}={_kind(value)}" for key, value in reversed([*kwargs.items()]))])
     listed = "".join(f"\n * {way.text}" for way in ways)
     got += ", " if kwargs and not args else ""
@@ -64,7 +64,7 @@ def _kind(value: Any) -> str:
     return kind_of(value)
 
 
-def _misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+def misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
     """The error of one schema; None if the arguments fit."""
     # The ints of the last parameter may be given one by one, if there are no other parameters beside `input`.
     last = way.parameters[way.positional - 1] if way.positional else None
