@@ -35,7 +35,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "compiling"),
     ("optimized", "compiler", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
-     "version", "torch_version", "_C", "overrides", "command.imports"),
+     "version", "torch_version", "_C", "_VF", "overrides", "command.imports", "assertions", "control_flow", "symbols",
+     "functional", "storage", "types", "_tensor", "_jit_internal", "_dynamo", "fx", "onnx", "package", "ao",
+     "quantization"),
     ("", "wiring"),
     ("command", "__main__"),
 )

@@ -48,6 +48,11 @@ from retrograd.devices import device as device
 from retrograd.dtypes import dtype as dtype
 from retrograd.dtypes import finfo as finfo
 from retrograd.dtypes import iinfo as iinfo
+from retrograd.errors import AcceleratorError as AcceleratorError
+from retrograd.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.symbols import SymBool as SymBool
+from retrograd.symbols import SymFloat as SymFloat
+from retrograd.symbols import SymInt as SymInt
 from retrograd.tensors.arguments import generator as random
 from retrograd.tensors.arguments import return_types as return_types
 from retrograd.tensors.arguments.generator import Generator as Generator
@@ -74,6 +79,10 @@ def compile(
     name: str | None = None, disable: _bool = False, recompile_limit: _int | None = None,
     isolate_recompiles: _bool = False, shapes_spec: Any = None,
 ) -> Any: ...
+def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ...) -> Any: ...
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
+def wait(future: Any) -> Any: ...
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any: ...
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
@@ -135,6 +144,14 @@ def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: _int = 2,
     _use_new_zipfile_serialization: _bool = True,
 ) -> None: ...
+def sym_float(a: Any) -> _float: ...
+def sym_int(a: Any) -> _int: ...
+def sym_ite(b: _bool, t: Any, f: Any) -> Any: ...
+def sym_max(a: Any, b: Any) -> Any: ...
+def sym_min(a: Any, b: Any) -> Any: ...
+def sym_not(a: Any) -> _bool: ...
+def sym_sqrt(a: Any) -> _float: ...
+def sym_sum(*args: Any) -> Any: ...
 default_generator: _Generator
 def get_rng_state() -> Tensor: ...
 def initial_seed() -> _int: ...
@@ -1537,17 +1554,19 @@ __version__: torch_version.TorchVersion
 __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft", "linalg",
     "mps", "optim", "overrides", "special", "testing", "version", "torch_version", "utils", "viz", "xpu",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
-    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
-    "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32",
-    "float64", "float", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "int", "long",
-    "set_default_dtype", "short", "uint8", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
-    "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
-    "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "load", "save", "random", "return_types", "Generator", "default_generator", "get_rng_state", "initial_seed",
-    "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout",
-    "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
-    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
+    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "cond",
+    "fork", "wait", "while_loop", "device", "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype",
+    "finfo", "float16", "float32", "float64", "float", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32",
+    "int64", "int", "long", "set_default_dtype", "short", "uint8", "AcceleratorError", "OutOfMemoryError",
+    "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu", "selu_", "cosine_similarity",
+    "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss",
+    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss", "load",
+    "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "sym_sqrt", "sym_sum", "random", "return_types", "Generator", "default_generator", "get_rng_state",
+    "initial_seed", "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format",
+    "layout", "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex",
+    "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types",
+    "result_type", "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
     "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray",
     "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
     "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",

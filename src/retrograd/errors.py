@@ -113,3 +113,11 @@ class _LinAlgError(RuntimeError):
 
 
 LinAlgError = _LinAlgError
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device has too little memory. Programs catch it; the CPU raises Python's MemoryError instead."""
+
+
+class AcceleratorError(RuntimeError):
+    """A device other than the CPU failed. Programs catch it; there is no such device."""

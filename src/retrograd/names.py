@@ -13,7 +13,7 @@ from functools import cache
 from opcode import opmap
 from pkgutil import get_data
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opmap["IMPORT_FROM"]
@@ -54,6 +54,29 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
     return __getattr__
+
+
+def refused(path: str) -> Callable[..., NoReturn]:
+    """A function under a name of PyTorch that programs may import. A call raises NotImplementedError, with the advice.
+
+    It is for names of a namespace that exists only so that programs can be imported.
+    """
+    space, _, name = path.rpartition(".")
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"PyTorch has `{path}`; retrograd has not{_advice(space, name)}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Raise NotImplementedError: retrograd has no `{path}`."
+    return refuse
+
+
+def refused_class(path: str, base: type = object) -> type:
+    """A class under a name of PyTorch that programs may import and test with `isinstance`. It has no instances."""
+    refuse = refused(path)
+    return type(path.rpartition(".")[2], (base,), {
+        "__module__": path.rpartition(".")[0], "__doc__": f"{path}, of which retrograd has no instances.",
+        "__new__": lambda cls, *args, **kwargs: refuse()})
 
 
 def hint_at_missing_names() -> None:
