@@ -13,6 +13,7 @@ from .assertions import (
     _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index,
     _check_is_size as _check_is_size, _check_not_implemented as _check_not_implemented,
     _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value)
+from .accelerator import get_device_module
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
@@ -51,9 +52,9 @@ from .tensors.face.legacy import (
 from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
-    are_deterministic_algorithms_enabled, get_default_device, get_deterministic_debug_mode,
+    are_deterministic_algorithms_enabled, compiled_with_cxx11_abi, get_default_device, get_deterministic_debug_mode,
     get_float32_matmul_precision, get_num_interop_threads, is_autocast_enabled,
-    is_deterministic_algorithms_warn_only_enabled, set_default_device, set_default_tensor_type,
+    is_deterministic_algorithms_warn_only_enabled, is_vulkan_available, set_default_device, set_default_tensor_type,
     set_deterministic_debug_mode, set_float32_matmul_precision, set_flush_denormal, set_num_interop_threads,
     use_deterministic_algorithms)
 from .tensors.face.storage import TypedStorage, UntypedStorage, is_storage

@@ -97,3 +97,28 @@ def test_boolean_dispatch_chooses_by_an_argument() -> None:
                                               lambda x, both=False: x, "somewhere", "pool")
     assert (fn(1), fn(1, True), fn(1, both=True), fn(1, both=False)) == (1, (1, True), (1, True), 1)
     assert (fn.__module__, fn.__name__) == ("somewhere", "pool")
+
+
+def test_switches_of_libraries_are_remembered() -> None:
+    cuda, mha, cudnn = torch.backends.cuda, torch.backends.mha, torch.backends.cudnn
+    with cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
+        assert (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.cudnn_sdp_enabled()) == (False, True, False)
+    assert cuda.flash_sdp_enabled()
+    cuda.enable_mem_efficient_sdp(False)
+    assert not cuda.mem_efficient_sdp_enabled()
+    cuda.enable_mem_efficient_sdp(True)
+    mha.set_fastpath_enabled(False)
+    assert not mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(True)
+    before = cudnn.set_flags(_enabled=False, _benchmark=True)
+    assert (before[:2], cudnn.enabled, cudnn.benchmark) == ((True, False), False, True)
+    assert cudnn.set_flags(*before[:2])[:2] == (False, True)
+    with torch.backends.mkldnn.flags(enabled=False), torch.backends.nnpack.flags(enabled=False):
+        assert torch.backends.nnpack.set_flags(True) == (False,)
+
+
+def test_a_device_without_a_module_is_refused() -> None:
+    assert torch.get_device_module("cuda:0") is torch.cuda
+    assert torch.get_device_module(torch.device("cpu")) is torch.get_device_module() is torch.cpu
+    with pytest.raises(RuntimeError, match="^Device 'meta' does not have a corresponding module registered as"):
+        torch.get_device_module("meta")

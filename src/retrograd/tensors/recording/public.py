@@ -196,7 +196,7 @@ def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable
     if not schemas:
         return _entry_of_any
     head = schemas[0].partition(", *")[0]
-    if "Tensors " in head or "Tensors[" in head:
+    if head.partition("(")[2].startswith("Tensors"):
         return _entry_of_sequence
     tensors = max(schema.partition(" -> ")[0].count("Tensor ") - schema.count("Tensor out") for schema in schemas)
     return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
