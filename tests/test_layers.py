@@ -36,7 +36,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
      "compiling", "distributed"),
     ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
-     "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports"),
+     "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
+     "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
+     "_dynamo", "fx", "onnx", "package", "ao", "quantization"),
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )
@@ -55,6 +57,7 @@ UNKNOWN = {
     "autograd.mutation": ("graph.node", "ops"),
     "autograd.profiler_report": ("autograd", "graph", "ops", "tensors"),  # does not know how calls are recorded
     "autograd.strict": ("autograd", "graph"),
+    "command.check": ("autograd", "graph", "kernels", "ops", "tensors"),
     "command.imports": ("autograd", "graph", "kernels", "ops", "tensors"),
     "command.run": ("autograd", "graph", "kernels", "ops", "tensors"),
     "graph.bad_values": ("graph",),

@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
-    return_types, special, storage, testing, utils, version, viz, xpu)
+    return_types, special, storage, testing, torch_version, utils, version, viz, xpu)
+from .accelerator import get_device_module
+from .assertions import (
+    _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index,
+    _check_is_size as _check_is_size, _check_not_implemented as _check_not_implemented,
+    _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
 from .command.imports import as_torch
 from .compiling import compile
+from .control_flow import cond, fork, wait, while_loop
 from .devices import device
 from .dtypes import (
     bool_ as bool, cdouble, cfloat, complex64, complex128, double, dtype, finfo, float16, float32, float64,
     float_ as float, get_default_dtype, half, iinfo, int8, int16, int32, int64, int_ as int, long, set_default_dtype,
     short, uint8)
-from .errors import is_warn_always_enabled, set_warn_always
+from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
 from .nn.borrowed import BORROWED as _BORROWED
@@ -29,6 +35,8 @@ from .nn.functional.numbered import (
     binary_cross_entropy_with_logits, cosine_embedding_loss, ctc_loss, hinge_embedding_loss, kl_div,
     margin_ranking_loss, poisson_nll_loss, triplet_margin_loss)
 from .serialization import load, save
+from .symbols import (
+    SymBool, SymFloat, SymInt, sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum)
 from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
@@ -45,9 +53,9 @@ from .tensors.face.legacy import (
 from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
-    are_deterministic_algorithms_enabled, get_default_device, get_deterministic_debug_mode,
+    are_deterministic_algorithms_enabled, compiled_with_cxx11_abi, get_default_device, get_deterministic_debug_mode,
     get_float32_matmul_precision, get_num_interop_threads, is_autocast_enabled,
-    is_deterministic_algorithms_warn_only_enabled, set_default_device, set_default_tensor_type,
+    is_deterministic_algorithms_warn_only_enabled, is_vulkan_available, set_default_device, set_default_tensor_type,
     set_deterministic_debug_mode, set_float32_matmul_precision, set_flush_denormal, set_num_interop_threads,
     use_deterministic_algorithms)
 from .tensors.face.storage import (
@@ -156,35 +164,56 @@ from .wiring import say_where as _say_where, wire as _wire
 if TYPE_CHECKING:
     # imported when a program first names them
     from . import (
+        _dynamo as _dynamo,
+        _jit_internal as _jit_internal,
+        _tensor as _tensor,
+        ao as ao,
         compiler as compiler,
         distributed as distributed,
         distributions as distributions,
+        functional as functional,
+        fx as fx,
         hub as hub,
         jit as jit,
         multiprocessing as multiprocessing,
+        onnx as onnx,
+        package as package,
+        quantization as quantization,
         signal as signal,
+        types as types,
     )
 
-__version__ = version.__version__
+__version__ = torch_version.__version__
 
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "errors", "graph", "kernels", "modes",
-             "names", "ops", "optimized", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "assertions", "command", "compiling", "control_flow", "devices", "dtypes", "errors",
+             "graph", "kernels", "modes", "names", "ops", "optimized", "symbols", "tensors",
+             "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils",
             "_weight_norm"]
 _say_where([globals()[name] for name in __all__], __name__)
 _LATE = [
+    "_dynamo",
+    "_jit_internal",
+    "_tensor",
+    "ao",
     "compiler",
     "distributed",
     "distributions",
+    "functional",
+    "fx",
     "hub",
     "jit",
     "multiprocessing",
+    "onnx",
+    "package",
+    "quantization",
     "signal",
+    "types",
 ]
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=_LATE)

@@ -21,8 +21,12 @@ from retrograd.tensors.arguments.options import memory_format as _memory_format
 from retrograd.tensors.arguments.size import Size as _Size
 
 from retrograd import _C as _C
+from retrograd import _dynamo as _dynamo
+from retrograd import _jit_internal as _jit_internal
+from retrograd import _tensor as _tensor
 from retrograd import _utils as _utils
 from retrograd import accelerator as accelerator
+from retrograd import ao as ao
 from retrograd import autograd as autograd
 from retrograd import backends as backends
 from retrograd import compiler as compiler
@@ -31,20 +35,27 @@ from retrograd import cuda as cuda
 from retrograd import distributed as distributed
 from retrograd import distributions as distributions
 from retrograd import fft as fft
+from retrograd import functional as functional
+from retrograd import fx as fx
 from retrograd import hub as hub
 from retrograd import jit as jit
 from retrograd import linalg as linalg
 from retrograd import mps as mps
 from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn
+from retrograd import onnx as onnx
 from retrograd import optim as optim
 from retrograd import overrides as overrides
+from retrograd import package as package
+from retrograd import quantization as quantization
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
 from retrograd import signal as signal
 from retrograd import special as special
 from retrograd import storage as storage
 from retrograd import testing as testing
+from retrograd import torch_version as torch_version
+from retrograd import types as types
 from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
@@ -57,6 +68,11 @@ from retrograd.devices import device as device
 from retrograd.dtypes import dtype as dtype
 from retrograd.dtypes import finfo as finfo
 from retrograd.dtypes import iinfo as iinfo
+from retrograd.errors import AcceleratorError as AcceleratorError
+from retrograd.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.symbols import SymBool as SymBool
+from retrograd.symbols import SymFloat as SymFloat
+from retrograd.symbols import SymInt as SymInt
 from retrograd.tensors.arguments import generator as random
 from retrograd.tensors.arguments.generator import Generator as Generator
 from retrograd.tensors.arguments.options import layout as layout
@@ -81,6 +97,7 @@ e: _float
 inf: _float
 nan: _float
 pi: _float
+def get_device_module(device: Any = None) -> Any: ...
 def is_anomaly_check_nan_enabled() -> _bool: ...
 def is_anomaly_enabled() -> _bool: ...
 def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None: ...
@@ -93,6 +110,10 @@ def compile(
     name: str | None = None, disable: _bool = False, recompile_limit: _int | None = None,
     isolate_recompiles: _bool = False, shapes_spec: Any = None,
 ) -> Any: ...
+def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ...) -> Any: ...
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
+def wait(future: Any) -> Any: ...
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any: ...
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
@@ -154,6 +175,14 @@ def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: _int = 2,
     _use_new_zipfile_serialization: _bool = True,
 ) -> None: ...
+def sym_float(a: Any) -> _float: ...
+def sym_int(a: Any) -> _int: ...
+def sym_ite(b: _bool, t: Any, f: Any) -> Any: ...
+def sym_max(a: Any, b: Any) -> Any: ...
+def sym_min(a: Any, b: Any) -> Any: ...
+def sym_not(a: Any) -> _bool: ...
+def sym_sqrt(a: Any) -> _float: ...
+def sym_sum(*args: Any) -> Any: ...
 default_generator: _Generator
 def get_rng_state() -> Tensor: ...
 def initial_seed() -> _int: ...
@@ -206,12 +235,14 @@ def set_printoptions(
     linewidth: _int | None = None, profile: str | None = None, sci_mode: _bool | None = None,
 ) -> None: ...
 def are_deterministic_algorithms_enabled() -> _bool: ...
+def compiled_with_cxx11_abi() -> _bool: ...
 def get_default_device() -> _device: ...
 def get_deterministic_debug_mode() -> _int: ...
 def get_float32_matmul_precision() -> str: ...
 def get_num_interop_threads() -> _int: ...
 def is_autocast_enabled(device_type: str | None = None) -> _bool: ...
 def is_deterministic_algorithms_warn_only_enabled() -> _bool: ...
+def is_vulkan_available() -> _bool: ...
 def set_default_device(device: Any) -> None: ...
 def set_default_tensor_type(t: Any, /) -> None: ...
 def set_deterministic_debug_mode(debug_mode: _int | str) -> None: ...
@@ -870,8 +901,8 @@ newaxis: None
 def select(input: Tensor, dim: _int, index: _int) -> Tensor: ...
 @overload
 def select(input: Tensor, *, axis: _int, index: _int) -> Tensor: ...
-def index_put(input: Any, indices: Sequence[Any], values: Any, accumulate: _bool = False) -> Tensor: ...
-def index_put_(input: Any, indices: Sequence[Any], values: Any, accumulate: _bool = False) -> Tensor: ...
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor: ...
+def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor: ...
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | _int | _float | _complex) -> Tensor: ...
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -1493,6 +1524,8 @@ def squeeze(input: Tensor, dim: _int | Sequence[_int]) -> Tensor: ...
 @overload
 def squeeze(input: Tensor, *, axis: _int | Sequence[_int]) -> Tensor: ...
 @overload
+def squeeze(input: Tensor, *dim: _int) -> Tensor: ...
+@overload
 def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int]) -> Tensor: ...
 @overload
 def unflatten(input: Tensor, *, axis: _int, sizes: Sequence[_int]) -> Tensor: ...
@@ -1554,86 +1587,88 @@ def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
 def _weight_norm(v: Any, g: Any, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
-__version__: str
+__version__: torch_version.TorchVersion
 
 __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft",
-    "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "utils", "version", "viz", "xpu",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
-    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
-    "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32",
-    "float64", "float", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "int", "long",
-    "set_default_dtype", "short", "uint8", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
+    "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "version", "torch_version", "utils",
+    "viz", "xpu", "get_device_module", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
+    "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
+    "as_torch", "compile", "cond", "fork", "wait", "while_loop", "device", "bool", "cdouble", "cfloat", "complex64",
+    "complex128", "double", "dtype", "finfo", "float16", "float32", "float64", "float", "get_default_dtype", "half",
+    "iinfo", "int8", "int16", "int32", "int64", "int", "long", "set_default_dtype", "short", "uint8",
+    "AcceleratorError", "OutOfMemoryError", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
     "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "serialization", "load", "save", "random", "Generator", "default_generator", "get_rng_state", "initial_seed",
-    "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout",
-    "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
-    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
+    "serialization", "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max",
+    "sym_min", "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state",
+    "initial_seed", "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format",
+    "layout", "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex",
+    "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types",
+    "result_type", "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
     "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray",
     "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
-    "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
-    "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_enabled",
-    "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_default_tensor_type",
-    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
-    "use_deterministic_algorithms", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
-    "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
-    "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads", "set_num_threads", "complex",
-    "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like", "scalar_tensor", "tensor", "zeros",
-    "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "arange", "linspace", "logspace", "range", "tril_indices", "triu_indices", "binomial",
-    "poisson", "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "eig", "lstsq",
-    "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz", "hardshrink",
-    "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add", "div", "divide", "fill", "fill_", "float_power",
-    "floor_divide", "fmod", "mul", "multiply", "neg", "neg_", "negative", "negative_", "positive", "pow",
-    "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_", "sub", "subtract", "true_divide", "zero_",
-    "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_",
-    "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin", "ge", "greater", "greater_equal", "gt", "heaviside",
-    "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal",
-    "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "angle", "arccos", "arccos_",
-    "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh",
-    "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "ceil", "ceil_",
-    "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh", "cosh_", "deg2rad", "deg2rad_", "erf", "erf_",
-    "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fix", "fix_", "floor", "floor_",
-    "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p", "log1p_", "log2", "log2_", "log10",
-    "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num", "nan_to_num_", "polar", "rad2deg",
-    "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round", "round_", "rsqrt", "rsqrt_", "sgn",
-    "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "sqrt", "sqrt_", "tan", "tan_",
-    "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real", "frexp", "gcd", "gcd_", "lcm", "lcm_",
-    "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma",
-    "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd", "native_channel_shuffle",
-    "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "max_pool1d",
-    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator", "grid_sampler", "grid_sampler_2d",
-    "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add",
-    "take", "take_along_dim", "bucketize", "histc", "histogram", "histogramdd", "searchsorted", "narrow", "newaxis",
-    "select", "index_put", "index_put_", "masked_fill", "masked_select", "index_reduce", "masked_scatter",
-    "nonzero_static", "put", "scatter_reduce", "unravel_index", "segment_reduce", "argsort", "argwhere", "bincount",
-    "cummax", "cummin", "cumprod", "cumsum", "kthvalue", "logcumsumexp", "max", "median", "min", "mode", "msort",
-    "nanmedian", "nonzero", "sort", "topk", "isin", "unique", "unique_consecutive", "addbmm", "addmm", "addmv",
-    "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner", "tensordot", "det", "inverse", "logdet",
-    "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr", "svd", "lobpcg", "pca_lowrank", "svd_lowrank",
-    "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm",
-    "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear",
-    "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve",
-    "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
-    "feature_dropout", "feature_dropout_", "native_dropout", "embedding", "embedding_bag", "embedding_renorm_",
-    "batch_norm", "group_norm", "instance_norm", "layer_norm", "native_batch_norm", "native_group_norm",
-    "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax", "nanmean", "nanquantile", "quantile",
-    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "mean", "nansum", "prod", "std",
-    "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t",
-    "transpose", "block_diag", "cartesian_prod", "combinations", "diagflat", "kron", "vander", "as_strided",
-    "as_strided_", "empty_permuted", "empty_strided", "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat",
-    "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split",
-    "split_with_sizes", "stack", "tensor_split", "unbind", "vsplit", "vstack", "broadcast_shapes", "diag",
-    "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid", "repeat_interleave", "roll", "rot90", "tile",
-    "tril", "triu", "broadcast_tensors", "broadcast_to", "clone", "flatten", "ravel", "reshape", "squeeze",
-    "unflatten", "unsqueeze", "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy",
-    "narrow_copy", "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy",
-    "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsafe_chunk", "unsafe_split",
-    "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "view_copy",
-    "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter", "istft", "stft", "Tensor",
-    "to_dlpack", "_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils",
-    "_weight_norm"]
+    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
+    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_enabled",
+    "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
+    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_num_interop_threads", "use_deterministic_algorithms", "BoolStorage", "ByteStorage", "CharStorage",
+    "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
+    "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
+    "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like",
+    "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace", "range",
+    "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window", "hamming_window",
+    "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff",
+    "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add",
+    "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul", "multiply", "neg", "neg_",
+    "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_",
+    "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_",
+    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin",
+    "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan", "isneginf",
+    "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
+    "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh",
+    "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
+    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh",
+    "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
+    "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p",
+    "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num",
+    "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round",
+    "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh",
+    "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real",
+    "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma",
+    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd",
+    "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d",
+    "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator",
+    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill",
+    "index_select", "scatter", "scatter_add", "take", "take_along_dim", "bucketize", "histc", "histogram",
+    "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put", "index_put_", "masked_fill",
+    "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put", "scatter_reduce", "unravel_index",
+    "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin", "cumprod", "cumsum", "kthvalue",
+    "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero", "sort", "topk", "isin", "unique",
+    "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner",
+    "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr",
+    "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace",
+    "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve",
+    "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse",
+    "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_", "dropout", "dropout_",
+    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
+    "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
+    "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
+    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
+    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
+    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
+    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
+    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
+    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
+    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
+    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
+    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
+    "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
+    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
+    "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
+    "istft", "stft", "Tensor", "to_dlpack", "_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma",
+    "_standard_gamma_grad", "_utils", "_weight_norm"]

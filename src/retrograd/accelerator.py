@@ -1,6 +1,10 @@
 """torch.accelerator, for programs that can run without a GPU: there is none."""
 
-from .devices import device
+import sys
+from typing import Any
+
+from .devices import device, device as _device
+from .names import PACKAGE
 
 __all__ = ["current_accelerator", "current_device_index", "device_count", "empty_cache", "is_available",
            "memory_allocated", "synchronize"]
@@ -47,3 +51,15 @@ def memory_allocated(device_index: object = None, /) -> int:
 
 def empty_cache() -> None:
     """Free unused memory of a device. There is none."""
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The module of a kind of device, such as `torch.cuda`; without a device, `torch.cpu`.
+
+    Raises RuntimeError if there is no such module.
+    """
+    kind = _device("cpu" if device is None else device).type
+    module: Any = sys.modules.get(f"{PACKAGE}.{kind}")
+    if module is None:
+        raise RuntimeError(f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'.")
+    return module

@@ -4,8 +4,10 @@ retrograd computes on the CPU, so the answers are those of a PyTorch without CUD
 """
 
 from .accelerator import device_count, empty_cache, is_available
+from .errors import OutOfMemoryError
 
-__all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "get_device_properties",
+__all__ = ["OutOfMemoryError", "current_device", "device_count", "empty_cache", "get_device_name",
+           "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
            "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]

@@ -83,11 +83,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_once(message: str) -> None:
-    """Warn, unless the same warning was given before."""
-    if Said.always or message not in Said.messages:
+def warn_once(message: str, name: str = "") -> None:
+    """Warn, unless the same warning was given before, or another warning of this name."""
+    if Said.always or (name or message) not in Said.messages:
         if not Said.always:
-            Said.messages.add(message)
+            Said.messages.add(name or message)
         warn(message)
 
 
@@ -113,3 +113,11 @@ class _LinAlgError(RuntimeError):
 
 
 LinAlgError = _LinAlgError
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device has too little memory. Programs catch it; the CPU raises Python's MemoryError instead."""
+
+
+class AcceleratorError(RuntimeError):
+    """A device other than the CPU failed. Programs catch it; there is no such device."""

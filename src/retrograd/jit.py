@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
 
+from .control_flow import Future, fork, wait
 from .errors import warn_once
 from .names import missing
 from .nn.modules.module import Module
 
-__all__ = ["Final", "Future", "ScriptModule", "annotate", "export", "fork", "freeze", "ignore", "interface",
-           "is_scripting", "is_tracing", "load", "optimize_for_inference", "save", "script", "script_if_tracing",
-           "script_method", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "annotate", "enable_onednn_fusion", "export",
+           "fork", "freeze", "fuser", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load",
+           "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution", "save", "script",
+           "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
+
+
+class Attribute(NamedTuple):
+    """A value with its type. PyTorch makes an attribute of a scripted module of it."""
+
+    value: Any
+    type: Any
+
+
+class Error(Exception):
+    """An error of a scripted program. retrograd runs programs as they are, and does not raise it."""
 
 
 class ScriptModule(Module):
@@ -44,7 +60,7 @@ def trace_module(mod: Module, inputs: dict[str, Any], optimize: Any = None, chec
                  _force_outplace: bool = False, _module_class: Any = None, _compilation_unit: Any = None,
                  example_inputs_is_kwarg: bool = False, _store_inputs: bool = True) -> Module:
     """The module as it is. The examples are not computed. Raises AttributeError if `inputs` is not a dict."""
-    if not isinstance(inputs, dict):
+    if not builtins.isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     _say_eager()
     return mod
@@ -74,16 +90,70 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """The function `drop` as it is, or a decorator. Raises RuntimeError if `drop` is neither a function nor a bool."""
     if callable(drop):
         return drop
-    if not isinstance(drop, bool):
+    if not builtins.isinstance(drop, bool):
         raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
     return lambda fn: fn
 
 
 def interface(obj: Any) -> Any:
     """The class as it is. Raises RuntimeError if `obj` is no class."""
-    if not isinstance(obj, type):
+    if not builtins.isinstance(obj, type):
         raise RuntimeError("interface must be applied to a class")
     return obj
+
+
+def _overload(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as it is. It declares the types of another function of its name."""
+    return func
+
+
+def _overload_method(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The method as it is. It declares the types of another method of its name."""
+    return func
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """Python's `isinstance`, which also takes types such as `list[int]`. Of a list it looks at the first element."""
+    if builtins.isinstance(target_type, tuple):
+        return any(isinstance(obj, each) for each in target_type)
+    of, inside = get_origin(target_type), get_args(target_type)
+    if of is None:
+        return builtins.isinstance(obj, target_type)
+    if of in (Union, UnionType):
+        return any(isinstance(obj, each) for each in inside)
+    if not builtins.isinstance(obj, of) or not obj:
+        return builtins.isinstance(obj, of)
+    if of is dict:
+        return all(isinstance(*pair) for pair in zip(next(iter(obj.items())), inside, strict=True))
+    if of is tuple and inside[-1:] != (...,):
+        return len(obj) == len(inside) and all(isinstance(*pair) for pair in zip(obj, inside, strict=True))
+    return isinstance(next(iter(obj)), inside[0])
+
+
+def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Choose how often the compiler of scripts specialises. Returns the choice before. It changes nothing."""
+    return [("STATIC", 2), ("DYNAMIC", 10)]
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Choose whether a library joins operators. It changes nothing."""
+
+
+def onednn_fusion_enabled() -> bool:
+    """Whether a library joins operators: no."""
+    return False
+
+
+@contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """A context with or without optimisations. It changes nothing."""
+    yield
+
+
+@contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """A context with another way to join operators. It changes nothing."""
+    yield
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
@@ -114,33 +184,6 @@ def is_scripting() -> bool:
 def is_tracing() -> bool:
     """Whether the program is being traced: no."""
     return False
-
-
-class Future:
-    """The result of a call that `fork` made."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def done(self) -> bool:
-        """Whether the call has ended: yes."""
-        return True
-
-    def wait(self) -> Any:
-        """The result of the call."""
-        return self._result
-
-    value = wait
-
-
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
-    """Call the function at once. Returns a future with the result, for `wait`."""
-    return Future(func(*args, **kwargs))
-
-
-def wait(future: Future) -> Any:
-    """The result of the call that `fork` made."""
-    return future.wait()
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:

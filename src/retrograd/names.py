@@ -13,7 +13,7 @@ from functools import cache
 from opcode import opmap
 from pkgutil import get_data, resolve_name
 from types import FrameType, MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opmap["IMPORT_FROM"]
@@ -52,11 +52,34 @@ def missing(module_name: str, names: Iterable[str], shown: str = "", modules: It
         if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
             # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
             message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
-            raise ImportError(message, name=module_name, path=getattr(module, "__file__", None))
+            raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
         # `obj` is given and `name` is not, so that Python does not append its own suggestion.
         raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
     return __getattr__
+
+
+def refused(path: str) -> Callable[..., NoReturn]:
+    """A function under a name of PyTorch that programs may import. A call raises NotImplementedError, with the advice.
+
+    It is for names of a namespace that exists only so that programs can be imported.
+    """
+    space, _, name = path.rpartition(".")
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"PyTorch has `{path}`; retrograd has not{_advice(space, name)}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Raise NotImplementedError: retrograd has no `{path}`."
+    return refuse
+
+
+def refused_class(path: str, base: type = object) -> type:
+    """A class under a name of PyTorch that programs may import and test with `isinstance`. It has no instances."""
+    refuse = refused(path)
+    return type(path.rpartition(".")[2], (base,), {
+        "__module__": path.rpartition(".")[0], "__doc__": f"{path}, of which retrograd has no instances.",
+        "__new__": lambda cls, *args, **kwargs: refuse()})
 
 
 def hint_at_missing_names(below: str = "", inside: Mapping[str, str] | None = None) -> None:
@@ -87,8 +110,10 @@ def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> 
 
 
 def instead(space: str, name: str, modules: bool = False) -> str:
-    """``"; PyTorch has it, retrograd does not: use ... instead"``; empty if PyTorch has no such name either."""
-    return f"; PyTorch has it, retrograd does not{_advice(space, name)}" if name in in_pytorch(space, modules) else ""
+    """``". PyTorch has `torch.x`; retrograd has not: use ... instead"``; empty if PyTorch has no such name either."""
+    if name not in in_pytorch(space, modules):
+        return ""
+    return f". PyTorch has `{space}.{name}`; retrograd has not{_advice(space, name)}"
 
 
 @cache

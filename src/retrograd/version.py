@@ -1,12 +1,16 @@
-"""torch.version: the version of this package, and of PyTorch's libraries for GPUs, of which there are none here.
+"""torch.version: the version of PyTorch that is followed, and of PyTorch's libraries for GPUs, of which there are none.
 
-`cuda`, `hip`, `rocm` and `xpu` are None. Programs test these.
+`__version__` begins with the version of PyTorch, so that programs that ask for a version find the one whose behaviour
+they get. The part after `+` is retrograd's own version, which `retrograd` names alone. `cuda`, `hip`, `rocm` and `xpu`
+are None. Programs test these.
 """
 
-__all__ = ["__version__", "cuda", "debug", "hip", "rocm", "xpu"]
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "xpu"]
 
-__version__ = "0.1.0"
+retrograd = "0.1.0"
+__version__ = f"2.13.0+retrograd{retrograd}"
 debug = False
+git_version = "Unknown"                                      # as in a PyTorch that was not built from its repository
 cuda: str | None = None
 hip: str | None = None
 rocm: str | None = None

@@ -19,13 +19,15 @@ TABLE = Path(__file__).parents[2] / "src" / "retrograd" / "pytorch_names.txt"
 
 # Each namespace that retrograd has too. The name of a missing namespace stands in the list of its parent.
 MODULES = (
-    "torch", "torch.accelerator", "torch.autograd", "torch.autograd.functional", "torch.autograd.graph",
-    "torch.autograd.profiler", "torch.backends", "torch.compiler", "torch.cpu", "torch.cuda",
-    "torch.distributions", "torch.distributions.constraints", "torch.distributions.transforms",
-    "torch.distributions.utils", "torch.fft", "torch.jit", "torch.linalg", "torch.mps", "torch.nn",
-    "torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.optim",
-    "torch.optim.lr_scheduler", "torch.overrides", "torch.random", "torch.serialization", "torch.special",
-    "torch.testing", "torch.utils", "torch.utils.checkpoint", "torch.utils.data", "torch.xpu",
+    "torch", "torch._dynamo", "torch.accelerator", "torch.ao", "torch.ao.quantization", "torch.autograd",
+    "torch.autograd.functional", "torch.autograd.graph", "torch.autograd.profiler", "torch.backends",
+    "torch.compiler", "torch.cpu", "torch.cuda", "torch.distributions", "torch.distributions.constraints",
+    "torch.distributions.transforms", "torch.distributions.utils", "torch.fft", "torch.functional",
+    "torch.fx", "torch.jit", "torch.linalg", "torch.mps", "torch.nn", "torch.nn.functional",
+    "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.onnx", "torch.optim",
+    "torch.optim.lr_scheduler", "torch.overrides", "torch.package", "torch.random", "torch.serialization",
+    "torch.special", "torch.storage", "torch.testing", "torch.types", "torch.utils",
+    "torch.utils.checkpoint", "torch.utils.data", "torch.xpu",
 )
 CLASSES = ("torch.Tensor", "torch.nn.Module")
 

@@ -292,6 +292,8 @@ def test_a_device_is_a_context(library: ModuleType) -> None:
 
 
 _MODULES = """
+backends.mha backends.nnpack backends.opt_einsum backends.quantized functional storage types fx onnx package
+ao.quantization _dynamo
 backends.cudnn backends.mps backends.mkl backends.mkldnn backends.openmp backends.cuda backends.cpu accelerator mps xpu
 cpu version testing utils.dlpack"""
 

@@ -214,7 +214,7 @@ def _named_as_in_numpy(ways: list[Way]) -> list[Way]:
         dim = names.get("dim")
         if not any(each.how is inspect.Parameter.VAR_KEYWORD for each in way.given):
             found.append(replace(way, given=(*way.given, *more)))
-        if dim is not None and dim.default is None and "axis" not in names:
+        if dim is not None and dim.default is None and dim.how is not REST and "axis" not in names:
             at = way.given.index(dim)
             rest = [each if each.how is BY_NAME or i < at else replace(each, how=BY_NAME)
                     for i, each in enumerate(way.given)]

@@ -151,6 +151,8 @@ def namespace(path: str) -> str:
             imports.append(f"from {home(value)} import {value.__name__} as {member}")
         elif isinstance(value, types.FunctionType):
             lines += function(member, ways_of(value), False)
+        elif member == "__version__":
+            lines.append("__version__: torch_version.TorchVersion")
         else:
             lines.append(f"{member}: {text_of(type(value) if value is not None else None)}")
     imports += (f"from {name} import {lazy} as {lazy}" for lazy in imported_late(module))

@@ -183,13 +183,20 @@ print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch
     [
         (
             "import torch.nn.functionl",
-            "ModuleNotFoundError: No module named 'torch.nn.functionl' in retrograd; the nearest: torch.nn.functional",
+            "ModuleNotFoundError: No module named 'torch.nn.functionl'; the nearest: torch.nn.functional",
         ),
         (
             "from torch.autogrd import Function",
-            "ModuleNotFoundError: No module named 'torch.autogrd' in retrograd; the nearest: torch.autograd",
+            "ModuleNotFoundError: No module named 'torch.autogrd'; the nearest: torch.autograd",
         ),
         ("torch.tensr", "AttributeError: module 'torch' has no attribute 'tensr'; the nearest: "),
+        ("import torch.export", "ModuleNotFoundError: No module named 'torch.export'. PyTorch has `torch.export`; "
+                                "retrograd has not: keep the program itself, and its numbers with torch.save"),
+        ("from torch.export import tensor", "ModuleNotFoundError: No module named 'torch.export'. PyTorch has `torch"),
+        ("from torch.utils import tensorboard", "ImportError: cannot import name 'tensorboard' from 'torch.utils'. "
+                                                "PyTorch has `torch.utils.tensorboard`; retrograd has not: "),
+        ("torch.utils.tensorboard", "AttributeError: module 'torch.utils' has no attribute 'tensorboard'. PyTorch"),
+        ("torch.tensor(1.).to_mkldnn", "AttributeError: 'Tensor' object has no attribute 'to_mkldnn'. PyTorch has `to"),
         ("from torch import tensr", "ImportError: cannot import name 'tensr' from 'torch'; the nearest: "),
     ],
 )
@@ -199,7 +206,7 @@ def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder
     assert result.stderr.splitlines()[1] == f'  File "{folder / "program.py"}", line 2, in <module>'
     last = result.stderr.splitlines()[-1]
     assert last.startswith(error)
-    assert "tensor" in last or "torch.nn.functional" in last or "torch.autograd" in last
+    assert "tensor" in last or "torch.nn.functional" in last or "torch.autograd" in last or "torch.save" in last
     assert "Did you mean" not in last
 
 
@@ -279,10 +286,22 @@ def test_the_version_is_that_of_the_installed_package(folder: Path) -> None:
     assert result.stdout == f"retrograd {importlib.metadata.version('retrograd')}\n"
 
 
+def test_programs_find_the_version_of_torch_as_metadata(folder: Path) -> None:
+    program = """
+import importlib.metadata as metadata, torch
+found = metadata.distribution("torch")
+print(found.version == torch.__version__, found.metadata["Name"], found.files, found.requires)
+print([each.version for each in metadata.distributions() if each.name == "torch"][0] == torch.__version__)
+print(metadata.version("numpy") == __import__("numpy").__version__, found.locate_file("version.py").exists())
+"""
+    assert printed(folder, program) == ["True torch None None", "True", "True True"]
+
+
 def test_help_names_the_commands_and_a_call_without_one_is_an_error(folder: Path) -> None:
     shown = python("-m", "retrograd", "--help", cwd=folder)
     assert shown.returncode == 0
     assert "run " in shown.stdout
     assert "info " in shown.stdout
+    assert "check " in shown.stdout
     assert python("-m", "retrograd", cwd=folder).returncode == 2
     assert python(*OURS, cwd=folder).returncode == 2

@@ -148,8 +148,9 @@ class TestDispatch:
     def test_facts(self) -> None:
         tensor = leaf()
         assert (np.shape(tensor), np.ndim(tensor), np.size(tensor), np.iscomplexobj(tensor)) == ((2,), 1, 2, False)
-        assert not np.zeros_like(tensor).requires_grad
-        assert np.full_like(tensor, 2).tolist() == [2, 2]
+        assert np.full_like(tensor.detach(), 2).tolist() == [2, 2]
+        with pytest.raises(RuntimeError, match=r"^Can't call numpy\(\) on Tensor that requires grad"):
+            np.zeros_like(tensor)
 
     def test_it_gives_way_to_what_it_does_not_know(self) -> None:
         class Other:

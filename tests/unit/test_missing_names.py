@@ -18,7 +18,11 @@ from retrograd.names import hint, in_pytorch, instead, missing, remedies
 from retrograd.tensors.face.absent import _ABSENT
 
 SPACES = [*names._table()]
-_ALL_THE_SAME = "; PyTorch has it, retrograd does not"
+
+
+def only_there(space: str, name: str) -> str:
+    """The sentence about a name that only PyTorch has."""
+    return f". PyTorch has `{space}.{name}`; retrograd has not"
 
 
 def at(path: str) -> Any:
@@ -48,14 +52,14 @@ def test_names_that_only_pytorch_has_are_refused_with_a_word_about_it(space: str
             home, said = retrograd.nn.Linear(1, 1), "'Linear' object"
         with pytest.raises(AttributeError) as caught:
             getattr(home, name)
-        assert str(caught.value).startswith(f"{said} has no attribute '{name}'{_ALL_THE_SAME}")
+        assert str(caught.value).startswith(f"{said} has no attribute '{name}'{only_there(space, name)}")
         assert caught.value.name is None                        # or Python appends a suggestion of its own
 
 
 def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
     assert {*lacking("torch.Tensor")} == _ABSENT
     t = retrograd.ones(2)
-    with pytest.raises(AttributeError, match=r"^'Tensor' object has no attribute 'to_sparse'; PyTorch .*: use dense"):
+    with pytest.raises(AttributeError, match=r"^'Tensor' object has no attribute 'to_sparse'\. PyTorch .*: use dense"):
         t.to_sparse()
     assert not hasattr(t, "coalesce")
     assert not _ABSENT & {*dir(t)}
@@ -78,7 +82,7 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
     ],
 )
 def test_the_advice(space: str, name: str, advice: str) -> None:
-    assert instead(space, name) == f"{_ALL_THE_SAME}: {advice}"
+    assert instead(space, name) == f"{only_there(space, name)}: {advice}"
 
 
 def test_advice_names_only_what_is_here() -> None:
@@ -102,8 +106,10 @@ def test_missing_speaks_to_each_way_of_asking(monkeypatch: pytest.MonkeyPatch) -
     assert not hasattr(module, "sofmax")
     with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'; .*: Softmax, soft"):
         _ = module.sofmax
-    with pytest.raises(ImportError, match="^cannot import name 'sofmax' from 'torch.imagined'; the nearest: Softmax"):
+    said = "^cannot import name 'sofmax' from 'torch.imagined'; the nearest: Softmax"
+    with pytest.raises(ImportError, match=said) as caught:
         exec("from retrograd.imagined import sofmax")
+    assert caught.value.name == "torch.imagined"
     with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'zzz'$"):
         _ = module.zzz
 
@@ -125,4 +131,5 @@ def test_a_mistyped_name_that_only_pytorch_has_gets_the_advice_too() -> None:
 def test_a_function_is_no_module() -> None:
     assert "relu" in in_pytorch("torch")
     assert instead("torch", "relu", modules=True) == ""
-    assert instead("torch", "distributions", modules=True).startswith(_ALL_THE_SAME)
+    assert instead("torch", "distributions", modules=True).startswith(
+        only_there("torch", "distributions"))

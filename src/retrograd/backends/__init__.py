@@ -4,6 +4,6 @@ retrograd computes with NumPy. So the answers are those of a PyTorch without the
 remembered and changes nothing.
 """
 
-from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
+from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
 
-__all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized"]

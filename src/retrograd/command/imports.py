@@ -8,13 +8,14 @@ alone.
 import importlib
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Self
+from typing import Any, Self
 
 from retrograd.names import PACKAGE, hint
+from retrograd.version import __version__
 
 
 class Installed:
@@ -76,7 +77,34 @@ class _Finder:
             return None
         parent, _, name = fullname.rpartition(".")
         near = hint(parent, name, _modules_in(_own(parent)), modules=True)
-        raise ModuleNotFoundError(f"No module named {fullname!r} in {PACKAGE}{near}", name=fullname)
+        raise ModuleNotFoundError(f"No module named {fullname!r}{near}", name=fullname)
+
+    def find_distributions(self, context: Any) -> Iterator[Any]:
+        """What `importlib.metadata` finds under the name torch: a distribution with the version of this package."""
+        if context.name is None or context.name.lower() == "torch":
+            yield distribution()
+
+
+def distribution() -> Any:
+    """A distribution named torch, for `importlib.metadata.version("torch")`. It has no files."""
+    # Imported here because this import takes a fifth of the time of NumPy's. Who asks has imported it.
+    from importlib.metadata import Distribution
+    from pathlib import Path
+
+    class Torch(Distribution):
+        """The metadata of a distribution named torch."""
+
+        def read_text(self, filename: str) -> str | None:
+            """The text of a file of metadata; None if there is no such file."""
+            if filename != "METADATA":
+                return None
+            return f"Metadata-Version: 2.1\nName: torch\nVersion: {__version__}\nSummary: {PACKAGE} as torch\n"
+
+        def locate_file(self, path: Any) -> Any:
+            """The path of a file, from the folder of this package."""
+            return Path(__file__).parents[1] / path
+
+    return Torch()
 
 
 class _Alias:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from retrograd import __version__
+from retrograd import __version__, version
 from retrograd.devices import cuda_count
 from retrograd.names import PACKAGE
 
@@ -17,7 +17,8 @@ _EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz"}
 def describe() -> str:
     """The text of ``retrograd info``."""
     rows = [
-        ("retrograd", __version__),
+        ("retrograd", version.retrograd),
+        ("follows", f"PyTorch {__version__.partition('+')[0]}"),
         ("Python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"),
         ("NumPy", np.__version__),
         ("BLAS", _blas()),

@@ -139,6 +139,29 @@ def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     return out
 
 
+def channels_last(array: Array) -> bool:
+    """Whether images (N, C, H, W) or volumes (N, C, D, H, W) lie channel by channel for each point, maybe with gaps."""
+    if array.ndim not in (4, 5) or not array.size or not array.strides[1]:
+        return False
+    least = 0
+    for axis in (1, *range(array.ndim - 1, 1, -1), 0):
+        stride = array.strides[axis]
+        if stride < least or (axis == 0 and least == array.strides[1]):
+            return False
+        least = stride * max(array.shape[axis], 1)
+    return True
+
+
+def beside_channels(array: Array, images: Array) -> Array:
+    """The array laid out as `images` are: channel by channel for each point, or row by row."""
+    if not channels_last(images):
+        return np.ascontiguousarray(array)
+    moved = np.moveaxis(array, 1, -1)
+    out = np.empty(moved.shape, array.dtype)
+    out[...] = moved
+    return np.moveaxis(out, -1, 1)
+
+
 def in_rows(array: Any) -> bool:
     """Whether the elements lie row by row, without gaps."""
     rows: bool = array.flags.c_contiguous

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...dtypes import F32, F64
 from ..elementwise.elementary import widened
+from ..layout import beside_channels
 
 Array = np.ndarray[Any, Any]
 Axis = tuple[int, int, int, str, float | None, bool, bool]
@@ -165,13 +166,14 @@ def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
 
 
 def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
-    """x, resized along these axes."""
+    """x, resized along these axes. If the channels of x lie last, so do those of the result."""
     if x.dtype.kind == "f" or axes[0][3][:4] == "near":
-        return _along(x, axes, _taps)
+        return beside_channels(_along(x, axes, _taps), x)
+    out = x
     for axis in sorted(axes, reverse=True):
         if axis[1] != axis[2]:
-            x = _bytes_along(x, axis)
-    return x
+            out = _bytes_along(out, axis)
+    return beside_channels(out, x)
 
 
 def _bytes_along(x: Any, axis: Axis) -> Any:

@@ -129,10 +129,13 @@ def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
     The info is the order of the first leading minor that is not positive-definite, or 0.
     """
     try:
-        return by_columns(np.linalg.cholesky(a, upper=upper)), np.zeros(a.shape[:-2], np.int32)
+        factor = np.linalg.cholesky(a, upper=upper)
+        if not np.isnan(np.diagonal(factor, axis1=-2, axis2=-1)).any():
+            return by_columns(factor), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
-        lower, info = _lower_factor(adjoint(a) if upper else a)
-        return by_columns(adjoint(lower) if upper else lower), info
+        pass
+    lower, info = _lower_factor(adjoint(a) if upper else a)
+    return by_columns(adjoint(lower) if upper else lower), info
 
 
 def _lower_factor(a: Any) -> tuple[Any, Any]:

@@ -24,6 +24,8 @@ def det(a: Any) -> Any:
 def slogdet(a: Any) -> tuple[Any, Any]:
     """The sign (or phase) of the determinants, and the logarithm of their absolute values."""
     sign, size = np.linalg.slogdet(a)
+    if a.dtype.kind == "f" and np.isnan(size).any():
+        sign = np.where(np.isnan(size), 0, sign).astype(a.dtype)             # nan has no sign
     return np.asarray(sign), np.asarray(size)
 
 

@@ -22,7 +22,8 @@ NAMES = {"nearest": "UpsampleNearest{}D", "nearest-exact": "UpsampleNearestExact
 def _pair(name: str) -> Op:
     """Resampling with a node of this name, and its adjoint."""
     backward: Op
-    forward = linear(name, kernels.resample, node=f"{name}Backward0", x=lambda g, axes: backward(g, axes))
+    forward = linear(name, kernels.resample, node=f"{name}Backward0", layout="kept",
+                     x=lambda g, axes: backward(g, axes))
     backward = linear(f"{name}_backward", kernels.resample_backward, node=f"{name}BackwardBackward0",
                       g=lambda v, axes: forward(v, axes))
     return forward

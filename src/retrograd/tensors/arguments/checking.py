@@ -31,17 +31,17 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
     ways = schemas(texts)
     said = ways[0].name
     if len(ways) == 1:
-        return _plain(_misfit(ways[0], said, args, kwargs))
-    if any(_misfit(way, said, args, kwargs) is None for way in ways):
+        return _plain(misfit(ways[0], said, args, kwargs))
+    if any(misfit(way, said, args, kwargs) is None for way in ways):
         return None
     for way in ways:
-        error = _misfit(way, said, args, kwargs)
+        error = misfit(way, said, args, kwargs)
         if type(error) is _Element or isinstance(error, ValueError):     # PyTorch tries no further schema
             return _plain(error)
     count = len(args) + len(kwargs)
     plausible = [way for way in ways if way.required <= count <= len(way.parameters)]
     if len(plausible) == 1:
-        return _plain(_misfit(plausible[0], said, args, kwargs))
+        return _plain(misfit(plausible[0], said, args, kwargs))
     got = ", ".join([*map(_kind, args), *(f"{key}={_kind(value)}" for key, value in reversed([*kwargs.items()]))])
     listed = "".join(f"\n * {way.text}" for way in ways)
     got += ", " if kwargs and not args else ""
@@ -64,13 +64,13 @@ def _kind(value: Any) -> str:
     return kind_of(value)
 
 
-def _misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
+def misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Exception | None:
     """The error of one schema; None if the arguments fit."""
     # The ints of the last parameter may be given one by one, if there are no other parameters beside `input`.
     last = way.parameters[way.positional - 1] if way.positional else None
     several = (last is not None and last.kind == "ints" and not last.size and len(args) >= way.positional
                and (way.positional == 1 or (way.positional == 2 and way.parameters[0].name == "input"))
-               and not isinstance(args[way.positional - 1], (tuple, list)) and _is_int(args[way.positional - 1]))
+               and not isinstance(args[way.positional - 1], (tuple, list)) and is_int(args[way.positional - 1]))
     if len(args) > way.positional and not several:
         return _too_many(way, said, len(args))
     place, left = 0, {key: value for key, value in kwargs.items() if value is not None or key not in ALIASES}
@@ -85,7 +85,7 @@ def _misfit(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, 
                 return _missing(way, said, i)
             continue
         value = left.pop(key) if by_name else args[place]
-        if several and parameter is last and not by_name and not isinstance(value, (tuple, list)) and _is_int(value):
+        if several and parameter is last and not by_name and not isinstance(value, (tuple, list)) and is_int(value):
             place = len(args)
             continue
         error = _unfit(parameter, said, value, None if by_name else place + 1, i)
@@ -124,7 +124,7 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
                 return _Element(f"expected Tensor as element {i} in argument {where}, but got {_kind(each)}")
         return None
     as_tensor = kind == "Tensor" and said.removesuffix("_") in NUMBERS_TOO and _is_python_number(value)
-    if as_tensor or _CHECKS[kind](value) or (kind == "ints" and parameter.size and _is_int(value)):
+    if as_tensor or _CHECKS[kind](value) or (kind == "ints" and parameter.size and is_int(value)):
         return _too_large(value, kind)
     where = f"{said}(): argument '{parameter.name}'" + ("" if position is None else f" (position {position})")
     found = f"not {_kind(value)}"
@@ -153,7 +153,8 @@ def _is_python_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
+    """Whether the value counts as an int: no bool, but also a 0-d tensor of an integer type."""
     if isinstance(value, TensorBase):
         return _is_constant(value) and value._array.dtype.kind in "iu"
     if isinstance(value, (bool, np.bool_)):
@@ -182,8 +183,8 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "Tensor": _is_tensor,
     "Tensors": _is_list(_is_tensor),
     "Number": lambda value: _is_python_number(value) or _is_constant(value),
-    "int": _is_int,
-    "ints": _is_list(_is_int),
+    "int": is_int,
+    "ints": _is_list(is_int),
     "float": _is_float,
     "floats": _is_list(_is_float),
     "bool": _is_bool,

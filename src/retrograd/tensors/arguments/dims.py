@@ -52,6 +52,13 @@ def axis_of(name: str, dim: Any, ndim: int) -> int:
     return axis
 
 
+def size_at(array: Any, dim: int) -> int:
+    """The size of a dimension counted from the front, or -1 for the last. Raises IndexError if it does not exist."""
+    if not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return array.shape[axis_of("", dim, array.ndim)]  # type: ignore[no-any-return]
+
+
 def as_int(name: str, value: Any, argument: str) -> int:
     """The value as an int. Raises TypeError if Python cannot use the value as an index."""
     try:

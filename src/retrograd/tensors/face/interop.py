@@ -197,7 +197,7 @@ def detach_(input: TensorBase) -> TensorBase:
 
 methods(
     array, dlpack, dlpack_device, to_bool, to_int, to_float, to_complex, to_index, length, contains, backwards,
-    text_of, format_as, is_nonzero=to_bool)
+    text_of, format_as, is_nonzero=to_bool, __nonzero__=to_bool, __long__=to_int)
 
 
 def _fact(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -117,6 +117,16 @@ def get_float32_matmul_precision() -> str:
 
 
 @public()
+def compiled_with_cxx11_abi() -> bool:
+    """Whether compiled extensions would need the present interface of C++: yes, as for PyTorch."""
+    return True
+
+
+def is_vulkan_available() -> bool:
+    """Whether a GPU can be reached by Vulkan: no."""
+    return False
+
+
 def set_flush_denormal(mode: bool) -> bool:
     """Ask for 0 in place of denormal numbers. Returns False, since NumPy keeps them."""
     return False

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import PACKAGE
 from ...modes import local
 from ..arguments import checking
+from ..arguments.reordering import reordered
 from ..arguments.schemas import SignatureOfSchema, of_method
 from ..state.base import Results, TensorBase
 from . import out as _out, overriding
@@ -87,6 +88,13 @@ class Public:
             return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
 
+    def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result for arguments in an order that PyTorch gave up and still takes. Raises `wrong` for others."""
+        order = reordered(self.schemas, args, kwargs)
+        if order is None:
+            raise wrong from None
+        return self.entry(*order[0], **order[1])
+
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise PyTorch's error if the arguments of a strict function do not fit.
 
@@ -135,7 +143,7 @@ class Public:
             wrong = self.refused(args, kwargs)
             if wrong is None:
                 raise
-        raise wrong from None
+        return self.instead(wrong, args, kwargs)
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
@@ -188,7 +196,7 @@ def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable
     if not schemas:
         return _entry_of_any
     head = schemas[0].partition(", *")[0]
-    if "Tensors " in head or "Tensors[" in head:
+    if head.partition("(")[2].startswith("Tensors"):
         return _entry_of_sequence
     tensors = max(schema.partition(" -> ")[0].count("Tensor ") - schema.count("Tensor out") for schema in schemas)
     return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
@@ -208,7 +216,7 @@ def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function without tensors among its arguments. Only modes can handle its calls."""
-    call, refused = facts.call, facts.refused
+    call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         if Attention.inert and not (kwargs and not _usual(kwargs)):
@@ -218,7 +226,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
                 wrong = refused(args, kwargs)
                 if wrong is None:
                     raise
-            raise wrong from None               # outside of `except`, so that the first error is not its context
+            return instead(wrong, args, kwargs)     # outside of `except`, so that the first error is not its context
         return call(args, kwargs)
 
     return entry
@@ -226,7 +234,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function with one tensor argument, the first."""
-    call, refused = facts.call, facts.refused
+    call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) in Attention.inert and not (kwargs and not _usual(kwargs)):
@@ -236,7 +244,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
                 wrong = refused(args, kwargs)
                 if wrong is None:
                     raise
-            raise wrong from None
+            return instead(wrong, args, kwargs)
         return call(args, kwargs)
 
     return entry
@@ -244,7 +252,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
 
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function of which any argument may be a tensor."""
-    call, refused = facts.call, facts.refused
+    call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
@@ -265,14 +273,14 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             wrong = refused(args, kwargs)
             if wrong is None:
                 raise
-        raise wrong from None
+        return instead(wrong, args, kwargs)
 
     return entry
 
 
 def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function whose first argument is a list or tuple of tensors."""
-    call, refused = facts.call, facts.refused
+    call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         if not args or type(args[0]) not in (list, tuple) or (kwargs and not _usual(kwargs)):
@@ -287,7 +295,7 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
             wrong = refused(args, kwargs)
             if wrong is None:
                 raise
-        raise wrong from None
+        return instead(wrong, args, kwargs)
 
     return entry
 

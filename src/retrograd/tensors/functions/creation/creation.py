@@ -5,12 +5,14 @@ All functions here copy their data. `ranges` makes ranges, and `random` makes ra
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from ....errors import warn
+from ....errors import PACKAGE, warn
 from ....kernels import layout as layouts
 from ....modes import local
 from ....ops import creation as ops
@@ -35,7 +37,7 @@ from ...arguments.options import (
 from ...recording.calls import recorded
 from ...recording.out_rules import CONSTANT, RESIZED, rule
 from ...recording.public import public
-from ...state.base import TensorBase, plain
+from ...state.base import TensorBase, plain, requires
 
 Array = np.ndarray[Any, Any]
 
@@ -283,10 +285,29 @@ def complex(real: TensorBase, imag: TensorBase) -> TensorBase:
     return result
 
 
+def _asked_by_rule(a: TensorBase) -> bool:
+    """Whether a call of NumPy comes from the package itself; or, of a tensor that requires grad, from within a call of
+    it: a rule that a program wrote."""
+    frame: FrameType | None = sys._getframe(3)                         # above `like` and `__array_function__`
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            return True
+        if not (local.thread.grad and requires(a)):
+            return False
+        frame = frame.f_back
+    return False
+
+
 def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]:
-    """A NumPy function such as `np.zeros_like` for tensors. Its result is a constant: it does not require grad."""
+    """A NumPy function such as `np.zeros_like` for tensors.
+
+    For a program it gives an array, as for PyTorch's tensors, which NumPy turns into arrays. For a rule, which computes
+    with tensors in a recorded pass, it gives a tensor that does not require grad.
+    """
 
     def like(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, TensorBase) and not _asked_by_rule(a):
+            return function(a.numpy(), *args, **kwargs)
         args = tuple([x._array if isinstance(x, TensorBase) else x for x in args])
         array = a._array if isinstance(a, TensorBase) else a
         if local.thread.transform is None:

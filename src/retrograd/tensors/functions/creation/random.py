@@ -15,6 +15,8 @@ from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops
 from ....ops.framework import Op
+from ...arguments.checking import is_int
+from ...arguments.dims import kind_of
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import element_type, layout as Layout, made, memory_format as MemoryFormat, shape_of, strided
 from ...recording.calls import recorded
@@ -295,6 +297,16 @@ def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator:
                  contiguous=in_rows(self._array))
 
 
+def _bound(value: Any) -> int | None:
+    """The bound of `random_` as an int. Raises TypeError for what is no int."""
+    if value is None:
+        return None
+    if not is_int(value):
+        raise TypeError(f"random_() received an invalid combination of arguments - got ({kind_of(value)}), but "
+                        "expected one of:\n * ()\n * (int from, int to)\n * (int to)")
+    return int(value)
+
+
 @public(method=True)
 def random_(self: TensorBase, *bounds: int | None, to: int | None = None, generator: Generator | None = None,
             **named: Any) -> TensorBase:
@@ -302,8 +314,8 @@ def random_(self: TensorBase, *bounds: int | None, to: int | None = None, genera
 
     `random_()` draws from all numbers that the dtype represents exactly, from 0 on.
     """
-    start = _first("random_", bounds[0] if len(bounds) + (to is not None) > 1 else None, named)
-    end = to if to is not None or not bounds else bounds[-1]
+    start = _bound(_first("random_", bounds[0] if len(bounds) + (to is not None) > 1 else None, named))
+    end = _bound(to if to is not None or not bounds else bounds[-1])
     op = ops.random if start is None and end is None else ops.random_below if start is None else ops.random_between
     return _fill(op, sampling.randint, self, generator, start, end)  # type: ignore[no-any-return]
 

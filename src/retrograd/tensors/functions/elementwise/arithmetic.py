@@ -231,23 +231,25 @@ def positive(input: TensorBase) -> TensorBase:
 
 @public(operator="__rsub__", method=True)
 def __rsub__(self: TensorBase, other: Any) -> Any:
-    if other is True or other is False:
+    if other is True or other is False or isinstance(other, TensorBase):
         return rsub(self, other)
     return _rsub(self, other, 1) if isinstance(other, NUMBER) else NotImplemented
 
 
 @public(operator="__rtruediv__", method=True)
 def __rtruediv__(self: TensorBase, other: Any) -> Any:
-    return reciprocal(self) * other if isinstance(other, NUMBER) else NotImplemented
+    return reciprocal(self) * other if isinstance(other, (*NUMBER, TensorBase)) else NotImplemented
 
 
-def _reversed(name: str, op: Op) -> Callable[..., Any]:
-    """Python's operator of this name, with a number to the left of the tensor."""
+def _reversed(name: str, op: Op, of_tensors: Callable[..., Any]) -> Callable[..., Any]:
+    """Python's operator of this name, with a number to the left of the tensor; or a tensor, if called by its name."""
     call = recorded(op)
 
     @public(operator=name, method=True, name=name, doc=f"Python's operator `{name}`.")
     def operator(self: TensorBase, other: Any) -> Any:
-        return call(self, other) if isinstance(other, NUMBER) else NotImplemented
+        if isinstance(other, NUMBER):
+            return call(self, other)
+        return of_tensors(other, self) if isinstance(other, TensorBase) else NotImplemented
 
     return operator
 
@@ -265,9 +267,9 @@ def _divided(name: str, function: str, by: Op, by_number: Op) -> Callable[..., A
     return operator
 
 
-_reversed("__rpow__", ops.number_to_power)
-_reversed("__rfloordiv__", ops.number_floor_divide)
-_reversed("__rmod__", ops.number_remainder)
+_reversed("__rpow__", ops.number_to_power, pow)
+_reversed("__rfloordiv__", ops.number_floor_divide, floor_divide)
+_reversed("__rmod__", ops.number_remainder, remainder)
 _divided("__floordiv__", "__floordiv__", ops.floor_divide, ops.floor_divide_number)
 _divided("__mod__", "remainder", ops.remainder, ops.remainder_number)
 

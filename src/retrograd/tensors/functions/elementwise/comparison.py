@@ -74,6 +74,11 @@ maximum, minimum = between_tensors(ops.maximum), between_tensors(ops.minimum)
 fmax, fmin = between_tensors(ops.fmax), between_tensors(ops.fmin)
 
 
+def identity(self: TensorBase) -> int:
+    """The hash of a tensor: `==` compares elements, so only the object itself has the same hash."""
+    return id(self)
+
+
 @public(operator="__invert__", method=True)
 def __invert__(self: TensorBase) -> Any:
     if self._array.dtype.kind not in "biu":
@@ -83,12 +88,12 @@ def __invert__(self: TensorBase) -> Any:
 
 @public(operator="__rlshift__", method=True)
 def __rlshift__(self: TensorBase, other: Any) -> Any:
-    return bitwise_left_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+    return bitwise_left_shift(other, self) if isinstance(other, (*NUMBER, TensorBase)) else NotImplemented
 
 
 @public(operator="__rrshift__", method=True)
 def __rrshift__(self: TensorBase, other: Any) -> Any:
-    return bitwise_right_shift(other, self) if isinstance(other, NUMBER) else NotImplemented
+    return bitwise_right_shift(other, self) if isinstance(other, (*NUMBER, TensorBase)) else NotImplemented
 
 
 @twins("heaviside(Tensor input, Tensor values, out)",
@@ -302,7 +307,7 @@ methods(
     __and__, __or__, __xor__, isnan, isinf, isfinite, isposinf, isneginf, isreal, signbit, maximum, minimum, fmax, fmin,
     _where_method, __eq__=recorded(ops.eq, dunder="__eq__"), __ne__=recorded(ops.ne, dunder="ne"),
     __lt__=recorded(ops.lt, dunder="lt"), __le__=recorded(ops.le, dunder="le"), __gt__=recorded(ops.gt, dunder="gt"),
-    __ge__=recorded(ops.ge, dunder="ge"), __hash__=object.__hash__, __rand__=__and__, __ror__=__or__, __rxor__=__xor__,
+    __ge__=recorded(ops.ge, dunder="ge"), __hash__=identity, __rand__=__and__, __ror__=__or__, __rxor__=__xor__,
     __lshift__=recorded(ops.left_shift, dunder="__lshift__"), __rshift__=recorded(ops.right_shift, dunder="__rshift__"),
     not_equal=ne, less=lt, less_equal=le, greater=gt, greater_equal=ge, clip=clip, not_equal_=ne.written,
     less_=lt.written, less_equal_=le.written, greater_=gt.written, greater_equal_=ge.written, clip_=clip_,

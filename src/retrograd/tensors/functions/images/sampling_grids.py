@@ -7,7 +7,7 @@ from typing import Any
 
 from ....dtypes import dtype as torch_dtype, refuse
 from ....ops.images import resampling as ops
-from ...arguments.dims import array_of, as_int
+from ...arguments.dims import array_of, as_int, size_at
 from ...recording.calls import recorded
 from ...recording.public import public
 
@@ -17,7 +17,7 @@ _affine_grid = recorded(ops.affine_grid)
 
 def _check(x: Any, grid: Any, mode: int) -> None:
     dims, shown = x.ndim - 2, f"input with sizes {[*x.shape]} and grid with sizes {[*grid.shape]}"
-    if grid.shape[0] != x.shape[0]:
+    if size_at(grid, 0) != size_at(x, 0):
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {shown}")
     if grid.shape[-1] != dims:
         raise RuntimeError(f"grid_sampler(): expected grid to have size {dims} in last dimension, but got grid with "
@@ -27,8 +27,8 @@ def _check(x: Any, grid: Any, mode: int) -> None:
             raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
                                f"sizes {[*x.shape]} with dimension {axis} being empty")
     if dims not in (2, 3) or grid.ndim != x.ndim:
-        raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
-                           f"{shown}")
+        raise RuntimeError(f"grid_sampler(): expected {4 if x.ndim == 4 else 5}D input and grid with same number of "
+                           f"dimensions, but got {shown}")
     if dims == 3 and mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     refuse(x.dtype, "grid_sampler_2d_cpu_kernel_impl" if dims == 2 else "grid_sampler3d_cpu", "biuc")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -230,6 +230,12 @@ def _as_index(array: np.ndarray[Any, Any]) -> Any:
 
 
 # Writing
+
+@public(name="__delitem__", method=True)
+def delitem(input: Any, key: Any) -> NoReturn:
+    """Raise TypeError: a tensor keeps its elements."""
+    raise TypeError("Tensor does not support deleting items")
+
 
 @public(name="__setitem__", method=True)
 def setitem(input: Any, key: Any, value: Any) -> None:

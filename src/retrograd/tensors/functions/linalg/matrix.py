@@ -299,7 +299,9 @@ def operator_matmul(self: Any, other: Any) -> Any:
 
 @public(operator="__rmatmul__", name="__rmatmul__")
 def operator_rmatmul(self: Any, other: Any) -> Any:
-    """`other @ self`, for an array `other`."""
+    """`other @ self`, for an array `other`; or for a tensor, if called by its name."""
+    if isinstance(other, TensorBase):
+        return matmul(other, self)
     return matmul(plain(other), self) if isinstance(other, np.ndarray) else NotImplemented
 
 

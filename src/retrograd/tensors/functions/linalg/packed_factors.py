@@ -11,7 +11,7 @@ from ....dtypes import legacy
 from ....errors import warn_once
 from ....ops.basic import check_values
 from ....ops.linalg import householder, lu as ops, solving
-from ...arguments.dims import array_of
+from ...arguments.dims import array_of, size_at
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, RESIZED, UNDERIVED, castable, rule
 from ...recording.public import public
@@ -119,7 +119,7 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
     checks.matrices(f"torch.{name}", LU, square=True)
     checks.matrices(name, B, "B")
     checks.check_right_side(name, array, b, left)
-    if order.shape[-1] != array.shape[-1]:
+    if size_at(order, -1) != array.shape[-1]:
         raise RuntimeError(f"{name}: Number of pivots per batch should be same as the dimension of the matrix")
     if order.shape[:-1] != array.shape[:-2]:
         raise RuntimeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
@@ -219,7 +219,23 @@ def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -
                            f"{[*order.shape]} instead")
     if order.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {legacy(order)}")
+    check_values(order, _check_blocks, array.shape[-1])
     return solving.ldl_solve(LD, B, order, hermitian)
+
+
+def _check_blocks(order: Any, rows: int) -> None:
+    """Raise RuntimeError for pivots with which a routine would leave the matrix: rows that are not there, half blocks.
+    """
+    said = "Pivots given to ldl_solve must all satisfy |pivot| {}. Did you properly pass the result of ldl_factor?"
+    if order.size and np.abs(order).max() > rows:
+        raise RuntimeError(said.format("<= LD.size(-2)"))
+    if order.size and np.abs(order).min() < 1:
+        raise RuntimeError(said.format(">= 1"))
+    for pivots in order.reshape(-1, rows) < 0 if order.size else ():
+        edges = np.flatnonzero(np.diff(pivots, prepend=False, append=False))
+        if (np.diff(edges)[::2] % 2).any():
+            raise RuntimeError("Pivots given to ldl_solve must be negative in pairs. Did you properly pass the result "
+                               "of ldl_factor?")
 
 
 # Reflections

@@ -11,7 +11,7 @@ from ....dtypes import C_NAMES, legacy, refuse
 from ....errors import warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
-from ...arguments.dims import as_int
+from ...arguments.dims import as_int, size_at
 from ...arguments.options import refuse_complex_gradient
 from ...recording.out import into, receive
 from ...recording.out_rules import EXACT, FREE, UNASKED, rule
@@ -166,10 +166,10 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
         if n != m:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}")
     for i, value in enumerate((input1, input2), 1):
-        if value.shape[-1] != weight.shape[i]:
+        if size_at(value._array, -1) != size_at(weight._array, i):
             raise RuntimeError(f"bilinear(): input{i} size does not match weight size: got {value.shape[-1]} but "
                                f"expected {weight.shape[i]}")
-    if bias is not None and bias.shape[0] != weight.shape[0]:
+    if bias is not None and size_at(bias._array, 0) != weight.shape[0]:
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected "
                            f"{weight.shape[0]}")
     if input1.numel():

@@ -81,7 +81,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
 
 # Bags
 
-def _check_offsets(rows: int, starts: Any, index: Any) -> Any:
+def _check_offsets(rows: int, mode: int, starts: Any, index: Any) -> Any:
     """The offsets. Raises RuntimeError if the offsets or the row numbers are wrong."""
     count = index.size
     if starts.size and starts[0]:
@@ -94,6 +94,9 @@ def _check_offsets(rows: int, starts: Any, index: Any) -> Any:
         raise RuntimeError("Expected i < index_size to be true, but got false. Offsets must not decrease.")
     if not within(index, rows):
         place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
+        if mode == kernels.MAX:
+            raise RuntimeError("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+                               f"{index[place]}")
         raise RuntimeError(f"Index {place} of input takes value {index[place]} which is not in the valid range "
                            f"[0, {rows})")
     return starts
@@ -125,7 +128,7 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     if padding_idx is not None and not -rows <= padding < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding}")
-    beyond(partial(_check_offsets, rows), starts._array, index)
+    beyond(partial(_check_offsets, rows, mode), starts._array, index)
     if include_last_offset and starts._array.size:
         used = int(starts._array[-1])
         starts = plain(starts._array[:-1])

@@ -11,7 +11,8 @@ import numpy as np
 from ....dtypes import F16, F32, dtype as torch_dtype, refuse
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
-from ...arguments.dims import array_of
+from ...arguments.checking import is_int
+from ...arguments.dims import array_of, kind_of
 from ...arguments.options import check_flag, check_optional, number
 from ...recording.calls import recorded
 from ...recording.out_rules import FREE, rule
@@ -145,11 +146,13 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     own mean. Raises RuntimeError if sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
     """
     x = array_of("group_norm", input)
+    if not is_int(num_groups):
+        raise TypeError(f"group_norm(): argument 'num_groups' (position 2) must be int, not {kind_of(num_groups)}")
     check_optional("group_norm", 3, weight=weight, bias=bias)
     if x.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
-    _check_groups(x, x.shape[1], num_groups, weight, bias)
-    return _group_norm(input, weight, bias, num_groups, float(number("group_norm", "eps", 5, eps)))[0]
+    _check_groups(x, x.shape[1], int(num_groups), weight, bias)
+    return _group_norm(input, weight, bias, int(num_groups), float(number("group_norm", "eps", 5, eps)))[0]
 
 
 def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
@@ -221,9 +224,10 @@ def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
     are used. The errors are those of `group_norm`.
     """
     x = array_of("batch_norm", input)
-    if x.size or x.ndim < 2:
+    if x.size or not x.ndim:
         return native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
-    _check_batch(x, x.shape[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
+    if x.ndim > 1:
+        _check_batch(x, x.shape[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
     result = input.clone()
     if weight is not None:
         result = result * weight[0]

@@ -196,11 +196,16 @@ def t_(self: TensorBase) -> TensorBase:
 
 @public("squeeze_(Tensor input)", "squeeze_(Tensor input, int dim)", "squeeze_(Tensor input, ints dim)", method=True,
         bound=True)
-def squeeze_(self: TensorBase, dim: Any = None) -> TensorBase:
-    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists."""
+def squeeze_(self: TensorBase, dim: Any = None, *dims: Any) -> TensorBase:
+    """Remove the dimensions of size 1 from the tensor itself. With `dim`, only those that `dim` lists.
+
+    The dims may also be given one by one.
+    """
     ndim = _rank(self)
     if dim is None:
         return _turn(ops.squeeze, self)
+    if dims:
+        dim = (dim, *dims)
     if isinstance(dim, (tuple, list)):
         return _turn(ops.squeeze_dims, self, axes_of("squeeze_", dim, ndim) if dim else ())
     return _turn(ops.squeeze_dim, self, axis_of("squeeze_", dim, ndim))

@@ -161,6 +161,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     axis = axis_of("chunk", dim, array.ndim)
+    if array.shape[axis] + chunks - 1 >= 2 ** 63:
+        raise RuntimeError("split expects split_size be non-negative, but got split_size=-1. The number of chunks is "
+                           f"{chunks}.")
     size = -(-array.shape[axis] // chunks)
     if not size:
         _refuse_endless(chunks)

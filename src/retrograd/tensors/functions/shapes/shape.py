@@ -197,10 +197,15 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
 # Dimensions of size 1
 
 @public("squeeze(Tensor input)", "squeeze(Tensor input, int dim)", "squeeze(Tensor input, ints dim)", method=True)
-def squeeze(input: Any, dim: Any = None) -> Any:
-    """A view without the dimensions of size 1. With `dim`, only those that `dim` lists are removed."""
+def squeeze(input: Any, dim: Any = None, *dims: Any) -> Any:
+    """A view without the dimensions of size 1. With `dim`, only those that `dim` lists are removed.
+
+    The dims may also be given one by one.
+    """
     if dim is None:
         return _squeeze(input)
+    if dims:
+        dim = (dim, *dims)
     ndim = array_of("squeeze", input).ndim
     if isinstance(dim, (tuple, list)):
         return _squeeze_dims(input, axes_of("squeeze", dim, ndim) if dim else ())

@@ -1,0 +1,63 @@
+"""The names of PyTorch's compiled core that programs use, such as the switches of `__torch_function__`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _VF as _VariableFunctions
+from ..devices import device
+from ..dtypes import dtype
+from ..errors import _LinAlgError
+from ..names import missing
+from ..tensors.arguments.generator import Generator
+from ..tensors.arguments.options import layout, memory_format
+from ..tensors.arguments.size import Size
+from ..tensors.recording.overriding import (
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    disabled_torch_function_impl as _disabled_torch_function_impl,
+)
+from ..tensors.state.base import TensorBase
+
+_TensorBase = TensorBase
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Size", "TensorBase", "_LinAlgError",
+           "_TensorBase", "_VariableFunctions", "_disabled_torch_function_impl", "_get_tracing_state",
+           "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth",
+           "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
+           "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__, modules=["_functorch", "_nn"])
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Note that a program uses a part of PyTorch. Nothing is noted."""
+
+
+def _get_tracing_state() -> Any:
+    """The state of a trace: None, because no program is traced."""
+    return None
+
+
+def _jit_set_profiling_executor(profiling_flag: bool) -> bool:
+    """Set a switch of TorchScript's compiler. Returns its value before: True. It changes nothing."""
+    return True
+
+
+_jit_set_profiling_mode = _jit_set_profiling_executor
+
+
+def _jit_set_nvfuser_enabled(enabled: bool) -> bool:
+    """Set a switch of TorchScript's compiler. Returns its value before: False. It changes nothing."""
+    return False
+
+
+def _jit_set_bailout_depth(depth: int) -> int:
+    """Set a number of TorchScript's compiler. Returns its value before. It changes nothing."""
+    return 20
+
+
+def _jit_override_can_fuse_on_cpu(override: bool) -> None:
+    """Set a switch of TorchScript's compiler. It changes nothing."""
+
+
+_jit_override_can_fuse_on_gpu = _jit_set_texpr_fuser_enabled = _jit_override_can_fuse_on_cpu

@@ -1,0 +1,8 @@
+"""torch.backends.quantized: the engines of quantised tensors, of which there are none."""
+
+from __future__ import annotations
+
+__all__ = ["engine", "supported_engines"]
+
+engine = "none"
+supported_engines: list[str] = []

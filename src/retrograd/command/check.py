@@ -1,0 +1,114 @@
+"""Check a program or a package: which names of torch does it need, and which of these does retrograd lack?"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+import tokenize
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from retrograd.command.looking import ROOTS, look_up
+from retrograd.command.reading import uses_in
+from retrograd.names import hint
+
+
+def check(targets: Iterable[str]) -> int:
+    """Print what retrograd lacks of the programs, folders or packages. Returns the exit status.
+
+    The status is 0 if nothing is missing, 1 if something is missing or a file is no Python, and 2 if a target is not
+    there.
+    """
+    needed: set[str] = set()
+    places: dict[str, list[str]] = {}
+    unread: list[str] = []
+    for target in targets:
+        files = _files(target)
+        if not files:
+            print(f"retrograd: {target!r} is no file, folder or package with Python programs", file=sys.stderr)
+            return 2
+        for file in files:
+            try:
+                _read(file, needed, places)
+            except (SyntaxError, ValueError) as error:
+                line = getattr(error, "lineno", None) or 1
+                unread.append(f"{_shown(file)}:{line}: {getattr(error, 'msg', error)}")
+    for path, found in places.items():
+        more = f" ({len(found)} places)" if len(found) > 1 else ""
+        print(f"{found[0]}: {path}{more}{_said(path)}")
+    for line in unread:
+        print(line)
+    print(_summary(len(needed), len(places), len(unread)))
+    return 1 if places or unread else 0
+
+
+def _summary(needed: int, missing: int, unread: int) -> str:
+    names = f"needs {needed} name{'' if needed == 1 else 's'} of torch"
+    ending = f"; {missing} {'is' if missing == 1 else 'are'} missing" if missing else "; all there" if needed else ""
+    files = f"; {unread} file{'' if unread == 1 else 's'} could not be read" if unread else ""
+    return names + ending + files
+
+
+def _said(path: str) -> str:
+    """What to do about a missing name, after the name itself."""
+    space, _, name = path.rpartition(".")
+    home = look_up(space).value
+    advice = hint(space, name, getattr(home, "__all__", ()) or dir(home)) or ". retrograd has no such name"
+    return f": {advice[2:]}"
+
+
+def _read(file: Path, needed: set[str], places: dict[str, list[str]]) -> None:
+    """Add the names that a file needs, and the places of those that are missing."""
+    with tokenize.open(file) as stream:
+        source = stream.read()
+    if not any(root in source for root in ROOTS):
+        return
+    uses = uses_in(ast.parse(source, str(file)))
+    optional = {look_up(path).path for path in uses.optional}
+    for path, line in uses.needed:
+        found = look_up(path)
+        if found.path == "torch" or (found.missing and found.path in optional):
+            continue
+        needed.add(found.path)
+        if found.missing:
+            place = f"{_shown(file)}:{line}"
+            if place not in places.setdefault(found.path, []):
+                places[found.path].append(place)
+
+
+def _shown(file: Path) -> str:
+    """The name of a file, from the working folder if the file is below it."""
+    return os.path.relpath(file) if file.is_absolute() and file.is_relative_to(Path.cwd()) else str(file)
+
+
+def _files(target: str) -> list[Path]:
+    """The Python files of a file, a folder or an importable package. The package is not imported."""
+    path = Path(target)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        return sorted(_below(path))
+    first, *rest = target.split(".")
+    if not all(part.isidentifier() for part in [first, *rest]):
+        return []
+    if not sys.flags.safe_path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    spec = find_spec(first)
+    if spec is None:
+        return []
+    folders = [Path(folder, *rest) for folder in spec.submodule_search_locations or ()]
+    files = [file for folder in folders for file in _below(folder)]
+    modules = [folder.with_suffix(".py") for folder in folders] if rest else [Path(spec.origin or "")]
+    return sorted({*files, *(module for module in modules if module.suffix == ".py" and module.is_file())})
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The Python files below a folder, without hidden folders and virtual environments."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))
+                      and not Path(here, name, "pyvenv.cfg").exists()]
+        yield from (Path(here, name) for name in files if name.endswith(".py"))
+
+
