@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "compiling"),
     ("optimized", "compiler", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
-     "version", "_C", "overrides", "command.imports"),
+     "version", "_C", "_VF", "overrides", "command.imports"),
     ("", "wiring"),
     ("command", "__main__"),
 )

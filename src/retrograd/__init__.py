@@ -27,6 +27,8 @@ from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
     binary_cross_entropy_with_logits, cosine_embedding_loss, ctc_loss, hinge_embedding_loss, kl_div,
     margin_ranking_loss, poisson_nll_loss, triplet_margin_loss)
+from .nn.functional.recurrent import gru, lstm, rnn_relu, rnn_tanh
+from .nn.functional.recurrent_cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from .serialization import load, save
 from .tensors.arguments import generator as random, return_types
 from .tensors.arguments.generator import (
@@ -122,6 +124,8 @@ from .tensors.functions.networks.embedding import embedding, embedding_bag, embe
 from .tensors.functions.networks.normalization import (
     batch_norm, group_norm, instance_norm, layer_norm, native_batch_norm, native_group_norm, native_layer_norm,
     rms_norm)
+from .tensors.functions.networks.packing import (
+    _pack_padded_sequence as _pack_padded_sequence, _pad_packed_sequence as _pad_packed_sequence)
 from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
@@ -149,7 +153,7 @@ from .utils.dlpack import to_dlpack
 from .wiring import wire as _wire
 
 if TYPE_CHECKING:
-    from . import compiler as compiler, jit as jit           # imported when a program first names them
+    from . import _VF as _VF, compiler as compiler, jit as jit           # imported when a program first names them
 
 __version__ = version.__version__
 
@@ -160,8 +164,8 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
              "names", "ops", "optimized", "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
-__all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+__all__ += ["_C", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet", "_standard_gamma", "_utils"]
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit"])
+    __getattr__ = _missing(__name__, __all__, modules=["_VF", "compiler", "jit"])
 
 _hint_at_missing_names()
