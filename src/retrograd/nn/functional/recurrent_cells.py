@@ -59,8 +59,8 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b
         raise RuntimeError("lstm_cell expects two hidden states")
     state, cell = hx
     _check(input, hx, w_ih, w_hh)
-    refuse_integers(input)
     gates = linear(state, w_hh, b_hh) + linear(input, w_ih, b_ih)
+    refuse_integers(input)
     entering, kept, new, shown = unsafe_chunk(gates, 4, 1)
     cell = kept.sigmoid() * cell + entering.sigmoid() * tanh(new)
     return shown.sigmoid() * tanh(cell), cell
@@ -72,9 +72,9 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
              b_hh: Tensor | None = None) -> Tensor:
     """The state after one step of a GRU. `hx` is the state before. See `torch.nn.GRUCell`."""
     _check(input, (hx,), w_ih, w_hh)
-    refuse_integers(input)
     reset_x, update_x, new_x = unsafe_chunk(linear(input, w_ih, b_ih), 3, 1)
     reset_h, update_h, new_h = unsafe_chunk(linear(hx, w_hh, b_hh), 3, 1)
+    refuse_integers(input)
     reset, update = (reset_h + reset_x).sigmoid(), (update_h + update_x).sigmoid()
     new = tanh(new_x + new_h * reset)
     after: Tensor = (hx - new) * update + new

@@ -47,8 +47,8 @@ class PackedSequence(PackedSequence_):
                 unsorted_indices: Tensor | None = None) -> Self:
         if batch_sizes is None:
             if not isinstance(data, (list, tuple)) or len(data) != 2:
-                raise AssertionError("Expected data to be a list or tuple of length 2, with data and batch sizes, if "
-                                     "batch_sizes is not given")
+                raise AssertionError("Expected data to be a list or tuple of length 2. They are the data and the batch "
+                                     "sizes.")
             data, batch_sizes = data
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)

@@ -6,7 +6,9 @@ second step, and so on, with the longest sequence first.
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,19 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
     return _pack(input, tuple(sizes.tolist()), bool(batch_first)), plain(sizes)
 
 
+def _check_rows(sizes: tuple[int, ...], shape: Any) -> None:
+    """Raise RuntimeError if there are fewer rows than `sizes` say. PyTorch looks at steps of one size together."""
+    if not sizes:
+        raise RuntimeError("Expected batch_sizes to have an element for each step, but it has none")
+    start = 0
+    for size, group in groupby(sizes):
+        steps = len([*group])
+        if start + steps * size > shape[0]:
+            found = max(shape[0] - start, 0) * math.prod(shape[1:])
+            raise RuntimeError(f"shape '{[steps, size, *shape[1:]]}' is invalid for input of size {found}")
+        start += steps * size
+
+
 @public("_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Number padding_value, "
         "int total_length) -> (Tensor, Tensor)", strict=True)
 def _pad_packed_sequence(data: Any, batch_sizes: Any, batch_first: bool, padding_value: Any,
@@ -83,8 +98,7 @@ def _pad_packed_sequence(data: Any, batch_sizes: Any, batch_first: bool, padding
             raise RuntimeError("Expected total_length to be at least the length of the longest sequence in input, but "
                                f"got total_length={total} and max sequence length being {steps}")
         steps = total
-    if not sizes or sum(sizes) > len(data):
-        raise RuntimeError(f"shape '{[sum(sizes), *data.shape[1:]]}' is invalid for input of size {data._array.size}")
+    _check_rows(sizes, data.shape)
     fill = number("_pad_packed_sequence", "padding_value", 4, padding_value)
     padded = _pad(data if sum(sizes) == len(data) else data[:sum(sizes)], sizes, steps, fill)
     lengths = np.count_nonzero(np.arange(sizes[0]) < np.array(sizes)[:, None], 0)
