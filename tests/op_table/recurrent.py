@@ -79,9 +79,10 @@ _ROWS: tuple[Shapes, ...] = (((4, 3, 2),), ((5, 3),))
 RECURRENT = [
     *(entry for name in _GATES for entry in _entries(name)),
     Entry("lstm projected", _network("lstm", both=True), _shapes("lstm", 2, directions=2, projected=2),
-          other_nodes=_NODES, kinds="fc"),
+          other_nodes=_NODES, low=-0.5, high=0.5, kinds="fc"),
     Entry("lstm projected packed", _network("lstm", 3, 2, 1, layers=2), _shapes(
-        "lstm", 3, layers=2, rows=(3, 2, 1), steps_at=-1, projected=2), other_nodes=_NODES, kinds="fc"),
+        "lstm", 3, layers=2, rows=(3, 2, 1), steps_at=-1, projected=2), other_nodes=_NODES, low=-0.5,
+          high=0.5, kinds="fc"),
     *(Entry(f"{name}{'' if bias else ' without bias'}", *_cell(name, bias), kinds="fhc" if "relu" not in name else "fh",
             apart=_HALF)
       for name in ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell") for bias in (True, False)),

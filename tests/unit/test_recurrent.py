@@ -157,6 +157,14 @@ def test_a_weight_that_is_replaced_counts() -> None:
     assert network.double()(torch.ones(1, 1, 2).double())[0].dtype is torch.float64
 
 
+def test_loaded_weights_count() -> None:
+    network, other = nn.GRU(2, 3), nn.GRU(2, 3)
+    other.load_state_dict(network.state_dict(), assign=True)
+    x = torch.ones(4, 1, 2)
+    assert other(x)[0].tolist() == network(x)[0].tolist()
+    assert other._flat_weights[0] is other.weight_ih_l0
+
+
 def test_dropout_without_a_second_layer_warns() -> None:
     with pytest.warns(UserWarning, match="non-zero dropout expects num_layers greater than 1"):
         nn.GRU(2, 3, dropout=0.5)

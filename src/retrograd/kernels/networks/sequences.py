@@ -104,6 +104,11 @@ def sigmoids_of(gates: Array, number: int, count: int) -> Array:
     return in_lines(gates)[:, : number * (gates.shape[1] // count) * gates.shape[2]]
 
 
+def gates_apart(x: Array, count: Any) -> list[Array]:
+    """The gates of one step, from (batch, gates * features), each in memory of its own."""
+    return [np.ascontiguousarray(part) for part in np.split(x, count, 1)]
+
+
 def incoming(g: Any, like: Array) -> Array:
     """The gradient of a last state, as an array of (features, batch) that may be written to."""
     return np.zeros_like(like) if g is None else np.array(g.T, like.dtype, order="C")

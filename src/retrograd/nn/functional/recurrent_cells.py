@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...ops.networks.recurrent import gates_apart
 from ...tensors.functions.elementwise.elementary import tanh
-from ...tensors.functions.shapes.view_copies import unsafe_chunk
+from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase
 from ...tensors.tensor import Tensor
@@ -17,6 +18,8 @@ from .activation import relu
 from .affine import linear
 
 __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
+
+_gates = recorded(gates_apart)
 
 
 def _check(input: Any, states: Sequence[Any], w_ih: Any, w_hh: Any) -> None:
@@ -61,7 +64,7 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b
     _check(input, hx, w_ih, w_hh)
     gates = linear(state, w_hh, b_hh) + linear(input, w_ih, b_ih)
     refuse_integers(input)
-    entering, kept, new, shown = unsafe_chunk(gates, 4, 1)
+    entering, kept, new, shown = _gates(gates, 4)
     cell = kept.sigmoid() * cell + entering.sigmoid() * tanh(new)
     return shown.sigmoid() * tanh(cell), cell
 
@@ -72,8 +75,8 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
              b_hh: Tensor | None = None) -> Tensor:
     """The state after one step of a GRU. `hx` is the state before. See `torch.nn.GRUCell`."""
     _check(input, (hx,), w_ih, w_hh)
-    reset_x, update_x, new_x = unsafe_chunk(linear(input, w_ih, b_ih), 3, 1)
-    reset_h, update_h, new_h = unsafe_chunk(linear(hx, w_hh, b_hh), 3, 1)
+    reset_x, update_x, new_x = _gates(linear(input, w_ih, b_ih), 3)
+    reset_h, update_h, new_h = _gates(linear(hx, w_hh, b_hh), 3)
     refuse_integers(input)
     reset, update = (reset_h + reset_x).sigmoid(), (update_h + update_x).sigmoid()
     new = tanh(new_x + new_h * reset)

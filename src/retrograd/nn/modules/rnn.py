@@ -104,6 +104,10 @@ class RNNBase(Recurrent):
         self._init_flat_weights()
         return self
 
+    def _load_from_state_dict(self, *args: Any) -> None:
+        super()._load_from_state_dict(*args)
+        self._init_flat_weights()
+
     def _weights_have_changed(self) -> bool:
         """Whether a parameter is another object than when the parameters were listed."""
         return any(getattr(self, name, None) is not ref() for name, ref in zip(

@@ -34,6 +34,9 @@ def _padded(g: Any, x_shape: Any, sizes: Any, batch_first: Any) -> Any:
 
 pack_padded: Op = linear("pack_padded_sequence", sequences.packed, tensors=1, x=_padded)
 
+# The gates of a cell. PyTorch's parts share memory, but no program sees them.
+gates_apart: Op = linear("unsafe_split", sequences.gates_apart, outputs="*", tensors=1, x=lambda g: cat(g, 1))
+
 
 # The vocabulary of the compositions
 
