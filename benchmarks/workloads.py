@@ -178,3 +178,24 @@ def rmsprop(torch: Any) -> Run:
     network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     return _training_step(network, torch.optim.RMSprop(network.parameters(), lr=1e-5), torch.randn(16, 64),
                           torch.randn(16, 10))
+
+
+@workload("lstm", "an LSTM from 32 to 32 features on 20 steps at batch 16: forward and backward", target=1.0)
+def lstm(torch: Any) -> Run:
+    return _recurrent_step(torch, torch.nn.LSTM(32, 32))
+
+
+@workload("gru", "a GRU from 32 to 32 features on 20 steps at batch 16: forward and backward", target=0.8)
+def gru(torch: Any) -> Run:
+    return _recurrent_step(torch, torch.nn.GRU(32, 32))
+
+
+def _recurrent_step(torch: Any, network: Any) -> Run:
+    inputs = torch.randn(20, 16, 32)
+
+    def run() -> Any:
+        network.zero_grad()
+        network(inputs)[0].sum().backward()
+        return network.weight_hh_l0.grad.sum()
+
+    return run

@@ -34,6 +34,8 @@ from .nn.functional.distance import cosine_similarity, pairwise_distance
 from .nn.functional.numbered import (
     binary_cross_entropy_with_logits, cosine_embedding_loss, ctc_loss, hinge_embedding_loss, kl_div,
     margin_ranking_loss, poisson_nll_loss, triplet_margin_loss)
+from .nn.functional.recurrent import gru, lstm, rnn_relu, rnn_tanh
+from .nn.functional.recurrent_cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from .serialization import load, save
 from .symbols import (
     SymBool, SymFloat, SymInt, sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum)
@@ -135,6 +137,8 @@ from .tensors.functions.networks.embedding import embedding, embedding_bag, embe
 from .tensors.functions.networks.normalization import (
     batch_norm, group_norm, instance_norm, layer_norm, native_batch_norm, native_group_norm, native_layer_norm,
     rms_norm)
+from .tensors.functions.networks.packing import (
+    _pack_padded_sequence as _pack_padded_sequence, _pad_packed_sequence as _pad_packed_sequence)
 from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
@@ -164,6 +168,7 @@ from .wiring import say_where as _say_where, wire as _wire
 if TYPE_CHECKING:
     # imported when a program first names them
     from . import (
+        _VF as _VF,
         _dynamo as _dynamo,
         _jit_internal as _jit_internal,
         _tensor as _tensor,
@@ -193,10 +198,11 @@ _INTERNAL = {"TYPE_CHECKING", "assertions", "command", "compiling", "control_flo
              "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
-__all__ += ["_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils",
-            "_weight_norm"]
+__all__ += ["_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet",
+            "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
 _say_where([globals()[name] for name in __all__], __name__)
 _LATE = [
+    "_VF",
     "_dynamo",
     "_jit_internal",
     "_tensor",

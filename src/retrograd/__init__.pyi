@@ -21,6 +21,7 @@ from retrograd.tensors.arguments.options import memory_format as _memory_format
 from retrograd.tensors.arguments.size import Size as _Size
 
 from retrograd import _C as _C
+from retrograd import _VF as _VF
 from retrograd import _dynamo as _dynamo
 from retrograd import _jit_internal as _jit_internal
 from retrograd import _tensor as _tensor
@@ -166,6 +167,59 @@ def poisson_nll_loss(
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06,
     swap: _bool = False, reduction: _int = 0,
+) -> Tensor: ...
+@overload
+def gru(
+    data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int,
+    dropout: _float, train: _bool, bidirectional: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def gru(
+    input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float,
+    train: _bool, bidirectional: _bool, batch_first: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def lstm(
+    data: Tensor, batch_sizes: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool,
+    num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def lstm(
+    input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float,
+    train: _bool, bidirectional: _bool, batch_first: _bool,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def rnn_relu(
+    data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int,
+    dropout: _float, train: _bool, bidirectional: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def rnn_relu(
+    input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float,
+    train: _bool, bidirectional: _bool, batch_first: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def rnn_tanh(
+    data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int,
+    dropout: _float, train: _bool, bidirectional: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def rnn_tanh(
+    input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float,
+    train: _bool, bidirectional: _bool, batch_first: _bool,
+) -> tuple[Tensor, Tensor]: ...
+def gru_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None,
+) -> Tensor: ...
+def lstm_cell(
+    input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def rnn_relu_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None,
+) -> Tensor: ...
+def rnn_tanh_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None,
 ) -> Tensor: ...
 def load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: _bool | None = None,
@@ -1583,6 +1637,10 @@ def stft(
 ) -> Tensor: ...
 def to_dlpack(tensor: Any) -> Any: ...
 def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor: ...
+def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: _bool) -> tuple[Tensor, Tensor]: ...
+def _pad_packed_sequence(
+    data: Tensor, batch_sizes: Tensor, batch_first: _bool, padding_value: _int | _float | _complex, total_length: _int,
+) -> tuple[Tensor, Tensor]: ...
 def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor: ...
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
@@ -1599,12 +1657,13 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "AcceleratorError", "OutOfMemoryError", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
     "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "serialization", "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max",
-    "sym_min", "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state",
-    "initial_seed", "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format",
-    "layout", "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex",
-    "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types",
-    "result_type", "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
+    "gru", "lstm", "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell", "serialization",
+    "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min",
+    "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed",
+    "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout",
+    "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
+    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
+    "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
     "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray",
     "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
     "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
@@ -1670,5 +1729,5 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
     "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "istft", "stft", "Tensor", "to_dlpack", "_C", "_dirichlet_grad", "_sample_dirichlet", "_standard_gamma",
-    "_standard_gamma_grad", "_utils", "_weight_norm"]
+    "istft", "stft", "Tensor", "to_dlpack", "_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence",
+    "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]

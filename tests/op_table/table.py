@@ -26,6 +26,7 @@ from op_table.piecewise import PIECEWISE
 from op_table.places import PLACES
 from op_table.pooling import POOLING
 from op_table.products import PRODUCTS
+from op_table.recurrent import RECURRENT
 from op_table.reductions import REDUCTIONS
 from op_table.sampling import SAMPLING
 from op_table.shapes import SHAPES
@@ -58,6 +59,7 @@ TABLE = [
     *NORMALIZATION,
     *IMAGES,
     *ATTENTION,
+    *RECURRENT,
     *COMPOSED,
     *ALIASES,
     *OVER_THEMSELVES,

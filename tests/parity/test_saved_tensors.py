@@ -164,8 +164,10 @@ RESOLVED_IN = {"MaxPool2DWithIndicesBackward0.stride", "MaxPool3DWithIndicesBack
 UNNEEDED = {"BaddbmmBackward0.beta", "NativeBatchNormBackward0.input", "NativeBatchNormBackward0.running_mean"}
 # Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
 # writes over what a derivative needs, nothing is written here; what is joined to the ends of a dimension is sliced off
-# it in another order; eigenvectors that PyTorch's Function gives come from `eigh` here.
-OTHER_FORMS = ("stft", "vander", "cond", "pad circular", "lobpcg")
+# it in another order; eigenvectors that PyTorch's Function gives come from `eigh` here; a recurrent layer is one node
+# here; packed sequences and the cells' gates keep sizes under other names.
+RECURRENT = ("lstm", "gru", "rnn_", "pack_padded", "pad_packed")
+OTHER_FORMS = ("stft", "vander", "cond", "pad circular", "lobpcg", *RECURRENT)
 
 
 def saved(node: Any) -> dict[str, Any]:
@@ -323,7 +325,7 @@ PACKED_APART = tuple(name.strip() for name in """
     pad reflect
     pad replicate
     combinations
-""".strip().splitlines())
+""".strip().splitlines()) + RECURRENT
 
 
 @pytest.mark.parametrize("entry", [e for e in TABLE if not e.name.startswith(PACKED_APART)], ids=str)

@@ -43,7 +43,12 @@ STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine
 # What each way of running the table cannot do, by the name of the entry, and why.
 FORWARD = {**LINEAGE, **STATISTICS, **listed(_SHAPES, "unique_consecutive")}
 BOTH = {**LINEAGE, **STATISTICS}
-TAPED = {**LINEAGE, **listed(_FREEDOM, "cov weights"), **listed(_SHAPES, "repeat_interleave counts"),
+_SIZES = "the sizes of packed sequences decide shapes, and are read from a tensor of the tape"
+PACKED = listed(_SIZES, "lstm packed;gru packed;rnn_tanh packed;lstm projected packed;pad_packed_sequence;"
+                        "pad_packed_sequence batch_first")
+TAPED = {**LINEAGE, **PACKED, **listed(
+    _SIZES, "rnn_relu packed;pack_padded_sequence;pack_padded_sequence batch_first"),
+         **listed(_FREEDOM, "cov weights"), **listed(_SHAPES, "repeat_interleave counts"),
          **listed(_LENGTHS, ";".join(
     f"ctc_loss {kind}{way}" for kind in ("", "joined ", "impossible ", "of nothing ", "alone ")
     for way in ("mean", "sum", "none")))}
@@ -190,7 +195,8 @@ def taped(entry: Entry, dtype: str) -> None:
 
 @pytest.mark.parametrize(("run", "known", "dtype"), [
     (forward, FORWARD, "float64"), (backward, {}, "float64"), (both, BOTH, "float64"), (taped, TAPED, "float64"),
-    (both, {}, "complex128"), (taped, listed(_FREEDOM, "cov weights"), "complex128")])
+    (both, {}, "complex128"),
+    (taped, {**listed(_FREEDOM, "cov weights"), **PACKED}, "complex128")])
 def test_the_table_runs_on_other_arrays(run: Callable[[Entry, str], None], known: dict[str, str], dtype: str) -> None:
     entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and run in (backward, both))]
     failed = {}

@@ -303,7 +303,10 @@ class Pass:
             results = run(rule, cotangent, *[saved[i] for i in positions])
             return [None if e is None else np.conj(r) if conjugate else r
                     for e, r in zip(node.edges, results, strict=True)]
-        gradients: list[Any] = [None] * len(node.edges)
+        if node.op.joint:
+            gradients = self._jointly(node, cotangent, saved, run)
+            return gradients if self.recorder is None else self.recorder.tied(node, gradients)
+        gradients = [None] * len(node.edges)
         for index, rule, positions in node.steps:
             edge = node.edges[index]
             if edge is None or (self.wanted is not None and edge not in self.wanted):
@@ -317,6 +320,17 @@ class Pass:
                 raise
             gradients[index] = np.conj(result) if conjugate else result
         return gradients if self.recorder is None else self.recorder.tied(node, gradients)
+
+    def _jointly(self, node: Any, cotangent: Any, saved: Any, run: Callable[..., Any]) -> list[Any]:
+        """The gradients of a node whose op has one rule for all inputs."""
+        needed = tuple([edge is not None and (self.wanted is None or edge in self.wanted) for edge in node.edges])
+        index, rule, positions = node.steps[0]
+        try:
+            results = run(rule, cotangent, needed, *[saved[i] for i in positions])
+        except Exception as error:
+            faults.in_rule(error, node, index)
+            raise
+        return [result if need else None for need, result in zip(needed, results, strict=True)]
 
     def _values(self, node: Any, saved: Any) -> Any:
         """The unpacked saved values, as the rules compute with them. Unless the pass keeps them, they are released."""

@@ -338,4 +338,4 @@ def node_class(op: Op) -> type[OpNode]:
 @cache
 def plan_of(op: Op) -> Plan | None:
     """The engine's short way through nodes of this op, if there is one."""
-    return None if op.several or op.variadic else Plan(op)
+    return None if op.several or op.variadic or op.joint else Plan(op)

@@ -60,14 +60,15 @@ class Op:
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("arguments", "arity", "complex", "composition", "derived", "differentiable", "domain",
-                 "indices_at", "kernel", "kind", "layout", "name", "node_name", "outputs", "rules", "saved_arrays",
-                 "saves", "several", "short", "steps", "unfilled", "uses", "variadic", "view", "written")
+                 "indices_at", "joint", "kernel", "kind", "layout", "name", "node_name", "outputs", "rules",
+                 "saved_arrays", "saves", "several", "short", "steps", "unfilled", "uses", "variadic", "view",
+                 "written")
 
     def __init__(self, name: str, kernel: Callable[..., Any], arguments: str, rules: Mapping[str, Rule], *,
                  kind: str, domain: str | Domain = "as given", node: str | int = 0, outputs: str = "out",
                  differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
                  view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False,
-                 layout: Layout | None = None, written: Written | None = None) -> None:
+                 joint: bool = False, layout: Layout | None = None, written: Written | None = None) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
@@ -76,7 +77,7 @@ class Op:
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
         # Whether gradients may reach more than one output, or a number of outputs that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
-        self.rules, self.view, self.variadic = dict(rules), view, variadic
+        self.rules, self.view, self.variadic, self.joint = dict(rules), view, variadic, joint
         # The engine does not conjugate the gradients of several outputs, so these rules are adjoints.
         self.complex: Complex = complex or ("adjoint" if self.several else "holomorphic")
         if self.several and self.complex == "holomorphic":
@@ -102,7 +103,7 @@ class Op:
     def _step(self, argument: str, rule: Rule) -> Step:
         """The place of an argument, its rule, and where in `saves` the values stand that the rule names."""
         return (self.arguments.index(argument), rule,
-                tuple([self._position(argument, need) for need in parameters(rule)[1:]]))
+                tuple([self._position(argument, need) for need in parameters(rule)[2 if self.joint else 1:]]))
 
     def _changed(self, written: Written) -> Op:
         """The in-place form of this op."""
@@ -243,7 +244,7 @@ def linear(name: str, kernel: Callable[..., Any], *, node: str | int = 0, view: 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
-             variadic: bool = False, written: Written | None = None, **rules: Rule) -> Op:
+             variadic: bool = False, written: Written | None = None, joint: Rule | None = None, **rules: Rule) -> Op:
     """Any other operator: neither elementwise nor jointly linear in its arguments.
 
     `layout` says how the results lie in memory:
@@ -256,10 +257,16 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outp
 
     `complex` is as for `elementwise`, but the default is 'adjoint' for an op with several outputs. The rules of an
     `unfilled` op get None for outputs without a gradient, and may return None.
+
+    `joint` is one rule for all tensors, for gradients that share most of their work. Its second parameter is a tuple
+    that says of each tensor whether its gradient is needed. It returns all gradients; those not needed may be None.
     """
-    return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="operator", node=node, outputs=outputs,
-              differentiable=differentiable, tensors=tensors, complex=complex, domain=domain,
-              unfilled=unfilled, layout=layout, variadic=variadic, written=written)
+    arguments = parameters(kernel)
+    if joint is not None:
+        rules = dict.fromkeys(arguments[:tensors], joint)
+    return Op(name, kernel, " ".join(arguments), rules, kind="operator", node=node, outputs=outputs,
+              differentiable=differentiable, tensors=tensors, complex=complex, domain=domain, unfilled=unfilled,
+              layout=layout, variadic=variadic, written=written, joint=joint is not None)
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given",

@@ -22,6 +22,7 @@ from .normalization import *
 from .padding import *
 from .pixelshuffle import *
 from .pooling import *
+from .rnn import *
 from .sparse import *
 from .transformer import *
 from .upsampling import *

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...names import missing
-from . import clip_grad as clip_grad, convert_parameters as convert_parameters
+from . import clip_grad as clip_grad, convert_parameters as convert_parameters, rnn as rnn
 from .clip_grad import *
 from .convert_parameters import *
 from .spectral_norm import remove_spectral_norm as remove_spectral_norm, spectral_norm as spectral_norm
@@ -27,7 +27,7 @@ else:
         "convert_conv2d_weight_memory_format": "memory_format", "convert_conv3d_weight_memory_format": "memory_format",
         "fuse_conv_bn_eval": "fusion", "fuse_conv_bn_weights": "fusion", "fuse_linear_bn_eval": "fusion",
         "fuse_linear_bn_weights": "fusion", "skip_init": "init"}
-    __all__ = [*clip_grad.__all__, *convert_parameters.__all__, "remove_spectral_norm", "remove_weight_norm",
+    __all__ = [*clip_grad.__all__, *convert_parameters.__all__, "remove_spectral_norm", "remove_weight_norm", "rnn",
                "spectral_norm", "weight_norm", *_FUNCTIONS, *_MODULES]
     __getattr__ = missing(__name__, __all__, modules=_MODULES,
                           inside={name: f"nn.utils.{module}:{name}" for name, module in _FUNCTIONS.items()})

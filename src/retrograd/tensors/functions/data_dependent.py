@@ -25,5 +25,11 @@ DATA_DEPENDENT = {
     "one_hot": "how many classes there are, if `num_classes` is not given",
     "embedding_bag": "where the last bag ends, if `include_last_offset` is set",
     "ctc_loss": "how long the sequences are",
+    "_pack_padded_sequence": "how many elements the result has",
+    "_pad_packed_sequence": "how long the sequences are",
+    "lstm": "how long packed sequences are",
+    "gru": "how long packed sequences are",
+    "rnn_tanh": "how long packed sequences are",
+    "rnn_relu": "how long packed sequences are",
     "cov": "whether there is a warning, if there are weights",
 }

@@ -1,0 +1,137 @@
+"""What the kernels of recurrent layers share: sequences in the order of their steps, states, and gradients of weights.
+
+The layers compute with features first: a state is (features, batch), so that a product with the recurrent weight makes
+the gates one after the other in memory. Packed sequences are padded for this. At a step at which a sequence is absent,
+its state stays, and its gradient passes through. A backward layer is a forward layer on sequences in reverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import F16, F32
+
+Array = np.ndarray[Any, Any]
+Sizes = tuple[int, ...] | None
+
+
+def computed(x: Any) -> Any:
+    """The array in the type that the layers compute in: float32 for float16, and else its own."""
+    return x.astype(F32) if x is not None and x.dtype == F16 else x
+
+
+def present(sizes: tuple[int, ...]) -> Array:
+    """Which elements of the batch are there at each step of packed sequences: (steps, batch)."""
+    inside: Array = np.arange(sizes[0]) < np.array(sizes)[:, None]
+    return inside
+
+
+def padded(rows: Array, sizes: tuple[int, ...], steps: Any, fill: Any) -> Array:
+    """Packed rows as (steps, batch, …), filled up with `fill` where a sequence has ended."""
+    out = np.full((steps, sizes[0], *rows.shape[1:]), fill, rows.dtype)
+    out[: len(sizes)][present(sizes)] = rows
+    return out
+
+
+def packed(x: Array, sizes: tuple[int, ...], batch_first: Any) -> Array:
+    """The rows of (steps, batch, …), or of (batch, steps, …), that belong to a sequence."""
+    x = x.swapaxes(0, 1) if batch_first else x
+    rows: Array = x[: len(sizes)][present(sizes)]
+    return rows
+
+
+def in_order(x: Array, sizes: Sizes, reverse: bool) -> Array:
+    """(steps, batch, features) in the order in which the layer takes the steps."""
+    x = computed(x if sizes is None else padded(x, sizes, len(sizes), 0))
+    return x[::-1] if reverse else x
+
+
+def features_first(x: Array, sizes: Sizes, reverse: bool) -> Array:
+    """`in_order`, as (steps, features, batch)."""
+    return np.ascontiguousarray(in_order(x, sizes, reverse).transpose(0, 2, 1))
+
+
+def as_given(x: Array, sizes: Sizes, reverse: bool) -> Array:
+    """(steps, batch, features) in the order of computation as the sequences were given: the reverse of `in_order`."""
+    x = x[::-1] if reverse else x
+    return x if sizes is None else packed(x, sizes, False)
+
+
+def ends(sizes: Sizes, reverse: bool) -> Iterator[tuple[int, int]]:
+    """Each step at which sequences are absent, in the order of computation, with the number of those present."""
+    if sizes is not None:
+        counts = sizes[::-1] if reverse else sizes
+        for step, count in enumerate(counts):
+            if count < sizes[0]:
+                yield step, count
+
+
+def input_products(x: Array, weight: Array, bias: Any) -> Array:
+    """`weight @ x + bias` of all steps, as (steps, features, batch)."""
+    products: Array = np.matmul(weight, x.transpose(0, 2, 1))
+    if bias is not None:
+        products += bias[:, None]
+    return products
+
+
+def total_bias(b_ih: Any, b_hh: Any) -> Any:
+    """The sum of the biases, or None."""
+    return None if b_ih is None else computed(b_ih) + computed(b_hh)
+
+
+def states_from(first: Array, steps: int) -> Array:
+    """Room for the states before and after each step, with the first: (steps + 1, features, batch)."""
+    states = np.empty((steps + 1, *first.shape[::-1]), computed(first).dtype)
+    states[0] = first.T
+    return states
+
+
+def in_lines(x: Array) -> Array:
+    """(steps, features, batch) with one line for each step: NumPy computes quickest with one dimension."""
+    return x.reshape(len(x), -1)
+
+
+def parts_of(gates: Array, count: int) -> list[Array]:
+    """The gates of all steps apart, each with one line for each step."""
+    return [*in_lines(gates).reshape(len(gates), count, -1).transpose(1, 0, 2)]
+
+
+def sigmoids_of(gates: Array, number: int, count: int) -> Array:
+    """The first gates, which have a sigmoid, with one line for each step."""
+    return in_lines(gates)[:, : number * (gates.shape[1] // count) * gates.shape[2]]
+
+
+def gates_apart(x: Array, count: Any) -> list[Array]:
+    """The gates of one step, from (batch, gates * features), each in memory of its own."""
+    return [np.ascontiguousarray(part) for part in np.split(x, count, 1)]
+
+
+def incoming(g: Any, like: Array) -> Array:
+    """The gradient of a last state, as an array of (features, batch) that may be written to."""
+    return np.zeros_like(like) if g is None else np.array(g.T, like.dtype, order="C")
+
+
+def columns(x: Array) -> Array:
+    """(steps, features, batch) as the matrix (features, steps * batch)."""
+    return x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+
+
+def by_rows(slopes: Array, states: Array, rows: Array) -> tuple[Array, Array]:
+    """The gradients of the weights of the input and of the state, from those of the products: (features, rows).
+
+    `states` are those before each step, and `rows` the input in the order of computation.
+    """
+    features = rows.shape[2]
+    both = np.empty((len(rows), rows.shape[1], features + states.shape[1]), slopes.dtype)
+    both[:, :, :features] = rows
+    both[:, :, features:] = states.transpose(0, 2, 1)
+    found = np.dot(slopes, both.reshape(-1, both.shape[2]))
+    return found[:, :features], found[:, features:]
+
+
+def by_input(slopes: Array, w_ih: Array, rows: Array, sizes: Sizes, reverse: bool) -> Array:
+    """The gradient of the input, from those of the products: (features, rows)."""
+    return as_given(np.dot(slopes.T, computed(w_ih)).reshape(rows.shape), sizes, reverse)
