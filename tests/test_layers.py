@@ -22,7 +22,7 @@ FUNCTION_LINES = 40  # without the docstring
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names"),
+    ("errors", "modes", "dtypes", "limits", "devices", "names"),
     ("kernels",),
     ("ops",),
     ("graph",),

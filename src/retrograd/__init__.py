@@ -16,11 +16,13 @@ from .command.imports import as_torch
 from .compiling import compile
 from .devices import device
 from .dtypes import (
-    bool_ as bool, cdouble, cfloat, complex64, complex128, double, dtype, finfo, float16, float32, float64,
-    float_ as float, get_default_dtype, half, iinfo, int8, int16, int32, int64, int_ as int, long, set_default_dtype,
-    short, uint8)
+    bfloat16, bool_ as bool, cdouble, cfloat, chalf, complex32, complex64, complex128, double, dtype, float4_e2m1fn_x2,
+    float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
+    float_ as float, get_default_dtype, half, int8, int16, int32, int64, int_ as int, long, set_default_dtype, short,
+    uint8, uint16, uint32, uint64)
 from .errors import is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
+from .limits import finfo, iinfo
 from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
 from .nn.functional.activation import celu, celu_, selu, selu_
 from .nn.functional.distance import cosine_similarity, pairwise_distance
@@ -40,7 +42,8 @@ from .tensors.face.conversion import (
 from .tensors.face.interop import detach, detach_
 from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
-    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)
+    BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor,
+    ShortTensor)
 from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
@@ -156,8 +159,8 @@ __version__ = version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "errors", "graph", "kernels", "modes",
-             "names", "ops", "optimized", "serialization", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "errors", "graph", "kernels", "limits",
+             "modes", "names", "ops", "optimized", "serialization", "tensors", "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]

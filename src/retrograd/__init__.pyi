@@ -45,8 +45,8 @@ from retrograd.autograd.grad_mode import no_grad as no_grad
 from retrograd.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from retrograd.devices import device as device
 from retrograd.dtypes import dtype as dtype
-from retrograd.dtypes import finfo as finfo
-from retrograd.dtypes import iinfo as iinfo
+from retrograd.limits import finfo as finfo
+from retrograd.limits import iinfo as iinfo
 from retrograd.tensors.arguments import generator as random
 from retrograd.tensors.arguments import return_types as return_types
 from retrograd.tensors.arguments.generator import Generator as Generator
@@ -73,12 +73,21 @@ def compile(
     name: str | None = None, disable: _bool = False, recompile_limit: _int | None = None,
     isolate_recompiles: _bool = False, shapes_spec: Any = None,
 ) -> Any: ...
+bfloat16: _dtype
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
+chalf: _dtype
+complex32: _dtype
 complex64: _dtype
 complex128: _dtype
 double: _dtype
+float4_e2m1fn_x2: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
 float16: _dtype
 float32: _dtype
 float64: _dtype
@@ -94,6 +103,9 @@ long: _dtype
 def set_default_dtype(d: _dtype) -> None: ...
 short: _dtype
 uint8: _dtype
+uint16: _dtype
+uint32: _dtype
+uint64: _dtype
 def is_warn_always_enabled() -> _bool: ...
 def set_warn_always(b: _bool, /) -> None: ...
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor: ...
@@ -161,6 +173,7 @@ def detach(input: Tensor) -> Tensor: ...
 def detach_(input: Tensor) -> Tensor: ...
 def is_same_size(input: Tensor, other: Tensor) -> _bool: ...
 def numel(input: Tensor) -> _int: ...
+BFloat16Tensor: Any
 BoolTensor: Any
 ByteTensor: Any
 CharTensor: Any
@@ -1537,18 +1550,20 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "mps", "optim", "overrides", "special", "testing", "utils", "version", "viz", "xpu",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
     "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
-    "bool", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16", "float32",
-    "float64", "float", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "int", "long",
-    "set_default_dtype", "short", "uint8", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
-    "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
-    "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "load", "save", "random", "return_types", "Generator", "default_generator", "get_rng_state", "initial_seed",
-    "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout",
-    "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
-    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
-    "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray",
-    "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
+    "bfloat16", "bool", "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype",
+    "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+    "float16", "float32", "float64", "float", "get_default_dtype", "half", "int8", "int16", "int32", "int64", "int",
+    "long", "set_default_dtype", "short", "uint8", "uint16", "uint32", "uint64", "is_warn_always_enabled",
+    "set_warn_always", "finfo", "iinfo", "celu", "celu_", "selu", "selu_", "cosine_similarity", "pairwise_distance",
+    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss", "hinge_embedding_loss", "kl_div",
+    "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss", "load", "save", "random", "return_types",
+    "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
+    "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format", "preserve_format", "strided",
+    "Size", "can_cast", "get_device", "is_complex", "is_distributed", "is_floating_point", "is_inference",
+    "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type", "typename", "detach", "detach_",
+    "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor",
+    "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray", "from_dlpack",
+    "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
     "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
     "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_enabled",
     "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_default_tensor_type",

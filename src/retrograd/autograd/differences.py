@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype
+from ..dtypes import dtype, letter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 
@@ -25,7 +25,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def is_float(tensor: Any) -> bool:
     """Whether the value is a tensor of floating-point or complex numbers."""
-    return isinstance(tensor, TensorBase) and tensor._array.dtype.kind in "fc"
+    return isinstance(tensor, TensorBase) and letter(tensor._array.dtype) in "fc"
 
 
 def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[Array]:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64
+from ..dtypes import F32, F64, NARROW
+from ..kernels.narrow import narrow_among, rounded, wide
 from ..modes import local
 from . import faults
 from .fit import fit
@@ -174,7 +175,7 @@ class Pass:
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
             if (cotangent is None or plan is None or node.hooks is not None or node in capture
-                    or (dtype is not F32 and dtype is not F64 and dtype.kind == "c")):
+                    or (dtype is not F32 and dtype is not F64 and dtype.kind in "cV")):
                 self._full_step(node, cotangent)
                 cotangent = None
                 self._delivered(node.edges)
@@ -298,6 +299,9 @@ class Pass:
         conjugate = node.conjugates and node.dtype.kind == "c"
         if conjugate:
             cotangent = np.conj(cotangent)
+        narrow = NARROW and self.recorder is None and narrow_among([cotangent])
+        if narrow:                                       # rules compute in float32, like kernels
+            cotangent, saved = wide(cotangent), wide(saved)
         if node.op.variadic:
             _, rule, positions = node.steps[0]
             results = run(rule, cotangent, *[saved[i] for i in positions])
@@ -315,7 +319,8 @@ class Pass:
                 if packed and type(error) is ValueError:
                     raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
-            gradients[index] = np.conj(result) if conjugate else result
+            gradients[index] = (np.conj(result) if conjugate else
+                                rounded(result, edge.dtype) if narrow and edge.dtype in NARROW else result)
         return gradients if self.recorder is None else self.recorder.tied(node, gradients)
 
     def _values(self, node: Any, saved: Any) -> Any:

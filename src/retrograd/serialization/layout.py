@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..devices import device
-from ..dtypes import ALL, dtype
+from ..dtypes import dtype
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.tensor import Tensor
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 STRUCTURE, MEMORY = "structure.json", "memory/{}.npy"
 FORMAT, VERSION = "retrograd", 1
-BY_NAME = {d.name: d for d in ALL}
+BY_NAME = dtype.all
 SEQUENCES: dict[str, type[Any]] = {"list": list, "tuple": tuple, "Size": Size}
 MAPPINGS: dict[str, type[Any]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
 TENSORS: dict[str, type[Any]] = {"Tensor": Tensor, "Parameter": Parameter}

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..devices import device
-from ..dtypes import ALL, dtype
+from ..dtypes import dtype, uint8
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import plain
@@ -27,7 +27,7 @@ from .layout import BY_NAME, Array
 
 PICKLE = "data.pkl"
 # The element types by the names of PyTorch's old classes of memory.
-_BY_STORAGE = {f"{element.legacy}Storage": element for element in ALL}
+_BY_STORAGE = {f"{element.legacy}Storage": element for element in dtype.all.values()} | {"UntypedStorage": uint8}
 
 
 class Name(NamedTuple):
@@ -54,6 +54,16 @@ def _tensor(memory: Array, offset: int, size: Any, stride: Any, requires_grad: b
         array = np.ndarray(size, memory.dtype, memory, offset * step, [n * step for n in stride])
     tensor = plain(array)
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _tensor_of_bytes(memory: Array, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any,
+                     element: Any, *rest: Any) -> Any:
+    """A tensor of a type that has no old class of memory."""
+    found = _value(element)
+    if not isinstance(found, dtype):
+        raise TypeError(f"{element} where a dtype should be")
+    whole = memory[: memory.size // found.itemsize * found.itemsize].view(found.dtype)
+    return _tensor(whole, offset, size, stride, requires_grad)
 
 
 def _parameter(data: Any, requires_grad: bool, hooks: Any, state: Any = None) -> Any:
@@ -87,6 +97,7 @@ def _bytearray(data: bytes = b"", *rest: Any) -> bytearray:
 # The names that may be called, and the functions that build their results.
 _CALLS: dict[Name, Callable[..., Any]] = {
     Name("torch._utils", "_rebuild_tensor_v2"): _tensor,
+    Name("torch._utils", "_rebuild_tensor_v3"): _tensor_of_bytes,
     Name("torch._utils", "_rebuild_parameter"): _parameter,
     Name("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     Name("torch._tensor", "_rebuild_from_type_v2"): _with_attributes,

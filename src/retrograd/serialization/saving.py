@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import array_utils, format as npy
 
-from ..dtypes import dtype
+from ..dtypes import RARE, dtype
 from ..kernels.layout import bytes_between
 from ..tensors.state.base import TensorBase
 from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
@@ -124,10 +124,10 @@ def _memories(tensors: list[tuple[dict[str, Any], Array]]) -> list[Array]:
 
 
 def _typed(low: int, high: int, arrays: list[Array]) -> Array:
-    """A span as elements of the dtype of all its arrays, or as bytes if their dtypes differ."""
+    """A span as elements of the dtype of all its arrays, or as bytes if their dtypes differ or the dtype is rare."""
     element = arrays[0].dtype
     raw = bytes_between(low, high, arrays)
-    if any(a.dtype != element or (a.ctypes.data - low) % element.itemsize for a in arrays):
+    if element in RARE or any(a.dtype != element or (a.ctypes.data - low) % element.itemsize for a in arrays):
         return raw
     return raw.view(element) if raw.size % element.itemsize == 0 else raw
 

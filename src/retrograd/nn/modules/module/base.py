@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from ....autograd.grad_mode import no_grad
 from ....compiling import compile
 from ....devices import checked, device as torch_device
-from ....dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
+from ....dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....tensors.tensor import Tensor
 from ...parameter import clear_grad
 from .hooks import ModuleHooks, everywhere
@@ -185,6 +185,10 @@ class Module(Members, ModuleHooks, StateDict):
     def half(self: T) -> T:
         """Convert floating parameters and buffers to float16, in place. Returns the module."""
         return self._floating(float16)
+
+    def bfloat16(self: T) -> T:
+        """Convert floating parameters and buffers to bfloat16, in place. Returns the module."""
+        return self._floating(bfloat16)
 
     def cpu(self: T) -> T:
         """Returns the module: all memory is the CPU's already."""
