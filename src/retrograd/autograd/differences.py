@@ -77,7 +77,7 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
                 raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are "
                                      f"perturbed {where}by {length}, but got: {what}s {was} and {became}.")
     with np.errstate(all="ignore"):
-        return [((b - a) / (2 * length)).reshape(-1) for a, b in zip(low, high)]
+        return [((b - a) / (2 * length)).astype(a.dtype, copy=False).reshape(-1) for a, b in zip(low, high)]
 
 
 def _outputs(func: Callable, inputs: Sequence[Any]) -> list[Array]:

@@ -47,7 +47,7 @@ def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0
     dtype = np.dtype(dtype)
     if dtype.kind == "c":
         return uniform(generator, (*shape, 2), _real(dtype), low, high).view(dtype)[..., 0]
-    require(letter(dtype) == "f", "check_uniform_bounds", dtype)
+    require(letter(dtype) == "f" and dtype.itemsize > 1, "check_uniform_bounds", dtype)
     between_bounds = low != 0 or high != 1
     if between_bounds:
         _check_bounds(dtype, low, high)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ... import dtypes
-from ...dtypes import is_half, letter, require
+from ...dtypes import NARROW, is_half, letter, require
 from ...errors import warn
 from ...limits import bits_of_integers, finfo
 from .distributions import exponential
@@ -175,7 +175,7 @@ def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
 def _check_permutation(n: int, dtype: np.dtype[Any]) -> None:
     require(letter(dtype) in "iuf", "randperm", dtype)
     longest = _largest_integer(dtype) + 1
-    if n <= longest:
+    if n <= longest or dtype in NARROW:
         return
     if letter(dtype) != "f":
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")

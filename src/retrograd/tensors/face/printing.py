@@ -105,10 +105,9 @@ def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | No
 
 def _shows_dtype(array: Array) -> bool:
     """Whether the dtype is shown, since the elements do not tell it. An empty tensor is float by default."""
-    plain = [dtypes.default_floating()]
-    if array.size:
-        plain += [dtypes.default_complex(), dtypes.I64, dtypes.BOOL_]
-    return array.dtype not in plain
+    if array.size and array.dtype.kind == "c":
+        return dtypes.get_default_dtype() is dtypes.bfloat16 or array.dtype != dtypes.default_complex()
+    return array.dtype not in (dtypes.default_floating(), *((dtypes.I64, dtypes.BOOL_) if array.size else ()))
 
 
 def format_tensor(array: Array, *, dtype_name: str, show_dtype: bool, suffixes: Sequence[str] = (),

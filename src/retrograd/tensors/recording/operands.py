@@ -113,7 +113,7 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
     dtype = present[0].dtype
-    if NARROW and any([a.dtype in NARROW for a in present]):
+    if NARROW and (any([a.dtype in NARROW for a in present]) or default_floating() in NARROW):
         return _beside_narrow(op, arrays, present)
     for a in present:
         if a.dtype is not dtype:
@@ -132,14 +132,16 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
 
 
 def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
-    """The arrays of operands of which some have a type of ml_dtypes, in the type that the op computes in.
+    """The arrays of the operands, in the type that the op computes in; some operand or the default type is narrow.
 
     Numbers stand in float32 beside such operands. They are rounded to the common type, and so are 0-d tensors, unless
     the op is a product or the number is a divisor.
     """
     dtype = result_dtype([(a.dtype, a.ndim > 0) for a in present if not (
         a.dtype is F32 and not a.ndim and not a.flags.writeable)])
-    if callable(op.domain):
+    if op.domain == "float" and category(dtype) < FLOATING:
+        dtype = default_floating()
+    elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
     convert = copied if local.thread.transform is None else cast.run
     exact = _EXACT.get(op.kernel, ()) if dtype in NARROW else ()
