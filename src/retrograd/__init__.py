@@ -7,8 +7,15 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
-    _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
+    _C as _C, _utils as _utils, accelerator, amp, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
     special, testing, utils, version, viz, xpu)
+from .amp.autocast_mode import autocast
+from .amp.grad_scaler import GradScaler
+from .amp.switches import (
+    autocast_decrement_nesting, autocast_increment_nesting, clear_autocast_cache, get_autocast_cpu_dtype,
+    get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_cache_enabled, is_autocast_cpu_enabled,
+    is_autocast_enabled, set_autocast_cache_enabled, set_autocast_cpu_dtype, set_autocast_cpu_enabled,
+    set_autocast_dtype, set_autocast_enabled, set_autocast_gpu_dtype)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
@@ -48,7 +55,7 @@ from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, fr
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
     are_deterministic_algorithms_enabled, get_default_device, get_deterministic_debug_mode,
-    get_float32_matmul_precision, get_num_interop_threads, is_autocast_enabled,
+    get_float32_matmul_precision, get_num_interop_threads,
     is_deterministic_algorithms_warn_only_enabled, set_default_device, set_default_tensor_type,
     set_deterministic_debug_mode, set_float32_matmul_precision, set_flush_denormal, set_num_interop_threads,
     use_deterministic_algorithms)

@@ -23,6 +23,7 @@ from retrograd.tensors.arguments.size import Size as _Size
 from retrograd import _C as _C
 from retrograd import _utils as _utils
 from retrograd import accelerator as accelerator
+from retrograd import amp as amp
 from retrograd import autograd as autograd
 from retrograd import backends as backends
 from retrograd import cpu as cpu
@@ -39,6 +40,8 @@ from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
 from retrograd import xpu as xpu
+from retrograd.amp.autocast_mode import autocast as autocast
+from retrograd.amp.grad_scaler import GradScaler as GradScaler
 from retrograd.autograd.grad_mode import enable_grad as enable_grad
 from retrograd.autograd.grad_mode import inference_mode as inference_mode
 from retrograd.autograd.grad_mode import no_grad as no_grad
@@ -61,6 +64,21 @@ e: _float
 inf: _float
 nan: _float
 pi: _float
+def autocast_decrement_nesting() -> _int: ...
+def autocast_increment_nesting() -> _int: ...
+def clear_autocast_cache() -> None: ...
+def get_autocast_cpu_dtype() -> _dtype: ...
+def get_autocast_dtype(device_type: str) -> _dtype: ...
+def get_autocast_gpu_dtype() -> _dtype: ...
+def is_autocast_cache_enabled() -> _bool: ...
+def is_autocast_cpu_enabled() -> _bool: ...
+def is_autocast_enabled(device_type: str | None = None) -> _bool: ...
+def set_autocast_cache_enabled(enabled: _bool, /) -> None: ...
+def set_autocast_cpu_dtype(dtype: _dtype, /) -> None: ...
+def set_autocast_cpu_enabled(enabled: _bool, /) -> None: ...
+def set_autocast_dtype(device_type: str, dtype: _dtype) -> None: ...
+def set_autocast_enabled(*args: Any) -> None: ...
+def set_autocast_gpu_dtype(dtype: _dtype, /) -> None: ...
 def is_anomaly_check_nan_enabled() -> _bool: ...
 def is_anomaly_enabled() -> _bool: ...
 def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None: ...
@@ -203,7 +221,6 @@ def get_default_device() -> _device: ...
 def get_deterministic_debug_mode() -> _int: ...
 def get_float32_matmul_precision() -> str: ...
 def get_num_interop_threads() -> _int: ...
-def is_autocast_enabled(device_type: str | None = None) -> _bool: ...
 def is_deterministic_algorithms_warn_only_enabled() -> _bool: ...
 def set_default_device(device: Any) -> None: ...
 def set_default_tensor_type(t: Any, /) -> None: ...
@@ -1546,8 +1563,12 @@ def _sample_dirichlet(input: Any, generator: _Generator | None = None) -> Tensor
 def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: ...
 __version__: str
 
-__all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft", "linalg",
-    "mps", "optim", "overrides", "special", "testing", "utils", "version", "viz", "xpu",
+__all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "amp", "backends", "cpu", "cuda", "fft",
+    "linalg", "mps", "optim", "overrides", "special", "testing", "utils", "version", "viz", "xpu", "autocast",
+    "GradScaler", "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled", "enable_grad", "inference_mode",
     "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "as_torch", "compile", "device",
     "bfloat16", "bool", "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype",
@@ -1565,62 +1586,61 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray", "from_dlpack",
     "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
     "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
-    "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_enabled",
-    "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_default_tensor_type",
-    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
-    "use_deterministic_algorithms", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
-    "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like",
-    "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace", "range",
-    "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window", "hamming_window",
-    "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff",
-    "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add",
-    "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul", "multiply", "neg", "neg_",
-    "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_",
-    "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_",
-    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin",
-    "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan", "isneginf",
-    "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
-    "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh",
-    "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
-    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh",
-    "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
-    "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p",
-    "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num",
-    "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round",
-    "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh",
-    "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real",
-    "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma",
-    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd",
-    "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d",
-    "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator",
-    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill",
-    "index_select", "scatter", "scatter_add", "take", "take_along_dim", "bucketize", "histc", "histogram",
-    "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put", "index_put_", "masked_fill",
-    "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put", "scatter_reduce", "unravel_index",
-    "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin", "cumprod", "cumsum", "kthvalue",
-    "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero", "sort", "topk", "isin", "unique",
-    "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner",
-    "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr",
-    "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace",
-    "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve",
-    "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse",
-    "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_", "dropout", "dropout_",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
-    "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
-    "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
-    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
-    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
-    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
-    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
-    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
-    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
-    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
-    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled",
+    "set_default_device", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_flush_denormal", "set_num_interop_threads", "use_deterministic_algorithms", "TypedStorage", "UntypedStorage",
+    "is_storage", "get_num_threads", "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like",
+    "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace",
+    "logspace", "range", "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window",
+    "hamming_window", "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig",
+    "cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_",
+    "threshold", "threshold_", "add", "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul",
+    "multiply", "neg", "neg_", "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder",
+    "rsub", "square", "square_", "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal",
+    "fmax", "fmin", "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute",
+    "acos", "acos_", "acosh", "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_",
+    "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_",
+    "atan", "atan2", "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos",
+    "cos_", "cosh", "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_",
+    "exp_", "expm1", "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj",
+    "is_neg", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2",
+    "logit", "logit_", "nan_to_num", "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_",
+    "resolve_conj", "resolve_neg", "round", "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin",
+    "sin_", "sinc", "sinc_", "sinh", "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_",
+    "view_as_complex", "view_as_real", "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter",
+    "digamma", "i0", "i0_", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d",
+    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
+    "channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
+    "max_pool3d", "affine_grid_generator", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather",
+    "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add", "take", "take_along_dim",
+    "bucketize", "histc", "histogram", "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put",
+    "index_put_", "masked_fill", "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put",
+    "scatter_reduce", "unravel_index", "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin",
+    "cumprod", "cumsum", "kthvalue", "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero",
+    "sort", "topk", "isin", "unique", "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm",
+    "chain_matmul", "einsum", "inner", "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist",
+    "cross", "pdist", "cholesky", "qr", "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm",
+    "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm",
+    "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp",
+    "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_",
+    "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+    "native_dropout", "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm",
+    "layer_norm", "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax",
+    "logsumexp", "softmax", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax",
+    "argmin", "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint",
+    "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod",
+    "combinations", "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided",
+    "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate",
+    "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split",
+    "unbind", "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud",
+    "meshgrid", "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to",
+    "clone", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
     "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",

@@ -69,6 +69,11 @@ def _target(args: Sequence[Any]) -> np.dtype[Any] | None:
     return found
 
 
+def _beside_float32(args: Sequence[Any]) -> bool:
+    """Whether an operand with dimensions is float32, beside narrow ones."""
+    return any(isinstance(arg, np.ndarray) and arg.dtype is F32 and arg.ndim for arg in args)
+
+
 def rounded(result: Any, dtype: np.dtype[Any]) -> Any:
     """A float32 result in its own type. Any other result, such as indices, stays as it is."""
     if isinstance(result, (np.ndarray, np.generic)) and result.dtype == F32:
@@ -84,11 +89,15 @@ def write_in_float32(into: Callable[..., Any], *args: Any) -> None:
         np.copyto(target, exact, casting="unsafe")
 
 
-def in_float32(kernel: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """The kernel's results for arguments of which some are narrow: computed in float32, and rounded once."""
+def in_float32(kernel: Callable[..., Any], args: Sequence[Any], normalizes: bool = False) -> Any:
+    """The kernel's results for arguments of which some are narrow: computed in float32, and rounded once.
+
+    Beside float32 operands with dimensions the results stay float32, but an op that `normalizes` rounds its first one.
+    """
     results, target = kernel(*map(wide, args)), _target(args)
     if target is None or target not in NARROW:
         return results
-    if isinstance(results, (tuple, list)):
-        return [rounded(result, target) for result in results]
-    return rounded(results, target)
+    several, beside = isinstance(results, (tuple, list)), _beside_float32(args)
+    if beside and (several or not normalizes):
+        return [rounded(results[0], target), *results[1:]] if several and normalizes else results
+    return [rounded(result, target) for result in results] if several else rounded(results, target)

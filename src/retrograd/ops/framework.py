@@ -160,7 +160,10 @@ class Op:
         rare = RARE and not self.view and rare_among(args)
         if rare:
             refuse_lacking(self.name, args, RARE)
-        results = run(in_float32, self.kernel, args) if rare and not self.any_type else run(self.kernel, *args)
+        if rare and not self.any_type:
+            results = run(in_float32, self.kernel, args, "_norm" in self.name)
+        else:
+            results = run(self.kernel, *args)
         order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
             return np.asarray(results, order=order)

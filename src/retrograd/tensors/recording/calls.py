@@ -26,7 +26,7 @@ from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, m
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
-from .overriding import NOBODY, Attention, handled
+from .overriding import NOBODY, Attention, cast_by_autocast, handled
 from .public import recorded_as
 
 _new = object.__new__
@@ -305,7 +305,10 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         operands = args[0] if variadic else args[:arity]
         for i, x in enumerate(operands):
             if type(x) is not Results.plain and x is not None:
-                operands = [operand(op, i, x, operands[i - 1], otherwise) for i, x in enumerate(operands)]
+                if Results.plain is not Results.tensor and (result := cast_by_autocast(call, args)) is not NOBODY:
+                    return result
+                operands = [None if x is None else operand(op, i, x, operands[i - 1], otherwise)
+                            for i, x in enumerate(operands)]
                 if NotImplemented in map(type, operands):
                     return NotImplemented
                 break
