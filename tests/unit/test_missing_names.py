@@ -74,7 +74,6 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
         ("torch.utils.data", "IterDataPipe", "write a Dataset or an IterableDataset, because there are no data pipes"),
         ("torch.nn", "LSTM", "write the recurrence as a loop over torch.nn.Linear"),
         ("torch.nn", "LazyLinear", "use the class without Lazy, and give the sizes"),
-        ("torch.optim", "Muon", "use torch.optim.SGD, torch.optim.Adam or torch.optim.AdamW"),
         ("torch.nn.Module", "to_empty", "make the module anew"),
     ],
 )
