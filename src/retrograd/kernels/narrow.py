@@ -89,15 +89,18 @@ def write_in_float32(into: Callable[..., Any], *args: Any) -> None:
         np.copyto(target, exact, casting="unsafe")
 
 
-def in_float32(kernel: Callable[..., Any], args: Sequence[Any], normalizes: bool = False) -> Any:
+def in_float32(kernel: Callable[..., Any], args: Sequence[Any], promotes: bool = False) -> Any:
     """The kernel's results for arguments of which some are narrow: computed in float32, and rounded once.
 
-    Beside float32 operands with dimensions the results stay float32, but an op that `normalizes` rounds its first one.
+    Beside float32 operands with dimensions, an op that `promotes` has float32 results. Any other op rounds its first
+    result to the narrow type; the others are statistics in float32.
     """
     results, target = kernel(*map(wide, args)), _target(args)
     if target is None or target not in NARROW:
         return results
     several, beside = isinstance(results, (tuple, list)), _beside_float32(args)
-    if beside and (several or not normalizes):
-        return [rounded(results[0], target), *results[1:]] if several and normalizes else results
+    if beside and promotes:
+        return results
+    if beside and several:
+        return [rounded(results[0], target), *results[1:]]
     return [rounded(result, target) for result in results] if several else rounded(results, target)

@@ -161,7 +161,7 @@ class Op:
         if rare:
             refuse_lacking(self.name, args, RARE)
         if rare and not self.any_type:
-            results = run(in_float32, self.kernel, args, "_norm" in self.name)
+            results = run(in_float32, self.kernel, args, self.kind == "elementwise" or self.name == "addr")
         else:
             results = run(self.kernel, *args)
         order: Literal["C"] | None = "C" if self.layout == "rows" else None
