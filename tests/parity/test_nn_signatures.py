@@ -22,7 +22,7 @@ SPELLED_OUT = {"Module", "NLLLoss2d", "Softmax2d"}
 # Public methods that are not here, by the class that defines them.
 ABSENT = {
     "Module": {
-        "bfloat16", "ipu", "mtia", "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook",
+        "ipu", "mtia", "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook",
         "register_state_dict_post_hook", "register_state_dict_pre_hook", "set_submodule", "share_memory", "to_empty",
         "xpu"},
     "MultiheadAttention": {"merge_masks"},

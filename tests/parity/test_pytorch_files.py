@@ -98,7 +98,7 @@ class Mine(torch.Tensor):
 
 @pytest.mark.parametrize(("obj", "named"), [
     (torch.nn.Linear(1, 1), "torch.nn.modules.linear.Linear"), (torch.ones(1).as_subclass(Mine), "Mine"),
-    (torch.ones(1, dtype=torch.bfloat16), "BFloat16Storage"),
+    (torch.empty(1, dtype=torch.complex32), "ComplexHalfStorage"),
     ([torch.ones(1).to_sparse()], "torch.serialization._get_layout"), (slice(1), "__builtin__.slice")])
 def test_what_is_no_data_is_refused(obj: Any, named: str) -> None:
     with pytest.raises(pickle.UnpicklingError, match=f"Weights only load failed.*{named}"):

@@ -63,12 +63,14 @@ def gradient(parameter: Any) -> Any:
     """The gradient of a parameter as an array; None if there is none, or if the step is made of functions of tensors.
     """
     meta = parameter._meta
-    return None if meta is None or meta.grad is None or _rounds(parameter) else meta.grad._array
+    if meta is None or meta.grad is None or (NARROW and _rounds(parameter)):
+        return None
+    return meta.grad._array
 
 
 def _rounds(parameter: Any) -> bool:
     """Whether every operation of a step rounds to the type of the parameter: to one of ml_dtypes."""
-    return bool(NARROW) and parameter._array.dtype in NARROW
+    return parameter._array.dtype in NARROW
 
 
 @lru_cache(maxsize=256)

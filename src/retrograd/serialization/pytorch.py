@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..devices import device
-from ..dtypes import dtype, uint8
+from ..dtypes import complex32, dtype, uint8
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import plain
@@ -27,7 +27,8 @@ from .layout import BY_NAME, Array
 
 PICKLE = "data.pkl"
 # The element types by the names of PyTorch's old classes of memory.
-_BY_STORAGE = {f"{element.legacy}Storage": element for element in dtype.all.values()} | {"UntypedStorage": uint8}
+_BY_STORAGE = {f"{element.legacy}Storage": element for element in dtype.all.values() if element is not complex32}
+_BY_STORAGE["UntypedStorage"] = uint8
 
 
 class Name(NamedTuple):
