@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..devices import device
-from ..dtypes import complex32, dtype, uint8
+from ..dtypes import complex32, dtype, float4_e2m1fn_x2, uint8
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import plain
@@ -63,6 +63,9 @@ def _tensor_of_bytes(memory: Array, offset: int, size: Any, stride: Any, require
     found = _value(element)
     if not isinstance(found, dtype):
         raise TypeError(f"{element} where a dtype should be")
+    if found in (complex32, float4_e2m1fn_x2):
+        raise pickle.UnpicklingError(f"Weights only load failed. There is no dtype here for elements of {found!r}. In "
+                                     "PyTorch, convert the tensors and save them again.")
     whole = memory[: memory.size // found.itemsize * found.itemsize].view(found.dtype)
     return _tensor(whole, offset, size, stride, requires_grad)
 
