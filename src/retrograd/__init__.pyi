@@ -27,6 +27,7 @@ from retrograd import _jit_internal as _jit_internal
 from retrograd import _tensor as _tensor
 from retrograd import _utils as _utils
 from retrograd import accelerator as accelerator
+from retrograd import amp as amp
 from retrograd import ao as ao
 from retrograd import autograd as autograd
 from retrograd import backends as backends
@@ -61,16 +62,18 @@ from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
 from retrograd import xpu as xpu
+from retrograd.amp.autocast_mode import autocast as autocast
+from retrograd.amp.grad_scaler import GradScaler as GradScaler
 from retrograd.autograd.grad_mode import enable_grad as enable_grad
 from retrograd.autograd.grad_mode import inference_mode as inference_mode
 from retrograd.autograd.grad_mode import no_grad as no_grad
 from retrograd.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from retrograd.devices import device as device
 from retrograd.dtypes import dtype as dtype
-from retrograd.dtypes import finfo as finfo
-from retrograd.dtypes import iinfo as iinfo
 from retrograd.errors import AcceleratorError as AcceleratorError
 from retrograd.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.limits import finfo as finfo
+from retrograd.limits import iinfo as iinfo
 from retrograd.symbols import SymBool as SymBool
 from retrograd.symbols import SymFloat as SymFloat
 from retrograd.symbols import SymInt as SymInt
@@ -79,6 +82,7 @@ from retrograd.tensors.arguments.generator import Generator as Generator
 from retrograd.tensors.arguments.options import layout as layout
 from retrograd.tensors.arguments.options import memory_format as memory_format
 from retrograd.tensors.arguments.size import Size as Size
+from retrograd.tensors.face.storage import BFloat16Storage as BFloat16Storage
 from retrograd.tensors.face.storage import BoolStorage as BoolStorage
 from retrograd.tensors.face.storage import ByteStorage as ByteStorage
 from retrograd.tensors.face.storage import CharStorage as CharStorage
@@ -99,6 +103,21 @@ inf: _float
 nan: _float
 pi: _float
 def get_device_module(device: Any = None) -> Any: ...
+def autocast_decrement_nesting() -> _int: ...
+def autocast_increment_nesting() -> _int: ...
+def clear_autocast_cache() -> None: ...
+def get_autocast_cpu_dtype() -> _dtype: ...
+def get_autocast_dtype(device_type: str) -> _dtype: ...
+def get_autocast_gpu_dtype() -> _dtype: ...
+def is_autocast_cache_enabled() -> _bool: ...
+def is_autocast_cpu_enabled() -> _bool: ...
+def is_autocast_enabled(device_type: str | None = None) -> _bool: ...
+def set_autocast_cache_enabled(enabled: _bool, /) -> None: ...
+def set_autocast_cpu_dtype(dtype: _dtype, /) -> None: ...
+def set_autocast_cpu_enabled(enabled: _bool, /) -> None: ...
+def set_autocast_dtype(device_type: str, dtype: _dtype) -> None: ...
+def set_autocast_enabled(*args: Any) -> None: ...
+def set_autocast_gpu_dtype(dtype: _dtype, /) -> None: ...
 def is_anomaly_check_nan_enabled() -> _bool: ...
 def is_anomaly_enabled() -> _bool: ...
 def set_anomaly_enabled(mode: _bool, check_nan: _bool = True) -> None: ...
@@ -115,12 +134,21 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
 def wait(future: Any) -> Any: ...
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any: ...
+bfloat16: _dtype
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
+chalf: _dtype
+complex32: _dtype
 complex64: _dtype
 complex128: _dtype
 double: _dtype
+float4_e2m1fn_x2: _dtype
+float8_e4m3fn: _dtype
+float8_e4m3fnuz: _dtype
+float8_e5m2: _dtype
+float8_e5m2fnuz: _dtype
+float8_e8m0fnu: _dtype
 float16: _dtype
 float32: _dtype
 float64: _dtype
@@ -136,6 +164,9 @@ long: _dtype
 def set_default_dtype(d: _dtype) -> None: ...
 short: _dtype
 uint8: _dtype
+uint16: _dtype
+uint32: _dtype
+uint64: _dtype
 def is_warn_always_enabled() -> _bool: ...
 def set_warn_always(b: _bool, /) -> None: ...
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor: ...
@@ -264,6 +295,7 @@ def detach(input: Tensor) -> Tensor: ...
 def detach_(input: Tensor) -> Tensor: ...
 def is_same_size(input: Tensor, other: Tensor) -> _bool: ...
 def numel(input: Tensor) -> _int: ...
+BFloat16Tensor: Any
 BoolTensor: Any
 ByteTensor: Any
 CharTensor: Any
@@ -294,7 +326,6 @@ def get_default_device() -> _device: ...
 def get_deterministic_debug_mode() -> _int: ...
 def get_float32_matmul_precision() -> str: ...
 def get_num_interop_threads() -> _int: ...
-def is_autocast_enabled(device_type: str | None = None) -> _bool: ...
 def is_deterministic_algorithms_warn_only_enabled() -> _bool: ...
 def is_vulkan_available() -> _bool: ...
 def set_default_device(device: Any) -> None: ...
@@ -1647,32 +1678,38 @@ def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
 def _weight_norm(v: Any, g: Any, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
 __version__: torch_version.TorchVersion
 
-__all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "backends", "cpu", "cuda", "fft",
-    "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "version", "torch_version", "utils",
-    "viz", "xpu", "get_device_module", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
-    "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
-    "as_torch", "compile", "cond", "fork", "wait", "while_loop", "device", "bool", "cdouble", "cfloat", "complex64",
-    "complex128", "double", "dtype", "finfo", "float16", "float32", "float64", "float", "get_default_dtype", "half",
-    "iinfo", "int8", "int16", "int32", "int64", "int", "long", "set_default_dtype", "short", "uint8",
-    "AcceleratorError", "OutOfMemoryError", "is_warn_always_enabled", "set_warn_always", "celu", "celu_", "selu",
-    "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
-    "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "gru", "lstm", "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell", "serialization",
-    "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min",
-    "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed",
-    "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout",
-    "memory_format", "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
+__all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "amp", "backends", "cpu", "cuda",
+    "fft", "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "version", "torch_version",
+    "utils", "viz", "xpu", "get_device_module", "autocast", "GradScaler", "autocast_decrement_nesting",
+    "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_dtype",
+    "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "set_anomaly_enabled", "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
+    "set_grad_enabled", "as_torch", "compile", "cond", "fork", "wait", "while_loop", "device", "bfloat16", "bool",
+    "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype", "float4_e2m1fn_x2",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
+    "float64", "float", "get_default_dtype", "half", "int8", "int16", "int32", "int64", "int", "long",
+    "set_default_dtype", "short", "uint8", "uint16", "uint32", "uint64", "AcceleratorError", "OutOfMemoryError",
+    "is_warn_always_enabled", "set_warn_always", "finfo", "iinfo", "celu", "celu_", "selu", "selu_",
+    "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss",
+    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss", "gru", "lstm",
+    "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell", "serialization", "load",
+    "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed",
+    "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format",
+    "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
     "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BoolTensor", "ByteTensor", "CharTensor",
-    "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray",
-    "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
+    "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor",
+    "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor",
+    "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
     "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
-    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_enabled",
+    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
     "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
     "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
-    "set_num_interop_threads", "use_deterministic_algorithms", "BoolStorage", "ByteStorage", "CharStorage",
-    "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
-    "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
+    "set_num_interop_threads", "use_deterministic_algorithms", "BFloat16Storage", "BoolStorage", "ByteStorage",
+    "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage",
+    "IntStorage", "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
     "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like",
     "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like",
     "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace", "range",

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from .nn.parameter import Parameter
+from .tensors.face.storage import TypedStorage
 from .tensors.functions.creation.creation import empty
 from .tensors.functions.shapes.joining import cat
 from .tensors.tensor import Tensor
 
 __all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_parameter",
-           "_rebuild_parameter_with_state", "_rebuild_tensor", "_rebuild_tensor_v2", "_reorder_tensors_as",
-           "_take_tensors", "_unflatten_dense_tensors"]
+           "_rebuild_parameter_with_state", "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3",
+           "_reorder_tensors_as", "_take_tensors", "_unflatten_dense_tensors"]
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
@@ -35,6 +36,13 @@ def _rebuild_tensor_v2(storage: Any, storage_offset: int, size: Any, stride: Any
     tensor.requires_grad = requires_grad
     tensor._backward_hooks = backward_hooks
     return tensor  # type: ignore[no-any-return]
+
+
+def _rebuild_tensor_v3(storage: Any, storage_offset: int, size: Any, stride: Any, requires_grad: bool,
+                       backward_hooks: Any, dtype: Any, metadata: Any = None) -> Tensor:
+    """As `_rebuild_tensor_v2`, over an untyped storage: how PyTorch's pickles make a tensor of a newer dtype."""
+    typed = TypedStorage._of(storage, dtype.dtype)
+    return _rebuild_tensor_v2(typed, storage_offset, size, stride, requires_grad, backward_hooks, metadata)
 
 
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Parameter:

@@ -98,11 +98,16 @@ class Mine(torch.Tensor):
 
 @pytest.mark.parametrize(("obj", "named"), [
     (torch.nn.Linear(1, 1), "torch.nn.modules.linear.Linear"), (torch.ones(1).as_subclass(Mine), "Mine"),
-    (torch.ones(1, dtype=torch.bfloat16), "BFloat16Storage"),
     ([torch.ones(1).to_sparse()], "torch.serialization._get_layout"), (slice(1), "builtins.slice")])
 def test_what_is_no_data_is_refused(obj: Any, named: str) -> None:
     with pytest.raises(pickle.UnpicklingError, match=f"(?s)Weights only load failed.*{named}"):
         through(obj)
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+def test_a_type_without_numbers_is_refused() -> None:
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed.*torch.complex32"):
+        through(torch.ones(1, dtype=torch.complex32))
 
 
 def test_old_files_are_named() -> None:

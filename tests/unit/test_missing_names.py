@@ -72,11 +72,10 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
     [
         ("torch.jit", "CompilationUnit", "leave script and trace out, and call the function or the module as it is"),
         ("torch", "vmap", "loop over the items, and join the results with torch.stack"),
-        ("torch", "bfloat16", "use torch.float16 or torch.float32"),
-        ("torch.cuda", "amp", "compute in torch.float32, without autocast and GradScaler"),
+        ("torch", "BFloat16Storage", "use torch.bfloat16"),
+        ("torch", "get_autocast_ipu_dtype", "use the function without the name of the device, with \"cpu\""),
         ("torch.cuda", "Stream", "leave it out, because everything is computed on the CPU"),
         ("torch.utils.data", "IterDataPipe", "write a Dataset or an IterableDataset, because there are no data pipes"),
-        ("torch.optim", "Muon", "use torch.optim.SGD, torch.optim.Adam or torch.optim.AdamW"),
         ("torch.Tensor", "record_stream", "leave it out, because everything is computed on the CPU"),
     ],
 )

@@ -6,6 +6,7 @@ import io
 import pickle
 import pickletools
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from .. import _utils
@@ -58,12 +59,20 @@ class _Pickler(pickle.Pickler):
             if state:
                 return _utils._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
             return _utils._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
-        layout: tuple[Any, ...] = (
-            TypedStorage._of(obj.untyped_storage(), obj._array.dtype), obj.storage_offset(), tuple(obj.shape),
-            obj.stride(), obj.requires_grad, OrderedDict())
+        rebuild, parts = _parts(obj)
         if type(obj) is Tensor and not state:
-            return _utils._rebuild_tensor_v2, layout
-        return _rebuild_from_type_v2, (_utils._rebuild_tensor_v2, type(obj), layout, state)
+            return rebuild, parts
+        return _rebuild_from_type_v2, (rebuild, type(obj), parts, state)
+
+
+def _parts(tensor: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function that makes a tensor again, and its arguments. Newer dtypes have no storage class of their own."""
+    layout: tuple[Any, ...] = (
+        tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
+    storage = tensor.untyped_storage()
+    if tensor.dtype in STORAGE_TYPES:
+        return _utils._rebuild_tensor_v2, (TypedStorage._of(storage, tensor._array.dtype), *layout)
+    return _utils._rebuild_tensor_v3, (storage, *layout, tensor.dtype)
 
 
 def _with_public_names(pickled: bytes) -> bytes:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from .. import _utils
 from .._tensor import _rebuild_from_type_v2
 from ..devices import device
-from ..dtypes import ALL
+from ..dtypes import dtype
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
@@ -58,6 +58,15 @@ def _tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bo
     return _utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, OrderedDict(), metadata)
 
 
+def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any,
+                     element: Any, metadata: Any = None) -> Any:
+    """A tensor over an untyped storage, of the dtype with a name."""
+    if not isinstance(storage, UntypedStorage) or not isinstance(element, Name) or element.full not in _ELEMENTS:
+        raise ValueError("a tensor that no program saves")
+    typed = TypedStorage._of(storage, _ELEMENTS[element.full].dtype)
+    return _tensor(typed, offset, size, stride, requires_grad, hooks, metadata)
+
+
 def _parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
     return _utils._rebuild_parameter(data, requires_grad, OrderedDict())
 
@@ -82,6 +91,7 @@ def _bytearray(data: bytes = b"", *rest: Any) -> bytearray:
 # The names that may be called, and the functions that build their results.
 _CALLS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor_v2": _tensor,
+    "torch._utils._rebuild_tensor_v3": _tensor_of_bytes,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter_with_state,
     "collections.OrderedDict": OrderedDict,
@@ -93,7 +103,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "builtins.set": set,
     "builtins.bytearray": _bytearray,
 }
-_ELEMENTS = {f"torch.{element.name}": element for element in ALL}
+_ELEMENTS = {f"torch.{name}": element for name, element in dtype.all.items()}
 _STORAGES = {f"torch.{kind.__name__}": kind for kind in STORAGE_TYPES.values()}
 _TENSORS: dict[str, Any] = {"torch.Tensor": Tensor, "torch.nn.parameter.Parameter": Parameter}
 _UNTYPED = frozenset(["torch.UntypedStorage", "torch.storage.UntypedStorage"])

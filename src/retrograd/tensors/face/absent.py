@@ -27,7 +27,7 @@ class Absent:
 
 
 _NAMES = [
-    "bfloat16", "ccol_indices", "chalf", "coalesce", "col_indices", "crow_indices", "dense_dim", "dequantize",
+    "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim", "dequantize",
     "grad_dtype", "hash_tensor", "index", "indices", "int_repr", "ipu", "is_coalesced", "mtia",
     "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
     "qscheme", "record_stream", "reinforce", "resize", "resize_as", "resize_as_sparse_", "row_indices",

@@ -105,10 +105,9 @@ def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | No
 
 def _shows_dtype(array: Array) -> bool:
     """Whether the dtype is shown, since the elements do not tell it. An empty tensor is float by default."""
-    plain = [dtypes.default_floating()]
-    if array.size:
-        plain += [dtypes.default_complex(), dtypes.I64, dtypes.BOOL_]
-    return array.dtype not in plain
+    if array.size and array.dtype.kind == "c":
+        return dtypes.get_default_dtype() is dtypes.bfloat16 or array.dtype != dtypes.default_complex()
+    return array.dtype not in (dtypes.default_floating(), *((dtypes.I64, dtypes.BOOL_) if array.size else ()))
 
 
 def format_tensor(array: Array, *, dtype_name: str, show_dtype: bool, suffixes: Sequence[str] = (),
@@ -137,6 +136,8 @@ def _elements(array: Array, options: PrintOptions, indent: int) -> str:
     cut = [summarised and size > 2 * edge for size in array.shape]
     # From here on only the shown elements count, for the notation too, so a tensor of any size prints in the same time.
     shown = _edges(array, cut, edge)
+    if shown.dtype in dtypes.NARROW:
+        shown = shown.astype(np.float32)
     content = cells(shown, options.precision, options.sci_mode)
     if array.ndim == 0:
         return content.texts[0]

@@ -18,11 +18,15 @@ from ..state.base import Results, TensorBase
 
 
 class _Here:
-    """The state of one thread: whether arguments handle calls, and the modes that are entered, the innermost last."""
+    """The state of one thread: whether arguments handle calls, and the modes that are entered, the innermost last.
 
-    __slots__ = ("enabled", "modes")
+    `casting` is what autocast does with a call that no other handler takes; None while autocast is off.
+    """
+
+    __slots__ = ("casting", "enabled", "modes")
 
     def __init__(self) -> None:
+        self.casting: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any] | None = None
         self.enabled = True
         self.modes: list[Any] = []
 
@@ -184,12 +188,16 @@ def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, 
     If the call is `for_modes`, only modes handle it. Raises TypeError if all handlers return NotImplemented.
     """
     thread = local.thread
-    if not thread.modes and (for_modes or not thread.enabled):
-        return NOBODY
     found = overloaded((*args, *kwargs.values())) if thread.enabled and not for_modes else []
     if not found and not thread.modes:
-        return NOBODY
+        return NOBODY if thread.casting is None else thread.casting(function, args, kwargs)
     return overridden(function, found, args, kwargs, Words.refused)
+
+
+def cast_by_autocast(function: Any, args: tuple[Any, ...]) -> Any:
+    """The result of a call within a composed function if autocast casts its operands; NOBODY otherwise."""
+    casting = local.thread.casting
+    return NOBODY if casting is None else casting(function, args, {})
 
 
 # The `__torch_function__` of Tensor

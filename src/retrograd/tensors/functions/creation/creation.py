@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....dtypes import RARE, unimplemented
 from ....errors import PACKAGE, warn
 from ....kernels import layout as layouts
 from ....modes import local
@@ -148,7 +149,10 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Layout = str
             raise TypeError(f"eye(): argument '{name}' (position {position}) must be int, not {type(count).__name__}")
         if count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
-    return made(np.eye(n, m, dtype=element_type("eye", dtype)), device, requires_grad)
+    target = element_type("eye", dtype)
+    if target in RARE and target.kind == "u" and n and m != 0:
+        raise unimplemented("eye", target)
+    return made(np.eye(n, m, dtype=target), device, requires_grad)
 
 
 # Like another tensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, dtype as torch_dtype
+from ....dtypes import I64, dtype as torch_dtype, letter
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
 from ....ops.basic import beyond, cast, clone
@@ -36,7 +36,7 @@ def _numbers(name: str, tensor: Any, position: int = 1) -> Any:
 
 def _type_name(dtype: np.dtype[Any]) -> str:
     legacy = torch_dtype.of[dtype].legacy
-    return f"torch.{legacy}Tensor" if dtype.kind in "fiu" else f"CPU{legacy}Type"
+    return f"torch.{legacy}Tensor" if letter(dtype) in "fiu" else f"CPU{legacy}Type"
 
 
 @public()
@@ -73,7 +73,7 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
     numbers = _numbers("embedding_renorm_", indices, 2)
     check_range(numbers._array, array.shape[0], IndexError, "select(): index {wrong} out of range for tensor of size "
                 f"{[*array.shape]} at dimension 0")
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{torch_dtype.of[array.dtype].legacy} instead.")
     return over(ops.embedding_renorm, input, numbers, float(max_norm), float(norm_type), into=kernels.renorm_rows)
@@ -103,7 +103,7 @@ def _check_offsets(rows: int, mode: int, starts: Any, index: Any) -> Any:
 
 
 def _check_table(array: Any, scales: Any) -> None:
-    if array.dtype.kind != "f":
+    if letter(array.dtype) != "f":
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
                            f"BFloat16, Float, Double; but got {_type_name(array.dtype)} instead (while checking "
                            "arguments for embedding_bag)")
