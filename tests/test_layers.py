@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "linalg", "fft", "special", "compiling"),
-    ("optimized", "compiler", "jit", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
+    ("optimized", "compiler", "jit", "sparse", "viz", "testing", "cuda", "accelerator", "backends", "cpu", "mps", "xpu",
      "version", "_C", "overrides", "command.imports"),
     ("", "wiring"),
     ("command", "__main__"),

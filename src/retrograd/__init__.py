@@ -32,7 +32,8 @@ from .tensors.arguments import generator as random, return_types
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
 from .tensors.arguments.options import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided)
+    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr,
+    sparse_coo, sparse_csc, sparse_csr, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
     can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
@@ -110,7 +111,8 @@ from .tensors.functions.linalg.determinants import det, inverse, logdet, pinvers
 from .tensors.functions.linalg.distances import cdist, cross, pdist
 from .tensors.functions.linalg.factorizations import cholesky, qr, svd
 from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
-from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
+from .tensors.functions.linalg.matrix import (
+    bmm, dot, matmul, mm, mm as dsmm, mm as hsmm, mm as spmm, mv, outer, outer as ger, trace, vdot)
 from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
@@ -143,13 +145,16 @@ from .tensors.functions.shapes.view_copies import (
     unsafe_chunk, unsafe_split, unsafe_split_with_sizes, unsqueeze_copy, view_as_complex_copy, view_as_real_copy,
     view_copy)
 from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
+from .tensors.functions.sparse import (
+    hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor,
+    sspaddmm, sspaddmm as saddmm)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
 from .wiring import wire as _wire
 
 if TYPE_CHECKING:
-    from . import compiler as compiler, jit as jit           # imported when a program first names them
+    from . import compiler as compiler, jit as jit, sparse as sparse  # imported when a program first names them
 
 __version__ = version.__version__
 
@@ -162,6 +167,6 @@ _INTERNAL = {"TYPE_CHECKING", "command", "compiling", "devices", "dtypes", "erro
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += ["_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit"])
+    __getattr__ = _missing(__name__, __all__, modules=["compiler", "jit", "sparse"])
 
 _hint_at_missing_names()

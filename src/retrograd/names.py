@@ -56,6 +56,11 @@ def missing(module_name: str, names: Iterable[str], shown: str = "",
     return __getattr__
 
 
+def reached(name: str) -> ModuleType:
+    """A module of the package that is imported when a program first needs it."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
 def hint_at_missing_names() -> None:
     """Give a ``missing`` to each module of the package that lists its names in ``__all__`` and has none.
 

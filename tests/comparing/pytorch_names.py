@@ -23,7 +23,7 @@ MODULES = (
     "torch.autograd.profiler", "torch.backends", "torch.compiler", "torch.cpu", "torch.cuda", "torch.fft", "torch.jit",
     "torch.linalg", "torch.mps", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules",
     "torch.nn.utils", "torch.optim", "torch.optim.lr_scheduler", "torch.overrides", "torch.random",
-    "torch.serialization", "torch.special", "torch.testing", "torch.utils", "torch.utils.checkpoint",
+    "torch.serialization", "torch.sparse", "torch.special", "torch.testing", "torch.utils", "torch.utils.checkpoint",
     "torch.utils.data", "torch.xpu",
 )
 CLASSES = ("torch.Tensor", "torch.nn.Module")
