@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import subprocess
 import sys
@@ -233,3 +234,25 @@ def test_gradients_agree_with_dense_ones(seed: int) -> None:
 def test_coalescing_changes_no_element(seed: int) -> None:
     array, _ = drawn(seed)
     np.testing.assert_allclose(to_dense(coalesce(array)), to_dense(array), rtol=1e-14)
+
+
+@pytest.mark.parametrize("make", [
+    matrix, lambda: matrix().coalesce(), lambda: matrix().to_sparse_csr(), lambda: matrix().to_sparse_csc(),
+    lambda: torch.nn.Parameter(matrix()), lambda: torch.eye(3).to_sparse(1), lambda: torch.sparse_coo_tensor((2, 3))])
+def test_files_hold_sparse_tensors(make: Callable[[], Any]) -> None:
+    file, saved = io.BytesIO(), make()
+    torch.save({"adjacency": saved, "twice": saved}, file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert str(loaded["adjacency"]) == str(saved)
+    assert loaded["twice"] is loaded["adjacency"]
+    if saved.is_sparse:
+        assert loaded["twice"].is_coalesced() == saved.is_coalesced()
+
+
+def test_a_file_with_an_index_out_of_range_is_damaged() -> None:
+    file = io.BytesIO()
+    torch.save(torch.sparse_coo_tensor([[5]], [1.], (2,)), file)
+    file.seek(0)
+    with pytest.raises(RuntimeError, match="The file is damaged"):
+        torch.load(file)

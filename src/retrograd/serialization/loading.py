@@ -20,7 +20,7 @@ from ..dtypes import dtype
 from ..nn.parameter import Parameter
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from . import layout, pytorch
+from . import layout, pytorch, sparse
 from .layout import STRUCTURE, Array, opened
 
 _CHUNK = 1 << 24
@@ -178,12 +178,21 @@ def _built(structure: dict[str, Any], memories: list[Array]) -> Any:
         if kind in layout.MAPPINGS:
             made = layout.MAPPINGS[kind]()
             made.update({value(key): value(item) for key, item in entry["items"]})
+        elif kind == "sparse":
+            made = _sparse(entry, [value(part) for part in entry["parts"]])
         else:
             made = _tensor(entry, memories)
         for name, attribute in entry.get("attributes", ()):
             vars(made)[name] = value(attribute)
         objects.append(made)
     return value(structure["root"])
+
+
+def _sparse(entry: dict[str, Any], parts: list[Any]) -> Any:
+    tensor = sparse.made(sparse.layout_of(entry["layout"]), [*parts, entry["size"], *entry["coalesced"]])
+    if entry["parameter"]:
+        return Parameter(tensor, entry["requires_grad"])
+    return tensor.requires_grad_() if entry["requires_grad"] else tensor
 
 
 def _tensor(entry: dict[str, Any], memories: list[Array]) -> Tensor:

@@ -23,6 +23,7 @@ from ..dtypes import ALL, dtype
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import plain
+from . import sparse
 from .layout import BY_NAME, Array
 
 PICKLE = "data.pkl"
@@ -88,6 +89,8 @@ def _bytearray(data: bytes = b"", *rest: Any) -> bytearray:
 _CALLS: dict[Name, Callable[..., Any]] = {
     Name("torch._utils", "_rebuild_tensor_v2"): _tensor,
     Name("torch._utils", "_rebuild_parameter"): _parameter,
+    Name("torch._utils", "_rebuild_sparse_tensor"): sparse.made,
+    Name("torch.serialization", "_get_layout"): sparse.layout_of,
     Name("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     Name("torch._tensor", "_rebuild_from_type_v2"): _with_attributes,
     Name("collections", "OrderedDict"): OrderedDict,

@@ -13,8 +13,10 @@ from numpy.lib import array_utils, format as npy
 
 from ..dtypes import dtype
 from ..kernels.layout import bytes_between
+from ..nn.parameter import Parameter
 from ..tensors.state.base import TensorBase
 from .layout import FORMAT, INLINE, KINDS, MAPPINGS, MEMORY, SEQUENCES, STRUCTURE, VERSION, Array, opened
+from .sparse import is_sparse, parts_of
 
 # The remedies for objects that cannot be saved, by type. The first type that fits counts.
 _REMEDIES: tuple[tuple[type[Any] | tuple[type[Any], ...], str], ...] = (
@@ -45,17 +47,19 @@ class _Writer:
         self.numbers: dict[int, int | None] = {}        # by object id; None while the object's parts are written
         self.tensors: list[tuple[dict[str, Any], Array]] = []
         self.path: list[Any] = []
+        self.parts: list[Any] = []                      # of sparse tensors
 
     def value(self, obj: Any) -> Any:
         """The form of `obj` inside the object that holds it. Raises TypeError if it cannot be saved."""
         inline = INLINE.get(type(obj))
         if inline is not None:
             return inline(obj)
-        if type(obj) not in KINDS:
+        sparsely = is_sparse(obj)
+        if type(obj) not in KINDS and not sparsely:
             raise TypeError(_refusal(obj, self.place()))
         if id(obj) not in self.numbers:
             self.numbers[id(obj)] = None
-            self.objects.append(self.described(obj))
+            self.objects.append(self.sparse(obj) if sparsely else self.described(obj))
             self.numbers[id(obj)] = len(self.objects) - 1
         number = self.numbers[id(obj)]
         if number is None:
@@ -76,6 +80,15 @@ class _Writer:
         if type(obj) is not dict and vars(obj):
             entry["attributes"] = [[name, self.at(_Attribute(name), value)] for name, value in vars(obj).items()]
         return entry
+
+    def sparse(self, obj: Any) -> dict[str, Any]:
+        """The entry of a sparse tensor. Its parts are dense tensors."""
+        parts = parts_of(obj)
+        self.parts += parts                             # so that no other object gets the id of a part
+        coalesced = [obj.is_coalesced()] if obj.is_sparse else []
+        return {"kind": "sparse", "layout": str(obj.layout), "parts": [self.value(part) for part in parts],
+                "size": list(obj.shape), "coalesced": coalesced, "parameter": isinstance(obj, Parameter),
+                "requires_grad": obj.requires_grad}
 
     def at(self, step: Any, obj: Any) -> Any:
         self.path.append(step)
