@@ -151,6 +151,7 @@ make()[1]
 make().coalesce()[1, 2]
 make()[:, 2]
 make().unsqueeze(0)
+torch.narrow_copy(make(), 1, 1, 2)
 make().coalesce()[None]
 torch.hspmm(make(), M)
 torch.smm(make(), M)
@@ -215,7 +216,6 @@ torch.bmm(torch.stack([a, a]), torch.ones(2, 3, 1))
 a.index_select(1, torch.tensor([2, 0]))
 torch.cat([a, a])
 torch.cat([a, a], 1)
-torch.narrow_copy(a, 1, 1, 2)
 a.to_sparse_csr() @ M
 torch.sparse.mm(a.to_sparse_csr(), M)
 a.to_sparse_csr().to_dense()

@@ -41,7 +41,7 @@ gradients(lambda v: make().to_dense() ** 2, v)
 gradients(lambda v: make().coalesce().values() * 3, v)
 gradients(lambda v: torch.sparse.sum(make(), 0), v)
 g, = torch.autograd.grad(torch.sparse.mm(make(), M).pow(2).sum(), v, create_graph=True)
-print(g)
+print(g.detach())
 """,
     "both factors": """
 A, B = make().requires_grad_(), M.clone().requires_grad_()

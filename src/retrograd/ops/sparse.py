@@ -19,7 +19,7 @@ from ..kernels.sparse.arrays import Compressed, Coo, unsupported
 from ..kernels.sparse.coordinates import pattern
 from .basic import cast, clone, copy
 from .elementwise import arithmetic, comparison, elementary
-from .framework import Op, linear, not_differentiable, operator
+from .framework import Op, elementwise, linear, not_differentiable, operator
 from .indexing.indexing import gather as gather_op, index_select, index_select_backward, select
 from .joining import cat, split, stack, unbind
 from .linalg import matrix
@@ -31,11 +31,10 @@ from .shape import permute, squeeze_dim, t, transpose, unsqueeze
 # Between dense and sparse
 
 coo_tensor: Op = linear("_sparse_coo_tensor_with_dims_and_tensors", lambda values, at, shape, coalesced: Coo(
-    at, values, shape, coalesced), values=lambda g, at, shape, coalesced: taken_at(
-        g, pattern(at, shape)),
+    at, values, shape, coalesced), values=lambda g, at, shape, coalesced: taken_at(g, pattern(at, shape)),
     node="SparseCooTensorWithDimsAndTensorsBackward0")
 taken_at: Op = operator("sparse_mask", lambda x, pattern: coordinates.masked(x, pattern).values,
-                        x=lambda g, pattern: placed_at(g, pattern))
+                        tensors=2, x=lambda g, pattern: placed_at(g, pattern))
 placed_at: Op = operator("_sparse_coo_tensor_with_dims_and_tensors", lambda values, pattern: pattern.with_values(
     values), tensors=2, values=lambda g, pattern: taken_at(g, pattern))
 compressed_tensor: Op = operator(
@@ -45,7 +44,7 @@ compressed_tensor: Op = operator(
 
 values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
 to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: masked_once(g, x))
-to_dense_unmasked: Op = linear("to_dense", coordinates.to_dense, x=lambda g: stored(g))
+to_dense_unmasked: Op = linear("to_dense", coordinates.to_dense, x=lambda g: by_coordinates(g))
 # The second of the two is for a given number of sparse dimensions.
 stored: Op = linear("to_sparse", lambda x: coordinates.from_dense(x, x.ndim), x=lambda g: dense(g), node=1)
 to_sparse: Op = linear("to_sparse", coordinates.from_dense, x=lambda g: dense(g))
@@ -55,7 +54,7 @@ to_sparse_csc: Op = linear("to_sparse_csc", lambda x: compressed.from_matrix(x, 
 csr_of_coo: Op = linear("to_sparse_csr", compressed.from_coo, x=lambda g: by_coordinates(g))
 csc_of_coo: Op = linear("to_sparse_csc", lambda x: compressed.from_coo(x, False), x=lambda g: by_coordinates(g))
 coo_of_compressed: Op = linear("to_sparse", compressed.to_coo, x=lambda g: g, node=1)
-by_coordinates: Op = linear("to_sparse", lambda x: coordinates.from_dense(x, x.ndim), x=lambda g: dense(g))
+by_coordinates: Op = linear("to_sparse", coordinates.by_coordinates, x=lambda g: dense(g))
 masked: Op = operator("sparse_mask", coordinates.masked, tensors=2, x=lambda g, mask: dense(masked_once(g, mask)))
 # At each index of the mask once, even if the mask has an index twice.
 masked_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2, x=lambda g, mask: masked_once(g, mask))
@@ -72,7 +71,8 @@ sparse_matmul: Op = operator(
     "_sparse_sparse_matmul", lambda x, y: products.mm(x, y), node="SparseSparseMatmulBackward0", tensors=2,
     x=lambda g, x, y: masked_product(g, y, x),
     y=lambda g, x, y: masked_once(matrix.mm(t(x), g), y))
-masked_product: Op = operator("masked_product", products.masked_product, tensors=3)
+masked_product: Op = operator("masked_product", products.masked_product, tensors=3,
+                              g=lambda h, other: matrix.mm(h, other), other=lambda h, g: matrix.mm(t(h), g))
 hspmm: Op = operator("hspmm", lambda mat1, mat2: coordinates.from_dense(products.mm(mat1, mat2), 1, False),
                      node="NotImplemented", mat1=not_differentiable("hspmm"), mat2=not_differentiable("hspmm"))
 sspaddmm: Op = operator(
@@ -145,20 +145,31 @@ sparse_sum: Op = linear("_sparse_sum", lambda x, axes: reductions.sum_dims(x, ax
 sum_backward: Op = operator("_sparse_sum_backward", reductions.sum_backward, tensors=2,
                             g=lambda g, axes: sparse_sum(g, axes))
 softmax: Op = operator("_sparse_softmax", lambda x, dim: reductions.softmax(x, dim), node="SparseSoftmaxBackward0",
-                       x=lambda g, out, dim: softmax_backward(g, out, dim, False))
-log_softmax: Op = operator("_sparse_log_softmax", lambda x, dim: reductions.softmax(x, dim, True),
-                           node="SparseLogSoftmaxBackward0",
-                           x=lambda g, out, dim: softmax_backward(g, out, dim, True))
-softmax_backward: Op = operator(
-    "_sparse_softmax_backward", lambda g, out, dim, logarithm: reductions.softmax_backward(
-        g, out, dim, logarithm, coordinates.masked), tensors=2)
+                       x=lambda g, out, dim: _by_softmax(masked_once(g, out), out, dim))
+log_softmax: Op = operator(
+    "_sparse_log_softmax", lambda x, dim: reductions.softmax(x, dim, True), node="SparseLogSoftmaxBackward0",
+    x=lambda g, out, dim: _by_logarithm(masked_once(g, out), out, dim))
+# The sums of the stored elements along a dimension, at the places of these elements.
+pooled: Op = linear("_sparse_softmax_backward_data", lambda x, dim: reductions.pooled(x, dim),
+                    x=lambda g, dim: pooled(g, dim))
+# The exponentials of the stored elements only.
+stored_exp: Op = elementwise("exp", kernels.stored_exp, domain="as given", x=lambda g, out: g * out)
+
+
+def _by_softmax(g: Any, out: Any, dim: Any) -> Any:
+    return out * g - out * pooled(out * g, dim)
+
+
+def _by_logarithm(g: Any, out: Any, dim: Any) -> Any:
+    return g - stored_exp(out) * pooled(g, dim)
+
+
 frobenius: Op = operator("norm", reductions.norm, node=1, complex="adjoint", x=lambda g, x, out: x * (g / out))
-narrow_copy: Op = linear("narrow_copy", structure.narrow, x=lambda g: _no_strides(g))
-
-
-def _no_strides(g: Any) -> Any:
-    raise NotImplementedError("Could not run 'aten::as_strided' with arguments from the 'SparseCPU' backend. Take the "
-                              "part of x.to_dense() instead.")
+narrow_copy: Op = linear("narrow_copy", structure.narrow, x=lambda g, x_shape, dim, start: widened(
+    g, x_shape, dim, start))
+widened: Op = linear("narrow_backward", lambda g, shape, dim, start: structure.widened(
+    coordinates.by_coordinates(g), shape, dim, start),
+    g=lambda g, g_shape, dim, start: narrow_copy(g, dim, start, g_shape[dim]))
 
 
 # The sparse kernels of the operators above and of the operators that dense arrays have, too
@@ -166,7 +177,7 @@ def _no_strides(g: Any) -> Any:
 OWN = (taken_at, placed_at, values, to_dense, to_dense_unmasked, masked, masked_once,
        masked_sparse, coalesce, sparse_addmm,
         sparse_matmul, masked_product, hspmm, sspaddmm, sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax,
-        softmax_backward, frobenius, narrow_copy, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient,
+        pooled, stored_exp, frobenius, narrow_copy, widened, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient,
        by_coordinates, elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor)
 
 
@@ -214,7 +225,6 @@ Coo.kernels.update(_BOTH)
 Compressed.kernels.update(_BOTH)
 for _op in OWN:
     Coo.kernels[_op] = _op.kernel
-Coo.kernels[by_coordinates] = lambda x: x
 for _op, _kernel in _LINEAR.items():
     Coo.kernels[_op] = kernels.on_values(_kernel, coalesced=False)
     Compressed.kernels[_op] = compressed.on_values(_kernel)

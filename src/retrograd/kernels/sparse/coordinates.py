@@ -84,6 +84,11 @@ def from_dense(x: Array, sparse_dim: int, coalesced: bool = True) -> Coo:
     return Coo(np.array(found, np.int64).reshape(sparse_dim, -1), x[found], x.shape, coalesced)
 
 
+def by_coordinates(x: Any) -> Coo:
+    """A dense array as a sparse array; a sparse array as it is."""
+    return x if isinstance(x, Coo) else from_dense(x, x.ndim)
+
+
 def whole(x: Array) -> Coo:
     """A dense array with all its elements stored."""
     indices = np.indices(x.shape).reshape(x.ndim, -1)

@@ -162,3 +162,8 @@ def zeros_like(a: Coo, **options: Any) -> Coo:
     """An array of the same shape that stores no elements."""
     sparse_dim = a.indices.shape[0]
     return Coo(np.zeros((sparse_dim, 0), np.int64), np.zeros((0, *a.shape[sparse_dim:]), a.dtype), a.shape, True)
+
+
+def stored_exp(x: Coo) -> Coo:
+    """The exponentials of the stored elements. The other elements stay 0."""
+    return x.with_values(np.exp(x.values))

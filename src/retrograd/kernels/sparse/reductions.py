@@ -94,12 +94,10 @@ def softmax(a: Coo, dim: int, logarithm: bool = False) -> Coo:
     return a.with_values(shifted - np.log(total) if logarithm else powers / total)
 
 
-def softmax_backward(g: Any, out: Coo, dim: int, logarithm: bool, taken: Any) -> Coo:
-    """The gradient of a softmax, at the indices of its result. `taken` finds the gradient's elements there."""
-    g, sparse_dim, dim = taken(g, out).values, out.indices.shape[0], dim % out.ndim
-    weighted = g if logarithm else g * out.values
-    if dim >= sparse_dim:
-        total = weighted.sum(axis=dim - sparse_dim + 1, keepdims=True)
-    else:
-        total = _over(*_pools(out, dim), weighted)
-    return out.with_values(g - np.exp(out.values) * total if logarithm else out.values * (g - total))
+def pooled(x: Coo, dim: int) -> Coo:
+    """The sums of the stored elements along a dimension, at the places of these elements."""
+    dim, sparse_dim = dim % x.ndim, x.indices.shape[0]
+    if dim < sparse_dim:
+        return x.with_values(_over(*_pools(x, dim), x.values))
+    total = x.values.sum(axis=dim - sparse_dim + 1, keepdims=True)
+    return x.with_values(np.ascontiguousarray(np.broadcast_to(total, x.values.shape)))

@@ -83,6 +83,13 @@ def narrow(x: Coo, dim: int, start: int, length: int) -> Coo:
     return Coo(indices, x.values[kept], shape, x.coalesced)
 
 
+def widened(g: Coo, shape: tuple[int, ...], dim: int, start: int) -> Coo:
+    """An array of `shape` whose part from `start` along a dimension is `g`: the adjoint of `narrow`."""
+    indices = g.indices.copy()
+    indices[dim] += start
+    return Coo(indices, g.values, shape, g.coalesced)
+
+
 def index_select(a: Coo, index: Array, dim: int) -> Coo:
     """The parts of the array at the indices `index` of a dimension, in their order; an index may occur again."""
     sparse_dim, index = a.indices.shape[0], np.where(index < 0, index + a.shape[dim], index).reshape(-1)

@@ -42,7 +42,8 @@ def _operand(value: Any, beside: Any, op: Op) -> Any:
     if isinstance(value, (bool, int, float, complex)):
         dtype = beside._array.dtype
         return scalar(value, floating(dtype) if op.domain == "float" else dtype)
-    return plain(np.asarray(value))
+    array: Any = value if isinstance(value, SparseLike) else np.asarray(value)
+    return plain(array)
 
 
 def _arrays(op: Op, operands: Sequence[Any]) -> list[Any]:
