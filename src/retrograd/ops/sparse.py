@@ -24,7 +24,7 @@ from .indexing.indexing import gather as gather_op, index_select, index_select_b
 from .joining import cat, split, stack, unbind
 from .linalg import matrix
 from .networks import activations
-from .networks.embedding import embedding_bag as dense_embedding_bag, embedding_rows
+from .networks.embedding import embedding_bag as dense_embedding_bag, embedding_rows, rows_of_bags
 from .reductions import spread, sum_all, sum_dim
 from .shape import permute, squeeze_dim, t, transpose, unsqueeze
 
@@ -124,12 +124,7 @@ embedding: Op = operator("embedding", embedding_kernels.embedding, tensors=2, we
 
 def _bags(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, sizes: Any, mode: Any, padding: Any,
           by_count: Any) -> Any:
-    if mode == embedding_kernels.MEAN:
-        g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))
-    rows = index_select(g, bags, 0)
-    if scales is not None:
-        rows = rows * np.reshape(scales, (-1, 1))
-    return _rows(rows, index, weight_shape, padding, by_count)
+    return _rows(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
 
 
 embedding_bag: Op = operator(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ..networks.adding_rows import add_rows
 from .arrays import Array, Coo
 
 
@@ -37,7 +39,8 @@ def coalesce(x: Coo) -> Coo:
 def summed(values: Array, groups: Array, count: int) -> Array:
     """The sums of the values of each group, along the first dimension, added one after the other."""
     total = np.zeros((count, *values.shape[1:]), values.dtype)
-    np.add.at(total, groups, values)
+    if total.size:
+        add_rows(total.reshape(count, -1), groups, values.reshape(len(groups), total.size // count))
     return total
 
 
@@ -67,6 +70,9 @@ def add_to(out: Array, a: Coo) -> Array:
             out += value
     elif a.coalesced:
         out[places(a)] += a.values.astype(out.dtype, copy=False)
+    elif out.flags.c_contiguous and out.size:
+        rows = math.prod(a.shape[:a.indices.shape[0]])
+        add_rows(out.reshape(rows, -1), keys(a.indices, a.shape), a.values.reshape(a.nnz, out.size // rows))
     else:
         np.add.at(out, places(a), a.values.astype(out.dtype, copy=False))
     return out

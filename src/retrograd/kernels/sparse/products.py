@@ -7,17 +7,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Coo
-from .coordinates import coalesce, masked_once
+from .coordinates import coalesce, masked_once, summed
 from .structure import ranges
-
-
-def rows_summed(rows: Array, terms: Array, count: int) -> Array:
-    """The sums of the rows of `terms` with the same number in `rows`, which are in order."""
-    out = np.zeros((count, *terms.shape[1:]), terms.dtype)
-    if rows.size:
-        first = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
-        out[rows[first]] = np.add.reduceat(terms, first, axis=0)
-    return out
 
 
 def check_sizes(a: Any, b: Any) -> None:
@@ -33,7 +24,7 @@ def sparse_times_dense(a: Coo, b: Array) -> Array:
     a = coalesce(a)
     rows, columns = a.indices
     scales = a.values if b.ndim == 1 else a.values[:, None]
-    return rows_summed(rows, scales * b[columns], a.shape[0])
+    return summed(scales * b.take(columns, 0), rows, a.shape[0])
 
 
 def sparse_times_sparse(a: Coo, b: Coo) -> Coo:
