@@ -111,8 +111,7 @@ from .tensors.functions.linalg.determinants import det, inverse, logdet, pinvers
 from .tensors.functions.linalg.distances import cdist, cross, pdist
 from .tensors.functions.linalg.factorizations import cholesky, qr, svd
 from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
-from .tensors.functions.linalg.matrix import (
-    bmm, dot, matmul, mm, mm as dsmm, mm as hsmm, mm as spmm, mv, outer, outer as ger, trace, vdot)
+from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensors.functions.linalg.norms import dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
@@ -146,8 +145,8 @@ from .tensors.functions.shapes.view_copies import (
     view_copy)
 from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensors.functions.sparse import (
-    hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor,
-    sspaddmm, sspaddmm as saddmm)
+    dsmm, hsmm, hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor,
+    sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack

@@ -1083,18 +1083,6 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def mm(input: Tensor, mat2: Tensor, out_dtype: _dtype, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def dsmm(input: Tensor, mat2: Tensor, out_dtype: _dtype, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def hsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def hsmm(input: Tensor, mat2: Tensor, out_dtype: _dtype, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-@overload
-def spmm(input: Tensor, mat2: Tensor, out_dtype: _dtype, *, out: Tensor | None = None) -> Tensor: ...
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -1535,6 +1523,8 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
     out: Tensor | None = None, axis: _int = 0,
 ) -> Tensor: ...
+def dsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def hsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def resize_as_sparse_(input: Any, the_template: Any) -> Tensor: ...
 def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
@@ -1556,6 +1546,7 @@ def sparse_csr_tensor(
     crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
     pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
 ) -> Tensor: ...
+def spmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def sspaddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _int | _float | _complex = 1,
     alpha: _int | _float | _complex = 1, out: Tensor | None = None,
@@ -1637,25 +1628,25 @@ __all__ = ["e", "inf", "nan", "pi", "autograd", "nn", "accelerator", "backends",
     "sort", "topk", "isin", "unique", "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm",
     "chain_matmul", "einsum", "inner", "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist",
     "cross", "pdist", "cholesky", "qr", "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm",
-    "dsmm", "hsmm", "spmm", "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm",
-    "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear",
-    "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve",
-    "alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
-    "feature_dropout", "feature_dropout_", "native_dropout", "embedding", "embedding_bag", "embedding_renorm_",
-    "batch_norm", "group_norm", "instance_norm", "layer_norm", "native_batch_norm", "native_group_norm",
-    "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax", "nanmean", "nanquantile", "quantile",
-    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "mean", "nansum", "prod", "std",
-    "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t",
-    "transpose", "block_diag", "cartesian_prod", "combinations", "diagflat", "kron", "vander", "as_strided",
-    "as_strided_", "empty_permuted", "empty_strided", "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat",
-    "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split",
-    "split_with_sizes", "stack", "tensor_split", "unbind", "vsplit", "vstack", "broadcast_shapes", "diag",
-    "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid", "repeat_interleave", "roll", "rot90", "tile",
-    "tril", "triu", "broadcast_tensors", "broadcast_to", "clone", "flatten", "ravel", "reshape", "squeeze",
-    "unflatten", "unsqueeze", "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy",
-    "narrow_copy", "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy",
-    "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsafe_chunk", "unsafe_split",
-    "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "view_copy",
-    "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter", "hspmm", "resize_as_sparse_", "smm",
-    "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "sspaddmm", "saddmm",
-    "istft", "stft", "Tensor", "to_dlpack", "_C", "_sample_dirichlet", "_standard_gamma", "_utils"]
+    "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm",
+    "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp",
+    "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_",
+    "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+    "native_dropout", "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm",
+    "layer_norm", "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax",
+    "logsumexp", "softmax", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax",
+    "argmin", "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint",
+    "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod",
+    "combinations", "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided",
+    "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate",
+    "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split",
+    "unbind", "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud",
+    "meshgrid", "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to",
+    "clone", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
+    "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
+    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
+    "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
+    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor",
+    "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm", "saddmm", "istft", "stft", "Tensor", "to_dlpack",
+    "_C", "_sample_dirichlet", "_standard_gamma", "_utils"]

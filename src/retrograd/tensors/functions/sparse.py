@@ -8,6 +8,7 @@ from typing import Any
 from ...names import reached
 from ..recording.public import public
 from ..state.base import TensorBase
+from .linalg.matrix import mm
 
 
 def implementation(name: str) -> Any:
@@ -72,6 +73,18 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
 
 
 # Products
+
+def _product(name: str) -> Any:
+    @public(f"{name}(Tensor input, Tensor mat2)", name=name,
+            doc="The product of two matrices: an old name of `mm`, for a sparse and a dense matrix.")
+    def product(input: Any, mat2: Any) -> TensorBase:
+        return mm(input, mat2)  # type: ignore[no-any-return]
+
+    return product
+
+
+dsmm, hsmm, spmm = map(_product, ("dsmm", "hsmm", "spmm"))
+
 
 @public("hspmm(Tensor mat1, Tensor mat2, *, Tensor out=None)")
 def hspmm(mat1: Any, mat2: Any, *, out: Any = None) -> TensorBase:
