@@ -185,6 +185,18 @@ index = torch.tensor([[0, 1], [2, 2], [3, 0]])
 gradients(lambda a: torch.gather(a, 1, index, sparse_grad=True), a)
 gradients(lambda a: a.gather(0, torch.tensor([[0, 1, 2, 0]]), sparse_grad=True), a)
 """,
+    "minimizing": """
+e = torch.nn.Embedding(3, 2, sparse=True, _weight=torch.ones(3, 2))
+optimizer = torch.optim.LBFGS(e.parameters(), max_iter=2)
+
+def closure():
+    optimizer.zero_grad()
+    loss = e(torch.tensor([0, 1])).pow(2).sum()
+    loss.backward()
+    return loss
+
+print(optimizer.step(closure), e.weight.data)
+""",
     "graph convolution": """
 torch.manual_seed(3)
 n, edges = 12, torch.randint(0, 12, (2, 30))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import dtypes as _dtypes
 from ..errors import warn_once as _warn_once
 from ..names import missing as _missing
+from ..tensors.arguments.options import check_tensors as _check_tensors
 from ..tensors.functions.sparse import implementation as _implementation, sparse_coo_tensor as _sparse_coo_tensor
 from ..tensors.recording.public import public as _public
 from ..tensors.sparse.construction import Invariants as _Invariants
@@ -26,18 +27,21 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: Any = None) -> Tensor:
     tensor([[1., 1., 1.],
             [1., 1., 1.]])
     """
+    _check_tensors("_sparse_mm", sparse=mat1, dense=mat2)
     return _implementation("_sparse_mm")(mat1, mat2, reduce)  # type: ignore[no-any-return]
 
 
 @_public()
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
     """beta * mat + alpha * (mat1 @ mat2), for a sparse matrix `mat1`. Its gradient has its indices."""
+    _check_tensors("_sparse_addmm", input=mat, mat1=mat1, mat2=mat2)
     return _implementation("_sparse_addmm")(mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
 
 
 @_public()
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
     """alpha * (mat1 @ mat2) at the indices of the CSR matrix `input`, plus beta * input."""
+    _check_tensors("sparse_sampled_addmm", input=input, mat1=mat1, mat2=mat2)
     return _implementation("_sampled_addmm")(input, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
 
 
@@ -50,12 +54,14 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
 @_public()
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The softmax of the stored values along a dimension. Elements that are not stored count as minus infinity."""
+    _check_tensors("_sparse_softmax", input=input)
     return _implementation("_sparse_softmax")(input, dim, dtype=dtype)  # type: ignore[no-any-return]
 
 
 @_public()
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The logarithm of the softmax of the stored values along a dimension."""
+    _check_tensors("_sparse_log_softmax", input=input)
     return _implementation("_sparse_log_softmax")(input, dim, dtype=dtype)  # type: ignore[no-any-return]
 
 

@@ -57,6 +57,9 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None,
                       check_invariants: bool | None = None, is_coalesced: bool | None = None) -> Any:
     """See `torch.sparse_coo_tensor`."""
     if values is None:
+        if indices is None and size is None:
+            raise TypeError("sparse_coo_tensor() received an invalid combination of arguments - got (), but expected "
+                            "one of:\n * (object indices, object values, tuple of ints size)\n * (tuple of ints size)")
         return _finished(empty(tuple(indices if size is None else size), dtype), device, requires_grad)
     values, indices = _data(values, dtype), _numbers(indices)
     indices = indices.reshape(1, -1) if indices.ndim == 1 and size is None else indices

@@ -142,7 +142,7 @@ def mul_(self: Any, other: Any) -> Any:
             held[...] = made                             # as in PyTorch, other tensors may share this memory
             self._array.values = held
         return self
-    raise RuntimeError("mul_(dense, sparse) is not supported: the product is sparse. Use dense * sparse instead.")
+    return METHODS["copy_"](self, TABLE["to_dense"](result))
 
 
 @sparse("div_", "__itruediv__", "divide_", "true_divide_")
