@@ -94,13 +94,13 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Kernels look for several faults of one call in another order, and name themselves": (
         285, lambda e: e.refused and e.types[0] == e.types[1] != "TypeError"),
     "PyTorch's Python functions hand wrong arguments to a function of C++, which names their types": (
-        210, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
+        190, lambda e: e.refused and e.types[0] == "TypeError" and e.name not in _TABLED),
     "An int given as `out` counts as an out of that dtype in some of PyTorch's functions": (
         17, lambda e: e.call.endswith("out=1)") and (e.refused or e.theirs.startswith("ok torch.int64 of"))),
     "Python refuses to compare complex numbers; here a complex option beside real tensors is sometimes cut": (
         21, lambda e: not e.theirs.startswith("ok") and "1j" in e.call),
     "A flag may be anything that is true or false; None for a dim, all dims": (
-        253, lambda e: e.taken and e.types[0] == "TypeError"),
+        273, lambda e: e.taken and e.types[0] == "TypeError"),
     "One function is the method too, of which sizes are given one by one": (
         11, lambda e: e.theirs.startswith("TypeError") and e.of("flip|tile|reshape|broadcast_to")),
     "Of a list, later elements are looked at when they are used": (
@@ -112,7 +112,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing": (
         60, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_MEANINGLESS)),
     "PyTorch takes it, and it is not there": (
-        9, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_ABSENT)),
+        2, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_ABSENT)),
     "It means something, and is taken here": (
         30, lambda e: e.taken and e.of(_TAKEN)),
     "Both take it; PyTorch's dtype or shape is that of one operand, against its own rules": (
