@@ -291,3 +291,20 @@ def test_random_matrices(seed: int) -> None:
         found.append([x.detach().numpy() for x in (*results, v.grad, d.grad)])
     for theirs, ours in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("width", [1, 3, 16])
+def test_products_have_the_same_bits(width: int) -> None:
+    draws = np.random.default_rng(width)
+    indices, values = draws.integers(0, 40, (2, 300)), draws.random(300, np.float32)
+    dense, start = draws.standard_normal((2, 40, width)).astype(np.float32)
+    found = []
+    for library in (torch, retrograd):
+        a = library.sparse_coo_tensor(library.tensor(indices), library.tensor(values), (40, 40))
+        x, y = library.tensor(dense), library.tensor(start)
+        results = [library.mm(a, x), library.sparse.mm(a.coalesce(), x), library.addmm(y, a, x, beta=0.3, alpha=0.7),
+                   x.t() @ a]
+        found.append([result.numpy() for result in results])
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..networks.adding_rows import add_rows
 from .arrays import Array, Coo
-from .coordinates import coalesce, masked_once, summed
+from .coordinates import coalesce, masked_once
 from .structure import ranges
 
 
@@ -19,12 +20,46 @@ def check_sizes(a: Any, b: Any) -> None:
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {a.shape[1]}, got {b.shape[0]}")
 
 
-def sparse_times_dense(a: Coo, b: Array) -> Array:
-    """The product of a sparse and a dense matrix, or vector."""
-    a = coalesce(a)
+# A row with more stored elements than this is not added element by element.
+_ROUNDS = 4096
+
+
+def sparse_times_dense(a: Coo, b: Array, start: Array | None = None) -> Array:
+    """The product of a sparse and a dense matrix, or vector, added to `start`.
+
+    PyTorch adds the product of each stored element in their order, by fused instructions, which round once. For float32
+    this function does the same.
+    """
     rows, columns = a.indices
-    scales = a.values if b.ndim == 1 else a.values[:, None]
-    return summed(scales * b.take(columns, 0), rows, a.shape[0])
+    matrix = b[:, None] if b.ndim == 1 else b
+    if start is None:
+        out = np.zeros((a.shape[0], matrix.shape[1]), np.result_type(a.dtype, b.dtype))
+    else:
+        out = np.array(np.broadcast_to(start, (a.shape[0], matrix.shape[1])), order="C")
+    counts = np.bincount(rows, minlength=a.shape[0])
+    if out.size and a.nnz:
+        if out.dtype == np.float32 and a.nnz and int(counts.max()) <= _ROUNDS:
+            _add_fused(out, rows, a.values, matrix, columns, counts)
+        else:
+            add_rows(out, rows, a.values[:, None] * matrix.take(columns, 0))
+    return out[:, 0] if b.ndim == 1 else out
+
+
+def _add_fused(out: Array, rows: Array, values: Array, matrix: Array, columns: Array, counts: Array) -> None:
+    """Add in rounds: first the first element of each row, then the second elements, and so on.
+
+    The product of two float32 numbers is exact in float64, so that only the sum is rounded.
+    """
+    order, by_count = np.argsort(rows, kind="stable"), np.argsort(-counts, kind="stable")
+    starts, falling = (np.cumsum(counts) - counts)[by_count], -counts[by_count]
+    sums = out.take(by_count, 0)
+    for k, reached in enumerate(np.searchsorted(falling, -np.arange(-int(falling[0])), side="left").tolist()):
+        at = order.take(starts[:reached] + k)
+        part = matrix.take(columns.take(at), 0).astype(np.float64)
+        part *= values.take(at)[:, None]
+        part += sums[:reached]
+        sums[:reached] = part
+    out[by_count] = sums
 
 
 def sparse_times_sparse(a: Coo, b: Coo) -> Coo:
@@ -74,14 +109,14 @@ def bmm(a: Coo, b: Array) -> Array:
 
 def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * x + alpha * (mat1 @ mat2)."""
+    if isinstance(mat1, Coo) and not isinstance(mat2, Coo) and not isinstance(x, Coo):
+        check_sizes(mat1, mat2)
+        scaled = mat1 if alpha == 1 else mat1.with_values((mat1.values * alpha).astype(mat1.dtype, copy=False))
+        return sparse_times_dense(scaled, mat2, None if beta == 0 else x * np.asarray(beta, mat1.dtype))
     product = mm(mat1, mat2)
-    if isinstance(product, Coo):
-        product = product if alpha == 1 else product.with_values(product.values * alpha)
-        x = x if beta == 1 else x * beta
-        return x + product
-    product = product if alpha == 1 else product * alpha
-    scaled = x if beta == 1 else x * beta
-    return np.asarray(product + scaled if beta != 0 else product)
+    if alpha != 1:
+        product = product * alpha
+    return product if beta == 0 else x * beta + product
 
 
 def pattern_product(pattern: Coo, left: Array, right: Array) -> Coo:
