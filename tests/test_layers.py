@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
      "compiling"),
-    ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
+    ("optimized", "compiler", "hub", "jit", "multiprocessing", "profiler", "viz", "testing", "cuda", "accelerator",
      "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports"),
     ("", "distributions", "wiring"),
     ("command", "__main__"),

@@ -159,6 +159,7 @@ if TYPE_CHECKING:
         hub as hub,
         jit as jit,
         multiprocessing as multiprocessing,
+        profiler as profiler,
         signal as signal,
     )
 
@@ -179,6 +180,7 @@ _LATE = [
     "hub",
     "jit",
     "multiprocessing",
+    "profiler",
     "signal",
 ]
 if not TYPE_CHECKING:

@@ -38,6 +38,7 @@ from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn
 from retrograd import optim as optim
 from retrograd import overrides as overrides
+from retrograd import profiler as profiler
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
 from retrograd import signal as signal

@@ -13,3 +13,7 @@ def test_windows_of_signals_are_the_same() -> None:
 
 def test_processes_share_tensors_and_fail_in_the_same_way() -> None:
     same("processes.py", lines=17)
+
+
+def test_profiles_of_training_loops_take_the_same_steps() -> None:
+    same("training_profiles.py", lines=140)
