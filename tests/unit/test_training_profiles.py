@@ -9,7 +9,6 @@ import pytest
 import retrograd as torch
 from retrograd.profiler import ProfilerAction, ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")
 
 
@@ -84,6 +83,19 @@ def test_a_trace_has_the_metadata(tmp_path: Path) -> None:
     trace = json.loads(path.read_text())
     assert (trace["key"], trace["list"], trace["record_shapes"]) == ('a "text"', [1], 1)
     assert [event["name"] for event in trace["traceEvents"]] == ["aten::ones"]
+
+
+def test_stacks_are_empty(tmp_path: Path) -> None:
+    with profile(with_stack=True) as prof:
+        torch.ones(2)
+    prof.export_stacks(str(tmp_path / "stacks"))
+    assert (tmp_path / "stacks").read_text() == ""
+    with pytest.raises(ValueError, match="metric should be one of: "):
+        prof.export_stacks(str(tmp_path / "stacks"), "count")
+    with profile() as prof:
+        torch.ones(2)
+    with pytest.raises(AssertionError, match=r"export_stacks\(\) requires with_stack=True"):
+        prof.export_stacks(str(tmp_path / "stacks"))
 
 
 def test_memory_and_operations_are_counted() -> None:

@@ -248,6 +248,21 @@ class EventList(list[Any]):
              "pid": os.getpid(), "tid": event.thread, "ts": event.time_range.start, "dur": event.cpu_time_total,
              "args": {"Input Dims": event.input_shapes} if event.input_shapes else {}} for event in self]}
 
+    def export_stacks(self, path: str | os.PathLike[str], metric: str) -> None:
+        """Write a line for each event with a stack. No event has a stack, so the file is empty.
+
+        `metric` must be one of `supported_export_stacks_metrics`. Raises ValueError for another metric.
+        """
+        if metric not in _METRICS:
+            raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics}")
+        with open(path, "w", encoding="utf-8"):
+            pass
+
+    @property
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """The metrics of `export_stacks`."""
+        return [*_METRICS]
+
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Write `chrome_trace` to a file, for chrome://tracing or ui.perfetto.dev."""
         with open(path, "w", encoding="utf-8") as file:
