@@ -17,3 +17,7 @@ def test_processes_share_tensors_and_fail_in_the_same_way() -> None:
 
 def test_profiles_of_training_loops_take_the_same_steps() -> None:
     same("training_profiles.py", lines=140)
+
+
+def test_files_for_tensorboard_hold_the_same_events() -> None:
+    same("tensorboard_events.py", lines=240)

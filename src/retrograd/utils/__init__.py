@@ -6,9 +6,10 @@ from ..names import missing
 from . import checkpoint, dlpack, hooks
 
 if TYPE_CHECKING:
-    from . import _pytree as _pytree, data as data           # imported when a program first names the module
+    # imported when a program first names them
+    from . import _pytree as _pytree, data as data, tensorboard as tensorboard
 
 __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["_pytree", "data"])
+    __getattr__ = missing(__name__, __all__, modules=["_pytree", "data", "tensorboard"])
