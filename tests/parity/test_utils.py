@@ -21,3 +21,7 @@ def test_profiles_of_training_loops_take_the_same_steps() -> None:
 
 def test_files_for_tensorboard_hold_the_same_events() -> None:
     same("tensorboard_events.py", lines=240)
+
+
+def test_tables_of_measured_times_are_the_same() -> None:
+    same("benchmark_tables.py", lines=2700)

@@ -7,9 +7,9 @@ from . import checkpoint, dlpack, hooks
 
 if TYPE_CHECKING:
     # imported when a program first names them
-    from . import _pytree as _pytree, data as data, tensorboard as tensorboard
+    from . import _pytree as _pytree, benchmark as benchmark, data as data, tensorboard as tensorboard
 
 __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["_pytree", "data", "tensorboard"])
+    __getattr__ = missing(__name__, __all__, modules=["_pytree", "benchmark", "data", "tensorboard"])
