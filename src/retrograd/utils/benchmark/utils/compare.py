@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from enum import Enum, auto
 from typing import Any
@@ -11,9 +10,9 @@ from .common import Measurement, magnitude, ordered_unique, select_unit, trim_si
 
 __all__ = ["Colorize", "Compare"]
 
-# Codes for a terminal, with the ratio to the best time below which a time has the code.
-_COLORS = ((1.0001, "\033[92m\033[1m"), (1.1, "\033[34m\033[1m"), (2.0, ""), (5.0, "\033[2m\033[91m"),
-           (math.inf, "\033[31m\033[1m"))
+# Codes for a terminal: for times that are so much worse than the best, and for those that are nearly the best.
+_WORSE = ((5.0, "\033[31m\033[1m"), (2.0, "\033[2m\033[91m"))
+_NEAR = ((1.01, "\033[92m\033[1m"), (1.1, "\033[34m\033[1m"))
 _END = "\033[0m\033[0m"
 
 
@@ -106,20 +105,23 @@ class Compare:
         if self._trim_significant_figures:
             decimals = min([max(result.significant_figures - n, 0) for result, n in zip(found, digits)])
         length = max(digits) + decimals + (1 if decimals else 0)
-        texts = [name, *(self._cell(result, scale, length, decimals) for result in results)]
+        marks = [self._mark(result) for result in results]
+        room = len(" (! XX%)") if any(marks) else 0
+        texts = [name, *("" if result is None else self._time(result, scale, length, decimals) + mark.ljust(room)
+                         for result, mark in zip(results, marks))]
         width = max([len(text) for text in texts])
         return [text.center(width) for text in texts]
 
-    def _cell(self, result: Measurement | None, scale: float, length: int, decimals: int) -> str:
-        if result is None:
-            return ""
-        time = result.median
+    def _time(self, result: Measurement, scale: float, length: int, decimals: int) -> str:
+        time = result.median / scale
         if self._trim_significant_figures:
             time = trim_sigfig(time, result.significant_figures)
-        mark = ""
-        if self._highlight_warnings and result.has_warnings:
-            mark = f" (! {result.iqr / result.median * 100:.0f}%)"
-        return f"{time / scale:>{length}.{decimals}f}{mark}"
+        return f"{time:>{length}.{decimals}f}"
+
+    def _mark(self, result: Measurement | None) -> str:
+        if result is None or not self._highlight_warnings or not result.has_warnings:
+            return ""
+        return f" (! {result.iqr / result.median * 100:.0f}%)"
 
     def _colored(self, text: str, row: int, column: int, cells: list[list[Any]]) -> str:
         result = cells[row][column]
@@ -130,9 +132,9 @@ class Compare:
         else:
             others = [line[column] for line in cells if line[column] is not None
                       and line[column].task_spec.num_threads == result.task_spec.num_threads]
-        best = min([other.median for other in others if other is not None])
-        code = next(code for limit, code in _COLORS if result.median / best <= limit)
-        return f"{code}{text}{_END}" if code else text
+        ratio = result.median / min([other.median for other in others if other is not None])
+        codes = [code for limit, code in _WORSE if ratio >= limit] + [code for limit, code in _NEAR if ratio <= limit]
+        return f"{codes[0]}{text}{_END}" if codes else text
 
 
 def _row(result: Measurement) -> tuple[int, str, str]:
