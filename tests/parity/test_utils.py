@@ -25,3 +25,7 @@ def test_files_for_tensorboard_hold_the_same_events() -> None:
 
 def test_tables_of_measured_times_are_the_same() -> None:
     same("benchmark_tables.py", lines=2700)
+
+
+def test_the_same_floating_point_operations_are_counted() -> None:
+    same("flop_counts.py", lines=45)

@@ -45,8 +45,9 @@ for count, runs, scale in itertools.product((1, 2, 3, 4, 5, 7, 10, 30), (1, 100)
         results.append(measured(*times, runs=runs, num_threads=count, sub_label=str(spread), label="random"))
 for result in results:
     print(shown(result))
-    print(result.median, f"{result.mean:.9e}", result.iqr, result.significant_figures, result.has_warnings,
-          result.title, result.env, result.as_row_name, result.meets_confidence(0.02), len(result.times), result.description)
+    print(result.median, f"{result.mean:.9e}", result.iqr, result.significant_figures, result.has_warnings)
+    print(result.title, result.env, result.as_row_name, result.meets_confidence(0.02), len(result.times),
+          result.description)
 print(shown(Measurement(2, [1.0, 2.0], specs[4])), Measurement(2, [1.0], specs[4]).as_row_name)
 say(lambda: measured().median)
 merged = Measurement.merge([measured(1.0), measured(2.0), measured(3.0, runs=2), measured(3.0, label="k")])

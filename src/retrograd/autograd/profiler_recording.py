@@ -60,8 +60,13 @@ class Recording:
         thread = self.thread
         self.outer: Recording | None = thread.observer
         Attention.watch(1)
-        self.under: Transform | None = thread.transform if self.outer is None else self.outer.under
+        self.under: Transform | None = thread.transform if self.outer is None else self.outer.beneath
         thread.observer, thread.transform, self.watching = self, self.run, True
+
+    @property
+    def beneath(self) -> Transform | None:
+        """Where a recording that is opened inside this one passes its calls on."""
+        return self.under
 
     def toggle(self, watching: bool) -> None:
         """Begin to watch this thread, or stop, if that is a change."""

@@ -7,9 +7,24 @@ from . import checkpoint, dlpack, hooks
 
 if TYPE_CHECKING:
     # imported when a program first names them
-    from . import _pytree as _pytree, benchmark as benchmark, data as data, tensorboard as tensorboard
+    from . import (
+        _pytree as _pytree,
+        benchmark as benchmark,
+        data as data,
+        flop_counter as flop_counter,
+        module_tracker as module_tracker,
+        tensorboard as tensorboard,
+    )
 
 __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks"]
 
+_LATE = [
+    "_pytree",
+    "benchmark",
+    "data",
+    "flop_counter",
+    "module_tracker",
+    "tensorboard",
+]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["_pytree", "benchmark", "data", "tensorboard"])
+    __getattr__ = missing(__name__, __all__, modules=_LATE)
