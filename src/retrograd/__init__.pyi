@@ -49,6 +49,7 @@ from retrograd import onnx as onnx
 from retrograd import optim as optim
 from retrograd import overrides as overrides
 from retrograd import package as package
+from retrograd import profiler as profiler
 from retrograd import quantization as quantization
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization

@@ -159,30 +159,32 @@ def test_a_step_of_an_optimizer_has_the_same_name() -> None:
 
 # What is shown: both are given the same events.
 
-def event_list(module: ModuleType, calls: list[tuple[str, float, float, int | None, list[list[int]]]]) -> Any:
-    their_own = {} if module is profiler_report else {"stack": [], "overload_name": ""}
+def event_list(module: ModuleType, calls: list[Any], shown: tuple[bool, bool] = (False, False)) -> Any:
+    their_own: dict[str, Any] = {} if module is profiler_report else {"stack": [], "overload_name": ""}
     events: list[Any] = []
-    for i, (name, start, end, parent, shapes) in enumerate(calls):
-        event = module.FunctionEvent(i + 1, name, 7, start, end, input_shapes=shapes, **their_own)
+    for i, (name, start, end, parent, shapes, memory, flops) in enumerate(calls):
+        event = module.FunctionEvent(i + 1, name, 7, start, end, input_shapes=shapes, cpu_memory_usage=memory,
+                                     flops=flops, **their_own)
         if parent is not None:
             event.cpu_parent = events[parent]
             events[parent].cpu_children.append(event)
         events.append(event)
-    made = module.EventList(events)
+    made = module.EventList(events, profile_memory=shown[0], with_flops=shown[1])
     made._tree_built = True
     return made
 
 
 @st.composite
-def calls(draw: st.DrawFn) -> list[tuple[str, float, float, int | None, list[list[int]]]]:
+def calls(draw: st.DrawFn) -> list[Any]:
     names = st.one_of(st.sampled_from(["aten::mul", "aten::linear"]), st.text("abc:", min_size=1, max_size=70))
     shapes = st.sampled_from([[], [[2, 3], []], [[1]], [[9] * 30] * 2]) if draw(st.booleans()) else st.just([])
-    found: list[tuple[str, float, float, int | None, list[list[int]]]] = []
+    sizes = st.one_of(st.integers(-3000, 3000), st.integers(-(1 << 40), 1 << 50))
+    found: list[Any] = []
     for _ in range(draw(st.integers(0, 6))):
         parent = draw(st.sampled_from([None, *range(len(found))]))
         low, high = (0., draw(st.sampled_from([1., 2e3, 5e6]))) if parent is None else found[parent][1:3]
         start, end = sorted([draw(st.floats(low, high)), draw(st.floats(low, high))])
-        found.append((draw(names), start, end, parent, draw(shapes)))
+        found.append((draw(names), start, end, parent, draw(shapes), draw(sizes), max(0, draw(sizes))))
     return found
 
 
@@ -196,9 +198,9 @@ SORT_KEYS = [None, "cpu_time", "cpu_time_total", "self_cpu_time_total", "cuda_ti
     "max_name_column_width": st.sampled_from([55, 20, None]),
     "max_shapes_column_width": st.sampled_from([80, 10, None]),
     "header": st.sampled_from([None, "A HEADER"]), "top_level_events_only": st.booleans(),
-    "time_unit": st.sampled_from([None, "s", "ms", "us"])}), st.booleans())
-def test_the_same_is_shown(made: Any, options: dict[str, Any], by_shape: bool) -> None:
-    (a, b) = (event_list(module, made) for module in (profiler_report, profiler_util))
+    "time_unit": st.sampled_from([None, "s", "ms", "us"])}), st.booleans(), st.tuples(st.booleans(), st.booleans()))
+def test_the_same_is_shown(made: Any, options: dict[str, Any], by_shape: bool, shown: tuple[bool, bool]) -> None:
+    (a, b) = (event_list(module, made, shown) for module in (profiler_report, profiler_util))
     assert a.table(**options) == b.table(**options)
     assert a.key_averages(by_shape).table(**options) == b.key_averages(by_shape).table(**options)
     assert str(a) == str(b)

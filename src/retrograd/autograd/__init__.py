@@ -7,8 +7,10 @@ from .backward import backward, grad
 from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .gradcheck import gradcheck, gradgradcheck
+from .profiler_activities import ProfilerActivity, kineto_available
 from .variable import Variable
 
-__all__ = ["Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
-           "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-           "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "variable"]
+__all__ = ["Function", "ProfilerActivity", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly",
+           "enable_grad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+           "inference_mode", "kineto_available", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
+           "variable"]

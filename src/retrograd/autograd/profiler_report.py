@@ -1,19 +1,21 @@
 """The events of a profile and their table, laid out character for character as in PyTorch.
 
-Times are in microseconds. The only device is the CPU, and memory is not measured, so the figures of other devices and
-of memory are 0.
+Times are in microseconds, memory in bytes. The only device is the CPU, so the figures of other devices are 0.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-_COLUMNS = ("Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls")
 _NUMBER_WIDTH = 12
 _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
+_FLOPS_UNITS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
+_STEP = "ProfilerStep#"
+_METRICS = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total")
 
 
 def time_text(microseconds: float, unit: str | None = None) -> str:
@@ -25,6 +27,18 @@ def time_text(microseconds: float, unit: str | None = None) -> str:
     if unit not in _UNITS:
         unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
     return f"{microseconds / _UNITS[unit]:.3f}{unit}"
+
+
+def memory_text(size: int) -> str:
+    """A number of bytes, in the unit that suits it.
+
+    >>> memory_text(3000)
+    '2.93 KB'
+    """
+    for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if abs(size) >= scale:
+            return f"{size / scale:.2f} {unit}"
+    return f"{size} B"
 
 
 def _share(part: float, whole: float) -> str:
@@ -54,8 +68,10 @@ class _Figures:
     input_shapes: Any
     cpu_parent: FunctionEvent | None
     device_time = device_time_total = self_device_time_total = 0.0
-    cpu_memory_usage = self_cpu_memory_usage = device_memory_usage = self_device_memory_usage = 0
+    device_memory_usage = self_device_memory_usage = 0
+    flops = cpu_memory_usage = 0
     node_id, overload_name, use_device, is_async, is_remote, is_legacy = -1, "", None, False, False, False
+    is_user_annotation = False
 
     @property
     def cpu_time_total(self) -> float:
@@ -83,11 +99,14 @@ class FunctionEvent(_Figures):
     count = 1
     sequence_nr = -1
 
-    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float,
-                 input_shapes: Any = ()) -> None:
-        self.id, self.name, self.thread = id, name, thread
+    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float, input_shapes: Any = (), *,
+                 cpu_memory_usage: int = 0, flops: int = 0, is_user_annotation: bool = False) -> None:
+        self.id, self.trace_name, self.thread = id, name, thread
+        self.name = "ProfilerStep*" if name.startswith(_STEP) else name     # the steps of a schedule are one row
         self.time_range = Interval(start_us, end_us)
         self.input_shapes = [*input_shapes]
+        self.stack: list[str] = []
+        self.cpu_memory_usage, self.flops, self.is_user_annotation = cpu_memory_usage, flops, is_user_annotation
         self.cpu_parent = None
         self.cpu_children: list[FunctionEvent] = []
 
@@ -104,19 +123,25 @@ class FunctionEvent(_Figures):
     def self_cpu_time_total(self) -> float:
         return self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
 
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        """The bytes that this call has allocated, without the calls inside it."""
+        return self.cpu_memory_usage - sum([child.cpu_memory_usage for child in self.cpu_children])
+
     def __repr__(self) -> str:
         return (f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name} "
                 f"device_type=DeviceType.CPU node_id={self.node_id} cpu_time={self.cpu_time_str} "
                 f"start_us={self.time_range.start} end_us={self.time_range.end} "
                 f"cpu_children={[child.id for child in self.cpu_children]} None_time=0.000us name={self.name} "
-                f"thread={self.thread} input_shapes={self.input_shapes} cpu_memory_usage=0 None_memory_usage=0 "
-                f"is_async=False is_remote=False seq_nr={self.sequence_nr} is_legacy=False>")
+                f"thread={self.thread} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} "
+                f"None_memory_usage=0 is_async=False is_remote=False seq_nr={self.sequence_nr} is_legacy=False>")
 
 
 class FunctionEventAvg(_Figures):
     """All calls of one name, or of one name and one set of shapes: their number and their total times."""
 
     cpu_time_total = self_cpu_time_total = 0.0
+    self_cpu_memory_usage = 0
 
     def __init__(self) -> None:
         self.key: str | None = None
@@ -129,11 +154,15 @@ class FunctionEventAvg(_Figures):
         if self.key is None:
             self.key, self.input_shapes = other.key, other.input_shapes
             self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
+            self.is_user_annotation = other.is_user_annotation
         if other.key != self.key:
             raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
         self.count += other.count
         self.cpu_time_total += other.cpu_time_total
         self.self_cpu_time_total += other.self_cpu_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        self.flops += other.flops
         return self
 
     __iadd__ = add
@@ -141,11 +170,18 @@ class FunctionEventAvg(_Figures):
     def __repr__(self) -> str:
         return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
                 f"cpu_time={self.cpu_time_str}  self_cuda_time=0.000us cuda_time=0.000us "
-                f"input_shapes={self.input_shapes} cpu_memory_usage=0 cuda_memory_usage=0>")
+                f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>")
 
 
 class EventList(list[Any]):
-    """Events, or averages of events, with the methods of a profile's results."""
+    """Events, or averages of events, with the methods of a profile's results.
+
+    With `profile_memory` and with `with_flops`, the table shows memory and floating-point operations.
+    """
+
+    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False) -> None:
+        super().__init__(events)
+        self._profile_memory, self._with_flops = profile_memory, with_flops
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -162,7 +198,7 @@ class EventList(list[Any]):
         if not group_by_input_shapes:
             for average in averages.values():
                 average.input_shapes = ""
-        return EventList(averages.values())
+        return EventList(averages.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
 
     def total_average(self) -> FunctionEventAvg:
         """All events added up, under the name "Total"."""
@@ -187,19 +223,17 @@ class EventList(list[Any]):
             attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
             events = sorted(self, key=lambda event: getattr(event, attribute), reverse=True)
         total = self.self_cpu_time_total
-        names, widths = ["Name", *_COLUMNS], [_width([event.key for event in self], max_name_column_width)]
-        widths += [_NUMBER_WIDTH] * len(_COLUMNS)
-        shapes = any(event.input_shapes for event in self)
-        if shapes:
-            names.append("Input Shapes")
-            widths.append(_width([event.input_shapes for event in self], max_shapes_column_width))
-        rows: list[list[str]] = []
-        for event in events:
-            if len(rows) == row_limit:
-                break
-            if not (top_level_events_only and event.cpu_parent is not None):
-                row = [_shortened(event.key, max_name_column_width), *_figures(event, total, time_unit)]
-                rows.append(row + [str(event.input_shapes)[: widths[-1]]] * shapes)
+        columns = [_Column("Name", _width([event.key for event in self], max_name_column_width),
+                           lambda event: _shortened(event.key, max_name_column_width)),
+                   *_time_columns(total, time_unit), *_memory_columns() * self._profile_memory,
+                   _Column("# of Calls", _NUMBER_WIDTH, lambda event: str(event.count))]
+        if any(event.input_shapes for event in self):
+            width = _width([event.input_shapes for event in self], max_shapes_column_width)
+            columns.append(_Column("Input Shapes", width, lambda event: str(event.input_shapes)[:width]))
+        columns += _flops_column([event.flops for event in self]) * self._with_flops
+        shown = [event for event in events if not (top_level_events_only and event.cpu_parent is not None)]
+        rows = [[column.text(event) for column in columns] for event in shown[: None if row_limit < 0 else row_limit]]
+        names, widths = [column.name for column in columns], [column.width for column in columns]
         double, single = "=" * (sum(widths) + 2 * len(widths) - 2), _line(["-" * width for width in widths], widths)
         lines = [] if header is None else [double, header]
         if top_level_events_only:
@@ -210,9 +244,24 @@ class EventList(list[Any]):
     def chrome_trace(self) -> dict[str, Any]:
         """The events in the Trace Event Format, which Chrome and Perfetto read."""
         return {"displayTimeUnit": "ms", "traceEvents": [
-            {"ph": "X", "cat": "cpu_op", "name": event.key, "pid": os.getpid(), "tid": event.thread,
-             "ts": event.time_range.start, "dur": event.cpu_time_total,
+            {"ph": "X", "cat": "user_annotation" if event.is_user_annotation else "cpu_op", "name": event.trace_name,
+             "pid": os.getpid(), "tid": event.thread, "ts": event.time_range.start, "dur": event.cpu_time_total,
              "args": {"Input Dims": event.input_shapes} if event.input_shapes else {}} for event in self]}
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str) -> None:
+        """Write a line for each event with a stack. No event has a stack, so the file is empty.
+
+        `metric` must be one of `supported_export_stacks_metrics`. Raises ValueError for another metric.
+        """
+        if metric not in _METRICS:
+            raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics}")
+        with open(path, "w", encoding="utf-8"):
+            pass
+
+    @property
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """The metrics of `export_stacks`."""
+        return [*_METRICS]
 
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Write `chrome_trace` to a file, for chrome://tracing or ui.perfetto.dev."""
@@ -233,10 +282,36 @@ def _shortened(name: str, limit: int | None) -> str:
     return name if limit is None or len(name) < limit - 3 else name[: limit - 3] + "..."
 
 
-def _figures(event: Any, total: float, unit: str | None) -> list[str]:
-    own, whole = event.self_cpu_time_total, event.cpu_time_total
-    return [_share(own, total), time_text(own, unit), _share(whole, total), time_text(whole, unit),
-            time_text(event.cpu_time, unit), str(event.count)]
+class _Column(NamedTuple):
+    """A column of the table: its name, its width, and how it shows an event."""
+
+    name: str
+    width: int
+    text: Callable[[Any], str]
+
+
+def _time_columns(total: float, unit: str | None) -> list[_Column]:
+    return [_Column(name, _NUMBER_WIDTH, text) for name, text in (
+        ("Self CPU %", lambda event: _share(event.self_cpu_time_total, total)),
+        ("Self CPU", lambda event: time_text(event.self_cpu_time_total, unit)),
+        ("CPU total %", lambda event: _share(event.cpu_time_total, total)),
+        ("CPU total", lambda event: time_text(event.cpu_time_total, unit)),
+        ("CPU time avg", lambda event: time_text(event.cpu_time, unit)))]
+
+
+def _memory_columns() -> list[_Column]:
+    return [_Column("CPU Mem", _NUMBER_WIDTH, lambda event: memory_text(event.cpu_memory_usage)),
+            _Column("Self CPU Mem", _NUMBER_WIDTH, lambda event: memory_text(event.self_cpu_memory_usage))]
+
+
+def _flops_column(flops: list[int]) -> list[_Column]:
+    """The column of floating-point operations, in the unit that suits the smallest number; none if nothing counts."""
+    counted = [number for number in flops if number > 0]
+    if not counted:
+        return []
+    power = max(0, min(int(math.log10(min(counted)) // 3), len(_FLOPS_UNITS) - 1))
+    return [_Column(f"Total {_FLOPS_UNITS[power]}", _NUMBER_WIDTH,
+                    lambda event: "--" if event.flops <= 0 else f"{event.flops / 1000**power:8.3f}")]
 
 
 def _line(cells: list[str], widths: list[int]) -> str:
