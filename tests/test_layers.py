@@ -22,7 +22,7 @@ FUNCTION_LINES = 40  # without the docstring
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__"),
+    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits"),
     ("kernels",),
     ("ops",),
     ("graph",),
@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
      "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
      "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
-     "_dynamo", "fx", "onnx", "package", "ao", "quantization"),
+     "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse"),
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )

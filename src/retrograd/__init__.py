@@ -7,9 +7,16 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
-    _C as _C, _utils as _utils, accelerator, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
+    _C as _C, _utils as _utils, accelerator, amp, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
     return_types, special, storage, testing, torch_version, utils, version, viz, xpu)
 from .accelerator import get_device_module
+from .amp.autocast_mode import autocast
+from .amp.grad_scaler import GradScaler
+from .amp.switches import (
+    autocast_decrement_nesting, autocast_increment_nesting, clear_autocast_cache, get_autocast_cpu_dtype,
+    get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_cache_enabled, is_autocast_cpu_enabled,
+    is_autocast_enabled, set_autocast_cache_enabled, set_autocast_cpu_dtype, set_autocast_cpu_enabled,
+    set_autocast_dtype, set_autocast_enabled, set_autocast_gpu_dtype)
 from .assertions import (
     _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index,
     _check_is_size as _check_is_size, _check_not_implemented as _check_not_implemented,
@@ -22,11 +29,13 @@ from .compiling import compile
 from .control_flow import cond, fork, wait, while_loop
 from .devices import device
 from .dtypes import (
-    bool_ as bool, cdouble, cfloat, complex64, complex128, double, dtype, finfo, float16, float32, float64,
-    float_ as float, get_default_dtype, half, iinfo, int8, int16, int32, int64, int_ as int, long, set_default_dtype,
-    short, uint8)
+    bfloat16, bool_ as bool, cdouble, cfloat, chalf, complex32, complex64, complex128, double, dtype, float4_e2m1fn_x2,
+    float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
+    float_ as float, get_default_dtype, half, int8, int16, int32, int64, int_ as int, long, set_default_dtype, short,
+    uint8, uint16, uint32, uint64)
 from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
+from .limits import finfo, iinfo
 from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
 from .nn.borrowed import BORROWED as _BORROWED
 from .nn.functional.activation import celu, celu_, selu, selu_
@@ -43,7 +52,8 @@ from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
 from .tensors.arguments.options import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided)
+    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr,
+    sparse_coo, sparse_csc, sparse_csr, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
     can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
@@ -51,18 +61,19 @@ from .tensors.face.conversion import (
 from .tensors.face.interop import detach, detach_
 from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
-    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor)
+    BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor,
+    ShortTensor)
 from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
     are_deterministic_algorithms_enabled, compiled_with_cxx11_abi, get_default_device, get_deterministic_debug_mode,
-    get_float32_matmul_precision, get_num_interop_threads, is_autocast_enabled,
+    get_float32_matmul_precision, get_num_interop_threads,
     is_deterministic_algorithms_warn_only_enabled, is_vulkan_available, set_default_device, set_default_tensor_type,
     set_deterministic_debug_mode, set_float32_matmul_precision, set_flush_denormal, set_num_interop_threads,
     use_deterministic_algorithms)
 from .tensors.face.storage import (
-    BoolStorage, ByteStorage, CharStorage, ComplexDoubleStorage, ComplexFloatStorage, DoubleStorage, FloatStorage,
-    HalfStorage, IntStorage, LongStorage, ShortStorage, TypedStorage, UntypedStorage, is_storage)
+    BFloat16Storage, BoolStorage, ByteStorage, CharStorage, ComplexDoubleStorage, ComplexFloatStorage, DoubleStorage,
+    FloatStorage, HalfStorage, IntStorage, LongStorage, ShortStorage, TypedStorage, UntypedStorage, is_storage)
 from .tensors.face.threading import get_num_threads, set_num_threads
 from .tensors.functions.creation.creation import (
     complex, empty, empty_like, eye, full, full_like, ones, ones_like, scalar_tensor, tensor, zeros, zeros_like)
@@ -160,6 +171,9 @@ from .tensors.functions.shapes.view_copies import (
     unsafe_chunk, unsafe_split, unsafe_split_with_sizes, unsqueeze_copy, view_as_complex_copy, view_as_real_copy,
     view_copy)
 from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
+from .tensors.functions.sparse import (
+    dsmm, hsmm, hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor,
+    sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
@@ -185,6 +199,7 @@ if TYPE_CHECKING:
         package as package,
         quantization as quantization,
         signal as signal,
+        sparse as sparse,
         types as types,
     )
 
@@ -194,7 +209,7 @@ _wire()
 _keep_freed_memory()
 
 _INTERNAL = {"TYPE_CHECKING", "assertions", "command", "compiling", "control_flow", "devices", "dtypes", "errors",
-             "graph", "kernels", "modes", "names", "ops", "optimized", "symbols", "tensors",
+             "graph", "kernels", "limits", "modes", "names", "ops", "optimized", "symbols", "tensors",
              "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
@@ -219,6 +234,7 @@ _LATE = [
     "package",
     "quantization",
     "signal",
+    "sparse",
     "types",
 ]
 if not TYPE_CHECKING:

@@ -1,10 +1,14 @@
 """Element types with PyTorch's names, and PyTorch's promotion between them.
 
 Promotion takes pairs (NumPy dtype, whether the operand has dimensions), not tensors.
+
+NumPy lacks some of PyTorch's types. The package `ml_dtypes` has bfloat16 and the floats of 8 bits. It is imported when
+a program first makes a tensor of such a type, and only then the type has a NumPy dtype.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -12,25 +16,53 @@ import numpy as np
 
 # Categories in order: a lower category yields to a higher one.
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
-_CATEGORY = {"b": BOOL, "i": INTEGRAL, "u": INTEGRAL, "f": FLOATING, "c": COMPLEX}
+# The types of ml_dtypes have NumPy's letter V, but for one of them.
+_CATEGORY = {"b": BOOL, "i": INTEGRAL, "u": INTEGRAL, "f": FLOATING, "V": FLOATING, "c": COMPLEX}
+_KIND = {"V": "f"}
 
 
 class dtype:
     """An element type, such as `float32`. There is one object for each; compare with `is` or `==`.
 
-    NumPy takes it wherever it takes a dtype, through the attribute `dtype`.
+    NumPy takes it wherever it takes a dtype, through the attribute `dtype`. Some types need the package `ml_dtypes`.
+    For those, `dtype` raises ModuleNotFoundError if the package is missing.
     """
 
     __module__ = "retrograd"                                 # where programs find it
-    __slots__ = ("category", "dtype", "legacy", "name")
+    __slots__ = ("category", "dtype", "itemsize", "kind", "legacy", "name")
     of: ClassVar[dict[np.dtype[Any], dtype]] = {}
+    all: ClassVar[dict[str, dtype]] = {}
 
-    def __init__(self, name: str, legacy: str) -> None:
-        self.name = name
-        self.dtype = np.dtype(name)
-        self.category = _CATEGORY[self.dtype.kind]
-        self.legacy = legacy
+    def __init__(self, name: str, legacy: str, lent: tuple[str, int] | None = None) -> None:
+        """`lent` is the letter and the size of a rare type. It gets a NumPy dtype when a program first needs the type.
+
+        `itemsize` are the bytes of an element. `kind` is NumPy's letter for the category, so that a derivative rule can
+        ask arrays and tensors in the same way.
+        """
+        self.name, self.legacy = name, legacy
+        dtype.all[name] = self
+        if lent is None:
+            self.dtype: np.dtype[Any] = np.dtype(name)
+            self.kind: str = self.dtype.kind
+            self.itemsize = self.dtype.itemsize
+            dtype.of[self.dtype] = self
+        else:
+            self.kind, self.itemsize = lent
+        self.category = _CATEGORY[self.kind]
+
+    def __getattr__(self, attribute: str) -> Any:
+        """The NumPy dtype of a rare type, which is absent until a program first needs the type."""
+        if attribute != "dtype":
+            raise AttributeError(f"'torch.dtype' object has no attribute '{attribute}'")
+        self.dtype = _lent(self)
         dtype.of[self.dtype] = self
+        RARE.add(self.dtype)
+        if self.category == FLOATING:
+            NARROW.add(self.dtype)
+            DIFFERENTIABLE.add(self.dtype)
+        if self is not bfloat16:
+            APART.add(self.dtype)
+        return self.dtype
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -41,12 +73,9 @@ class dtype:
     @property
     def abbr(self) -> str:
         """A short name: the letter of the category and the number of bits, such as `f32` and `b8`."""
-        return f"{self.dtype.kind}{8 * self.itemsize}"
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.dtype.itemsize
+        if self.kind == "f" and self.itemsize == 1:
+            return self.name.replace("float", "f").replace("_", "")
+        return "bf16" if self is bfloat16 else f"{self.kind}{8 * self.itemsize}"
 
     @property
     def is_floating_point(self) -> bool:
@@ -59,23 +88,46 @@ class dtype:
         return self.category == COMPLEX
 
     @property
-    def kind(self) -> str:
-        """NumPy's letter for the category, so that a derivative rule can ask arrays and tensors in the same way."""
-        return self.dtype.kind
-
-    @property
     def is_signed(self) -> bool:
         """Whether the type has negative numbers."""
-        return self.dtype.kind not in "ub"
+        return self.kind not in "ub" and self is not float8_e8m0fnu
 
     def to_complex(self) -> dtype:
-        """The complex type with parts of this type: complex128 for float64, else complex64."""
-        return complex128 if self is float64 else complex64
+        """The complex type whose parts have this type. Raises RuntimeError if there is none."""
+        if self.category == COMPLEX:
+            return self
+        if self.itemsize == 1 or self.category < FLOATING:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.legacy}")
+        return {float64: complex128, float16: complex32}.get(self, complex64)
 
     def to_real(self) -> dtype:
         """The type of the parts of a complex type, or a real type itself."""
-        return {complex64: float32, complex128: float64}.get(self, self)
+        return {complex32: float16, complex64: float32, complex128: float64}.get(self, self)
 
+
+def _lent(of: dtype) -> np.dtype[Any]:
+    """The NumPy dtype of a rare type. Raises RuntimeError or ModuleNotFoundError if nothing has the type."""
+    if of in UNSIGNED:
+        return np.dtype(of.name)
+    if of.name not in _LENT:
+        raise RuntimeError(f"torch.{of.name} is a name without numbers here, since NumPy has no such type. Use "
+                           f"torch.{'complex64' if of.kind == 'c' else 'uint8 for the packed bits'}.")
+    try:
+        package = importlib.import_module("ml_dtypes")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"Tensors of torch.{of.name} need the package ml_dtypes. Install it: "
+                                  "pip install 'retrograd[dtypes]'", name="ml_dtypes") from error
+    found: np.dtype[Any] = np.dtype(getattr(package, of.name))
+    return found
+
+
+# The NumPy dtypes of the types of ml_dtypes that are in use. Kernels compute with such numbers in float32.
+NARROW: set[np.dtype[Any]] = set()
+# Those, and the unsigned integers beyond uint8 that are in use. PyTorch lacks many operators for them.
+RARE: set[np.dtype[Any]] = set()
+# Those that are in use and that PyTorch promotes with few other types.
+APART: set[np.dtype[Any]] = set()
+_LENT = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
 
 float16 = half = dtype("float16", "Half")
 float32 = float_ = dtype("float32", "Float")
@@ -88,16 +140,27 @@ int32 = int_ = dtype("int32", "Int")
 int64 = long = dtype("int64", "Long")
 uint8 = dtype("uint8", "Byte")
 bool_ = dtype("bool", "Bool")
+uint16, uint32, uint64 = UNSIGNED = [
+    dtype(f"uint{8 * size}", f"UInt{8 * size}", ("u", size)) for size in (2, 4, 8)]
+bfloat16 = dtype("bfloat16", "BFloat16", ("f", 2))
+float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu = EIGHT_BITS = [
+    dtype(name, name.capitalize(), ("f", 1)) for name in _LENT[1:]]
+float4_e2m1fn_x2 = dtype("float4_e2m1fn_x2", "Float4_e2m1fn_x2", ("f", 1))
+complex32 = chalf = dtype("complex32", "ComplexHalf", ("c", 4))
 
+# The types that NumPy has and that are not rare.
 ALL = tuple(dtype.of.values())
 F16, F32, F64, C64, C128 = (d.dtype for d in (float16, float32, float64, complex64, complex128))
 I64, BOOL_ = int64.dtype, bool_.dtype
-DIFFERENTIABLE = frozenset((F16, F32, F64, C64, C128))
+# The floating-point and complex types; those of ml_dtypes once they are in use.
+DIFFERENTIABLE = {F16, F32, F64, C64, C128}
 # The C++ names of the types, for those messages of PyTorch that do not say Half, Float, Long and so on.
 C_NAMES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
     "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double",
-    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "bfloat16": "c10::BFloat16",
+    "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int",
+    **{d.name: f"c10::{d.legacy}" for d in EIGHT_BITS}}
 
 
 class _Default:
@@ -116,10 +179,17 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: dtype) -> None:
-    """Set the dtype of tensors made from Python floats. Raises TypeError unless it is a floating-point type."""
+    """Set the dtype of tensors made from Python floats. Raises TypeError unless it is a floating-point type.
+
+    The floats of 8 bits and less cannot be the default type.
+    """
     if not isinstance(d, dtype) or not d.is_floating_point:
         kind = "" if isinstance(d, dtype) else "invalid dtype object: "
         raise TypeError(f"{kind}only floating-point types are supported as the default type")
+    if d.itemsize == 1:
+        raise TypeError(f"couldn't find storage object {d.legacy}Storage")
+    if d is bfloat16:
+        assert d.dtype                                   # raises if there is no package for it
     _Default.floating = d
 
 
@@ -130,7 +200,19 @@ def default_floating() -> np.dtype[Any]:
 
 def default_complex() -> np.dtype[Any]:
     """The complex dtype whose parts have the default floating-point type. For float16 it is complex64."""
+    if _Default.floating is bfloat16:
+        raise RuntimeError("invalid default scalar type for complex")
     return C128 if _Default.floating is float64 else C64
+
+
+def letter(d: np.dtype[Any]) -> str:
+    """NumPy's letter for the category of a dtype: b, i, u, f or c. For the types of ml_dtypes it is f."""
+    return _KIND.get(d.kind, d.kind)
+
+
+def is_half(d: np.dtype[Any]) -> bool:
+    """Whether a dtype is float16 or bfloat16. PyTorch computes with both in float32."""
+    return d.itemsize == 2 and letter(d) == "f"
 
 
 def category(d: np.dtype[Any]) -> int:
@@ -158,9 +240,22 @@ def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     if a is b:
         return a
     low, high = (a, b) if category(a) <= category(b) else (b, a)
+    if a in APART or b in APART:
+        _refuse_promotion(a, b)
     if category(low) < FLOATING <= category(high):
         return high
+    if low in NARROW or high in NARROW:
+        return F32 if F16 in (low, high) else low if high in NARROW else high
     return np.promote_types(a, b)
+
+
+def _refuse_promotion(a: np.dtype[Any], b: np.dtype[Any]) -> None:
+    """Raise RuntimeError if PyTorch has no common type of two different types, one of which is in `APART`."""
+    names = f"attempted to promote {dtype.of[a].legacy} and {dtype.of[b].legacy}. Convert one of the two with .to()."
+    if a != b and (dtype.of[a] in EIGHT_BITS or dtype.of[b] in EIGHT_BITS):
+        raise RuntimeError(f"Promotion for Float8 Types is not supported, {names}")
+    if a != b and FLOATING not in (category(a), category(b)):
+        raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, {names}")
 
 
 def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
@@ -170,8 +265,8 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
     if category(lower) <= category(higher):
         return higher
     if category(higher) == FLOATING:                    # with a complex dtype, float32 becomes complex64
-        return dtype.of[higher].to_complex().dtype
-    return lower
+        return C64 if higher is F16 else dtype.of[higher].to_complex().dtype
+    return lower if category(lower) == COMPLEX else promote_types(higher, lower)
 
 
 def result_dtype(operands: Iterable[tuple[np.dtype[Any], bool]], scalars: Iterable[object] = ()) -> np.dtype[Any]:
@@ -215,7 +310,7 @@ def unimplemented(kernel: str, d: np.dtype[Any], remedy: str = "") -> NotImpleme
 
 def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:
     """Raise NotImplementedError for a dtype of one of these kinds, which are NumPy's letters."""
-    if d.kind in kinds:
+    if letter(d) in kinds:
         raise unimplemented(kernel, d)
 
 
@@ -223,56 +318,3 @@ def require(implemented: bool, kernel: str, d: np.dtype[Any]) -> None:
     """Raise NotImplementedError unless the kernel is `implemented` for the dtype."""
     if not implemented:
         raise unimplemented(kernel, d)
-
-
-class _Limits:
-    """The limits of an element type. Limits of equal types are equal."""
-
-    def __init__(self, of: Any) -> None:
-        if not isinstance(of, dtype):
-            raise TypeError(f"{type(self).__name__}(): argument 'type' (position 1) must be torch.dtype, not "
-                            f"{type(of).__name__}")
-        self.of = of
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Limits) and self.of is other.of
-
-
-class finfo(_Limits):
-    """Limits of a floating-point type: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`."""
-
-    __module__ = "retrograd"
-
-    def __init__(self, type: dtype | None = None) -> None:
-        d = get_default_dtype() if type is None else type
-        super().__init__(d)
-        if d.category < FLOATING:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
-        info: Any = np.finfo(d.dtype)
-        self.bits = int(info.bits)
-        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
-        self.tiny = self.smallest_normal = float(info.tiny)
-        self.resolution = float(info.resolution)
-        self.dtype = d.to_real().name
-
-    def __repr__(self) -> str:
-        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in names)}, dtype={self.dtype})"
-
-
-class iinfo(_Limits):
-    """Limits of an integer type: `bits, max, min, dtype`."""
-
-    __module__ = "retrograd"
-
-    def __init__(self, type: dtype) -> None:
-        super().__init__(type)
-        if type is bool_:
-            raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
-        if type.category != INTEGRAL:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
-        info = np.iinfo(type.dtype)
-        self.bits, self.max, self.min, self.dtype = int(info.bits), int(info.max), int(info.min), type.name
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -64,7 +64,7 @@ class TestArrays:
         ([1.0], TypeError, "expected np.ndarray (got list)"),
         (np.float64(1), TypeError, "expected np.ndarray (got numpy.float64)"),
         (np.ones(2, object), TypeError, "can't convert np.ndarray of type numpy.object_"),
-        (np.ones(2, np.uint16), TypeError, "can't convert np.ndarray of type numpy.uint16"),
+        (np.zeros(2, "M8[s]"), TypeError, "can't convert np.ndarray of type numpy.datetime64"),
         (np.ones(2)[::-1], ValueError, "At least one stride in the given numpy array is negative"),
         (np.ones(2, ">f8"), ValueError, "given numpy array has byte order different from the native byte order"),
     ])

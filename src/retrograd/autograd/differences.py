@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype
+from ..dtypes import dtype, letter
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 
@@ -25,7 +25,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def is_float(tensor: Any) -> bool:
     """Whether the value is a tensor of floating-point or complex numbers."""
-    return isinstance(tensor, TensorBase) and tensor._array.dtype.kind in "fc"
+    return isinstance(tensor, TensorBase) and letter(tensor._array.dtype) in "fc"
 
 
 def matrices(func: Callable, inputs: Sequence[Any], x: Any, eps: float) -> list[Array]:
@@ -77,7 +77,7 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
                 raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are "
                                      f"perturbed {where}by {length}, but got: {what}s {was} and {became}.")
     with np.errstate(all="ignore"):
-        return [((b - a) / (2 * length)).reshape(-1) for a, b in zip(low, high)]
+        return [((b - a) / (2 * length)).astype(a.dtype, copy=False).reshape(-1) for a, b in zip(low, high)]
 
 
 def _outputs(func: Callable, inputs: Sequence[Any]) -> list[Array]:

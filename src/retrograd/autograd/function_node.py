@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dtypes import letter
 from ..graph import faults
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
@@ -210,7 +211,7 @@ class FunctionNode(Node):
         elif len(target) > len(shape) or not all(n in (1, m) for m, n in zip(reversed(shape), reversed(target))):
             raise RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
                                f"compatible with {list(target)}")
-        if array.dtype.kind != "f" and (array.dtype.kind == "c") != (edge.dtype.kind == "c"):
+        if letter(array.dtype) != "f" and (array.dtype.kind == "c") != (edge.dtype.kind == "c"):
             raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
                                f"to be true, but got false. {whose} a gradient of type {array.dtype} at index {index} "
                                f"for a value of type {edge.dtype}.")

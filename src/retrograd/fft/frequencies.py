@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import unimplemented
+from ..dtypes import letter, unimplemented
 from ..tensors.arguments.dims import as_int, axes_of
 from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll
@@ -30,7 +30,7 @@ def _frequencies(name: str, size: Callable[[int], int]) -> Callable[..., Any]:
                  requires_grad: bool = False) -> Any:
         n = as_int(f"fft_{name}", n, "n")
         target = element_type(name, dtype)
-        if target.kind not in "fc":
+        if letter(target) not in "fc":
             raise RuntimeError(f"{name} requires a floating point or complex dtype")
         if size(n) < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size(n)}: [{size(n)}]")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..dtypes import F16, default_floating, dtype as torch_dtype
+from ..dtypes import default_floating, dtype as torch_dtype, is_half, letter
 from ..ops import basic
 from ..tensors.arguments.dims import as_int, axis_of
 from ..tensors.functions.images.padding import constant_pad_nd
@@ -32,9 +32,9 @@ def promoted(input: Any, to_complex: bool) -> Any:
     dtype = input._array.dtype
     if dtype.kind == "c":
         return input
-    target = dtype if dtype.kind == "f" else default_floating()
-    if target == F16:
-        raise RuntimeError("Unsupported dtype Half: convert with .float() first.")
+    target = dtype if letter(dtype) == "f" else default_floating()
+    if is_half(target):
+        raise RuntimeError(f"Unsupported dtype {torch_dtype.of[target].legacy}: convert with .float() first.")
     if to_complex:
         target = torch_dtype.of[target].to_complex().dtype
     return input if target is dtype else basic.cast(input, target)

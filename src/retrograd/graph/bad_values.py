@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dtypes import letter
+
 # An array of more elements, if it is not row-major, is read in the order of its memory.
 LARGE = 4096
 
@@ -49,7 +51,7 @@ def has_nan(array: Any) -> bool:
 
 def described(what: str, array: Any, operands: Named = (), elementwise: bool = False) -> BadValues | None:
     """The bad values of an array, or None if all are finite. See `made`."""
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         return None
     return _described(what, array, ~np.isfinite(array), operands, elementwise)
 
@@ -60,12 +62,12 @@ def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues
     If the array is computed elementwise and an operand's shape fits, the operand is read in the same places. All
     elements of any other operand must be finite. An operand that the array was written over is skipped.
     """
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         return None
     operands = [(name, x) for name, x in operands if not (isinstance(x, np.ndarray) and np.may_share_memory(x, array))]
     bad = ~np.isfinite(array)
     for _, operand in operands:
-        if not isinstance(operand, np.ndarray) or operand.dtype.kind not in "fc":
+        if not isinstance(operand, np.ndarray) or letter(operand.dtype) not in "fc":
             continue
         finite = np.isfinite(operand)
         if not finite.all():
@@ -98,7 +100,7 @@ def _value_at(operand: Any, shape: tuple[int, ...], index: tuple[int, ...], elem
         return str(operand)
     if not operand.shape or (elementwise and _reaches(operand.shape, shape)):
         return str(np.broadcast_to(operand, shape)[index])
-    if operand.dtype.kind not in "fc" or not operand.size:
+    if letter(operand.dtype) not in "fc" or not operand.size:
         return f"a tensor of shape {list(operand.shape)}"
     if not np.isfinite(operand).all():
         return f"a tensor of shape {list(operand.shape)} with elements that are not finite"

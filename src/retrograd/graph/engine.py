@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64
+from ..dtypes import F32, F64, NARROW
+from ..kernels.narrow import narrow_among, rounded, wide
 from ..modes import local
 from . import faults
 from .fit import fit
@@ -174,7 +175,7 @@ class Pass:
             cotangent = buffers.pop(node, None)
             plan, dtype = node.plan, node.dtype
             if (cotangent is None or plan is None or node.hooks is not None or node in capture
-                    or (dtype is not F32 and dtype is not F64 and dtype.kind == "c")):
+                    or (dtype is not F32 and dtype is not F64 and dtype.kind in "cV")):
                 self._full_step(node, cotangent)
                 cotangent = None
                 self._delivered(node.edges)
@@ -287,26 +288,26 @@ class Pass:
         if node.steps is None:
             results: Sequence[Any] = node.apply(cotangent if node.several else [cotangent], self)
             return results
-        saved, run = node.saved, local.thread.run
+        saved, run = node.saved, local.thread.run if self.recorder is None else call
         packed = type(saved) is Packed
         if saved is not None:
             saved = self._values(node, saved)
-        if self.recorder is not None:
-            run = call
         if node.several and not node.op.unfilled:
             cotangent = self._filled(node, cotangent)
         conjugate = node.conjugates and node.dtype.kind == "c"
         if conjugate:
             cotangent = np.conj(cotangent)
+        narrow = NARROW and self.recorder is None and narrow_among([cotangent])
+        if narrow:                                       # rules compute in float32, like kernels
+            cotangent, saved = wide(cotangent), wide(saved)
         if node.op.variadic:
             _, rule, positions = node.steps[0]
             results = run(rule, cotangent, *[saved[i] for i in positions])
             return [None if e is None else np.conj(r) if conjugate else r
                     for e, r in zip(node.edges, results, strict=True)]
         if node.op.joint:
-            gradients = self._jointly(node, cotangent, saved, run)
-            return gradients if self.recorder is None else self.recorder.tied(node, gradients)
-        gradients = [None] * len(node.edges)
+            return self._jointly(node, cotangent, saved, run)
+        gradients: list[Any] = [None] * len(node.edges)
         for index, rule, positions in node.steps:
             edge = node.edges[index]
             if edge is None or (self.wanted is not None and edge not in self.wanted):
@@ -318,10 +319,11 @@ class Pass:
                 if packed and type(error) is ValueError:
                     raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
-            gradients[index] = np.conj(result) if conjugate else result
+            gradients[index] = (np.conj(result) if conjugate else
+                                rounded(result, edge.dtype) if narrow and edge.dtype in NARROW else result)
         return gradients if self.recorder is None else self.recorder.tied(node, gradients)
 
-    def _jointly(self, node: Any, cotangent: Any, saved: Any, run: Callable[..., Any]) -> list[Any]:
+    def _jointly(self, node: Any, cotangent: Any, saved: Any, run: Callable[..., Any]) -> Sequence[Any]:
         """The gradients of a node whose op has one rule for all inputs."""
         needed = tuple([edge is not None and (self.wanted is None or edge in self.wanted) for edge in node.edges])
         index, rule, positions = node.steps[0]
@@ -330,7 +332,8 @@ class Pass:
         except Exception as error:
             faults.in_rule(error, node, index)
             raise
-        return [result if need else None for need, result in zip(needed, results, strict=True)]
+        gradients = [result if need else None for need, result in zip(needed, results, strict=True)]
+        return gradients if self.recorder is None else self.recorder.tied(node, gradients)
 
     def _values(self, node: Any, saved: Any) -> Any:
         """The unpacked saved values, as the rules compute with them. Unless the pass keeps them, they are released."""

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import NARROW
 from .indexing.indexing import overlaps
+from .rounding import before_rounding
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -132,6 +134,8 @@ def empty_as(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def copied(array: Array, dtype: np.dtype[Any]) -> Array:
     """A dense copy in `dtype`, with the axes in the same order of strides."""
+    if NARROW:
+        array = before_rounding(array, dtype)
     if array.flags.c_contiguous:
         return array.astype(dtype)
     out = empty_as(array, dtype)

@@ -22,7 +22,8 @@ def _cast(x: Any, dtype: Any) -> Any:
     return copied(x, dtype)
 
 
-cast: Op = linear("to", _cast, layout="kept", node="ToCopyBackward0", x=lambda g, x_dtype: cast(g, x_dtype))
+cast: Op = linear("to", _cast, layout="kept", any_type=True, node="ToCopyBackward0",
+                  x=lambda g, x_dtype: cast(g, x_dtype))
 
 
 # The real part, a view of a complex array's memory.
@@ -40,8 +41,8 @@ def _clone(x: Any, order: Any) -> Any:
     return out
 
 
-clone = linear("clone", _clone, layout="kept", x=lambda g: g)
-copy = linear("copy_", _clone, layout="kept", node="CopyBackwards", x=lambda g: g)
+clone = linear("clone", _clone, layout="kept", any_type=True, x=lambda g: g)
+copy = linear("copy_", _clone, layout="kept", any_type=True, node="CopyBackwards", x=lambda g: g)
 
 
 def _looked_at(x: Any, test: Callable[..., Any], *options: Any) -> Any:
@@ -50,7 +51,7 @@ def _looked_at(x: Any, test: Callable[..., Any], *options: Any) -> Any:
     return x
 
 
-look = operator("look", _looked_at, tensors=1, layout="kept")
+look = operator("look", _looked_at, tensors=1, layout="kept", any_type=True)
 
 
 def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
@@ -62,7 +63,7 @@ def check_values(x: Any, test: Callable[..., Any], *options: Any) -> None:
 
 
 # The result of a function for several arrays.
-call = operator("call", lambda xs, function: function(*xs), variadic=True)
+call = operator("call", lambda xs, function: function(*xs), variadic=True, any_type=True)
 
 
 def beyond(function: Callable[..., Any], *xs: Any) -> Any:

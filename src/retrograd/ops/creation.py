@@ -24,7 +24,7 @@ def _full(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
     return np.zeros(shape, dtype) if type(value) is int and value == 0 else np.full(shape, value, dtype)
 
 
-new_full = operator("new_full", _full, tensors=1)
+new_full = operator("new_full", _full, tensors=1, any_type=True)
 
 
 def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
@@ -35,7 +35,7 @@ def full_beside(x: Any, shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
 
 # New memory that a program asked for: a copy of the array. A transform that records calls makes the memory anew when it
 # replays them.
-fresh = operator("fresh", lambda x: copied(x, x.dtype), tensors=1, layout="kept")
+fresh = operator("fresh", lambda x: copied(x, x.dtype), tensors=1, layout="kept", any_type=True)
 
 
 def drawn(x: Any, draw: Callable[..., Any]) -> Any:
@@ -50,16 +50,16 @@ def drawn_beside(x: Any, y: Any, draw: Callable[..., Any]) -> Any:
 
 def random_fill(name: str, overload: int = 0) -> Op:
     """The op of a random distribution: its kernel calls the function it is given, and its gradients are zero."""
-    return elementwise(name, drawn, domain="as given", node=overload, tensors=1, x=flat)
+    return elementwise(name, drawn, domain="as given", node=overload, tensors=1, any_type=True, x=flat)
 
 
 def random_beside(name: str, overload: int) -> Op:
     """The op of a random distribution with two tensors."""
-    return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, x=flat, y=flat)
+    return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, any_type=True, x=flat, y=flat)
 
 
 # Random numbers that do not replace those of the array `x`, which may be None.
-random_like = operator("random_like", drawn, tensors=1, layout="kept")
+random_like = operator("random_like", drawn, tensors=1, layout="kept", any_type=True)
 
 
 def draw_for(x: Any, draw: Callable[[Any], Any]) -> Any:
@@ -84,10 +84,11 @@ normal_around_wide = random_beside("normal", 3)
 
 poisson = random_fill("poisson")
 bernoulli_like, sample_dirichlet = [
-    elementwise(name, drawn, domain="as given", node="NotImplemented", tensors=1, x=not_differentiable(name))
+    elementwise(name, drawn, domain="as given", node="NotImplemented", tensors=1, any_type=True,
+                x=not_differentiable(name))
     for name in ("bernoulli", "_sample_dirichlet")]
 binomial = elementwise("binomial", drawn_beside, domain="as given", node="NotImplemented", tensors=2,
-                       x=not_differentiable("binomial"), y=not_differentiable("binomial"))
+                       any_type=True, x=not_differentiable("binomial"), y=not_differentiable("binomial"))
 
 
 def _no_second(g: Any) -> Any:
@@ -96,7 +97,7 @@ def _no_second(g: Any) -> Any:
 
 gamma_gradient = elementwise("_standard_gamma_grad", gamma_sample_by_shape, domain="as given", tensors=2,
                              shapes=_no_second, samples=_no_second)
-standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", tensors=1,
+standard_gamma = elementwise("_standard_gamma", drawn, domain="as given", tensors=1, any_type=True,
                              x=lambda g, x, out: g * gamma_gradient(x, out))
 dirichlet_gradient = elementwise(
     "_dirichlet_grad", dirichlet_sample_by_concentration, domain="as given", node="NotImplemented", tensors=3,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, I64, category, default_floating, dtype as torch_dtype
+from ..dtypes import FLOATING, I64, category, default_floating, dtype as torch_dtype, letter
 from .framework import Domain
 
 _KIND = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
@@ -38,7 +38,7 @@ def promoted(kernel: str = "", kinds: str = "", **messages: Message) -> Domain:
     refusals = _refusals(kernel, kinds, messages)
 
     def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-        message = refusals.get(_KIND[dtype.kind])
+        message = refusals.get(_KIND[letter(dtype)])
         if message is not None:
             raise refused(message, dtype)
         return dtype
@@ -51,7 +51,7 @@ def floating(kernel: str = "", kinds: str = "", **messages: Message) -> Domain:
     refusals = _refusals(kernel, kinds, messages)
 
     def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-        message = refusals.get(_KIND[dtype.kind])
+        message = refusals.get(_KIND[letter(dtype)])
         if message is not None:
             raise refused(message, dtype)
         return default_floating() if category(dtype) < FLOATING else dtype
@@ -80,7 +80,7 @@ def float_or_double(name: str) -> Domain:
     chosen = floating(name, "c")
 
     def domain(dtype: np.dtype[Any], dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
-        if dtype.kind == "f" and dtype.itemsize == 2:
+        if letter(dtype) == "f" and dtype.itemsize == 2:
             raise refused(f'"{name}" not implemented for {{}}', dtype)
         return chosen(dtype, dtypes)
 

@@ -21,7 +21,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from ..dtypes import RARE
+from ..kernels.narrow import in_float32, rare_among
 from ..modes import local
+from .lacking import refuse_lacking
 
 Rule = Callable[..., Any]
 # Chooses the type that an op computes in, from the common type of its operands and the type of each; or raises.
@@ -59,7 +62,7 @@ class Op:
     """
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
-    __slots__ = ("arguments", "arity", "complex", "composition", "derived", "differentiable", "domain",
+    __slots__ = ("any_type", "arguments", "arity", "complex", "composition", "derived", "differentiable", "domain",
                  "indices_at", "joint", "kernel", "kind", "layout", "name", "node_name", "outputs", "rules",
                  "saved_arrays", "saves", "several", "short", "steps", "unfilled", "uses", "variadic", "view",
                  "written")
@@ -68,7 +71,8 @@ class Op:
                  kind: str, domain: str | Domain = "as given", node: str | int = 0, outputs: str = "out",
                  differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
                  view: bool = False, variadic: bool = False, short: bool = False, unfilled: bool = False,
-                 joint: bool = False, layout: Layout | None = None, written: Written | None = None) -> None:
+                 joint: bool = False, layout: Layout | None = None, written: Written | None = None,
+                 any_type: bool = False) -> None:
         self.name, self.kernel, self.kind, self.domain = name, kernel, kind, domain
         self.arguments = tuple(arguments.split())
         self.arity = tensors if tensors is not None else max(map(self.arguments.index, rules), default=0) + 1
@@ -78,6 +82,8 @@ class Op:
         # Whether gradients may reach more than one output, or a number of outputs that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
         self.rules, self.view, self.variadic, self.joint = dict(rules), view, variadic, joint
+        # Whether the kernel only moves or converts elements, so that it takes the types of ml_dtypes as they are.
+        self.any_type = any_type or view
         # The engine does not conjugate the gradients of several outputs, so these rules are adjoints.
         self.complex: Complex = complex or ("adjoint" if self.several else "holomorphic")
         if self.several and self.complex == "holomorphic":
@@ -111,7 +117,7 @@ class Op:
         return Op(written.get("name", self.name), written.get("kernel", self.kernel), " ".join(self.arguments), rules,
                   kind=written.get("kind", self.kind), domain=self.domain, node=written.get("node", self.node_name),
                   outputs=" ".join(self.outputs), tensors=self.arity, complex=self.complex, view=self.view,
-                  unfilled=self.unfilled, layout=self.layout)
+                  unfilled=self.unfilled, layout=self.layout, any_type=self.any_type)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -152,7 +158,14 @@ class Op:
 
     def compute(self, *args: Any) -> Any:
         """The kernel's results for NumPy arrays, as arrays (not NumPy scalars) in the op's layout."""
-        results = local.thread.run(self.kernel, *args)
+        run = local.thread.run
+        rare = RARE and not self.view and rare_among(args)
+        if rare:
+            refuse_lacking(self.name, args, RARE)
+        if rare and not self.any_type:
+            results = run(in_float32, self.kernel, args, self.kind == "elementwise" or self.name == "addr")
+        else:
+            results = run(self.kernel, *args)
         order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
             return np.asarray(results, order=order)
@@ -208,7 +221,8 @@ def not_differentiable(name: str) -> Rule:
 
 def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None = None,
                 domain: str | Domain = "promote", node: str | int = 0, complex: Complex = "holomorphic",
-                tensors: int | None = None, written: Written | None = None, **rules: Rule) -> Op:
+                tensors: int | None = None, written: Written | None = None, any_type: bool = False,
+                **rules: Rule) -> Op:
     """An elementwise operator. Its rules multiply by a derivative, so each rule is also the JVP.
 
     `domain` is 'promote' (the common type), 'float' (the common type, but at least the default float), 'as given', or a
@@ -224,27 +238,29 @@ def elementwise(name: str, kernel: Callable[..., Any], *, arguments: str | None 
     if arguments is None:
         arguments = " ".join(rules) if isinstance(kernel, np.ufunc) else " ".join(parameters(kernel))
     return Op(name, kernel, arguments, rules, kind="elementwise", domain=domain, node=node, complex=complex,
-              tensors=tensors, written=written)
+              tensors=tensors, written=written, any_type=any_type)
 
 
 def linear(name: str, kernel: Callable[..., Any], *, node: str | int = 0, view: bool = False, outputs: str = "out",
            variadic: bool = False, domain: str | Domain = "as given", tensors: int | None = None,
            layout: Layout | None = None, complex: Complex | None = None, written: Written | None = None,
-           **rules: Rule) -> Op:
+           any_type: bool = False, **rules: Rule) -> Op:
     """An operator that is jointly linear in the arguments that have rules: its JVP is the op itself on the tangents.
 
     `layout` is as for `operator`, but the layout of a view is 'kept'. `complex` is as for `elementwise`, but a view is
-    'real', since it only moves numbers.
+    'real', since it only moves numbers. `any_type` says that the kernel takes the types of ml_dtypes as they are; other
+    kernels compute with them in float32.
     """
     return Op(name, kernel, " ".join(parameters(kernel)), rules, kind="linear", node=node, view=view, outputs=outputs,
-              variadic=variadic, domain=domain, tensors=tensors, layout=layout,
+              variadic=variadic, domain=domain, tensors=tensors, layout=layout, any_type=any_type,
               complex=complex or ("real" if view else None), written=written)
 
 
 def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outputs: str = "out",
              differentiable: str | None = None, tensors: int | None = None, complex: Complex | None = None,
              domain: str | Domain = "as given", unfilled: bool = False, layout: Layout | None = None,
-             variadic: bool = False, written: Written | None = None, joint: Rule | None = None, **rules: Rule) -> Op:
+             variadic: bool = False, written: Written | None = None, any_type: bool = False, joint: Rule | None = None,
+             **rules: Rule) -> Op:
     """Any other operator: neither elementwise nor jointly linear in its arguments.
 
     `layout` says how the results lie in memory:
@@ -256,7 +272,7 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outp
       The results of all elementwise operators lie so.
 
     `complex` is as for `elementwise`, but the default is 'adjoint' for an op with several outputs. The rules of an
-    `unfilled` op get None for outputs without a gradient, and may return None.
+    `unfilled` op get None for outputs without a gradient, and may return None. `any_type` is as for `linear`.
 
     `joint` is one rule for all tensors, for gradients that share most of their work. Its second parameter is a tuple
     that says of each tensor whether its gradient is needed. It returns all gradients; those not needed may be None.
@@ -266,7 +282,7 @@ def operator(name: str, kernel: Callable[..., Any], *, node: str | int = 0, outp
         rules = dict.fromkeys(arguments[:tensors], joint)
     return Op(name, kernel, " ".join(arguments), rules, kind="operator", node=node, outputs=outputs,
               differentiable=differentiable, tensors=tensors, complex=complex, domain=domain, unfilled=unfilled,
-              layout=layout, variadic=variadic, written=written, joint=joint is not None)
+              layout=layout, variadic=variadic, written=written, any_type=any_type, joint=joint is not None)
 
 
 def constant(name: str, kernel: Callable[..., Any], arguments: str, *, domain: str | Domain = "as given",

@@ -34,7 +34,7 @@ squeeze_dims: Op = linear("squeeze", kernels.squeeze_dims, node=2, view=True, x=
 unsqueeze: Op = linear("unsqueeze", kernels.unsqueeze, view=True, x=lambda g, dim: squeeze_dim(g, dim),
                        written={"name": "unsqueeze_", "node": 1})
 # The same bytes, read as elements of another type.
-read_as = operator("view", lambda x, dtype: x.view(dtype), tensors=1, layout="kept")
+read_as = operator("view", lambda x, dtype: x.view(dtype), tensors=1, layout="kept", any_type=True)
 
 diagonal: Op = linear("diagonal", kernels.diagonal, view=True,
                       x=lambda g, x_shape, offset, dim0, dim1: diagonal_backward(g, x_shape, offset, dim0, dim1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..dtypes import finfo
+from ..limits import finfo
 from ..tensors.functions.creation.creation import zeros_like
 from .formula import FormulaOptimizer, scalar
 from .stepping import check_learning_rate

@@ -1,10 +1,11 @@
-"""The steps of SGD and Adam as formulas on tensors, for `differentiable=True`: the graph records them.
+"""The steps of SGD and Adam as formulas on tensors: for `differentiable=True`, and for bfloat16.
 
-The options of a group may be tensors that require grad. This module must not know when a step is recorded.
+The graph records the steps for `differentiable=True`, and the options of a group may be tensors that require grad.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..tensors.functions.creation.creation import zeros_like
@@ -84,6 +85,11 @@ def adam(p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         largest, = parts(state["max_exp_avg_sq"])
         largest.copy_(maximum(largest.clone(), squares))
         squares = largest
+    if not group["differentiable"]:
+        step = state["step"].item()
+        root = (squares.sqrt() / math.sqrt(1 - as_float(second) ** step)).add_(eps)
+        p.addcdiv_(mean, root, value=-as_float(lr) / (1 - as_float(first) ** step))
+        return
     # p + rate * mean / (sqrt(squares) / correction + eps), with the rate divided into both terms below.
     scale = squares.sqrt().div(_correction(second, state["step"]).sqrt() * rate).add_(eps / rate)
     p.addcdiv_(mean.clone(), scale)

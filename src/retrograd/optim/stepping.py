@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad
+from ..autograd.grad_mode import enable_grad, no_grad
+from ..dtypes import NARROW
 from ..errors import user_site
 from ..modes import local
 from ..ops.creation import full_beside
 from ..ops.framework import Op
+from ..tensors.recording.overriding import Otherwise
 from ..tensors.state.base import TensorBase
+from . import sparse_steps
 from .optimizer import Optimizer
 
 # The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
@@ -59,9 +62,17 @@ def as_float(value: Any) -> float:
 
 
 def gradient(parameter: Any) -> Any:
-    """The gradient of a parameter as an array; None if there is none."""
+    """The gradient of a parameter as an array; None if there is none, or if the step is made of functions of tensors.
+    """
     meta = parameter._meta
-    return None if meta is None or meta.grad is None else meta.grad._array
+    if meta is None or meta.grad is None or (NARROW and _rounds(parameter)):
+        return None
+    return meta.grad._array
+
+
+def _rounds(parameter: Any) -> bool:
+    """Whether every operation of a step rounds to the type of the parameter: to one of ml_dtypes."""
+    return parameter._array.dtype in NARROW
 
 
 @lru_cache(maxsize=256)
@@ -107,7 +118,8 @@ class Scratch:
 class SteppingOptimizer(Optimizer):
     """An optimizer whose step writes into the parameters as arrays. A subclass defines `_update` and `_record`.
 
-    With `differentiable`, a step is a formula on tensors instead, which the graph records.
+    With `differentiable`, a step is a formula on tensors instead, which the graph records. The step of a parameter in a
+    type of ml_dtypes is the same formula, since each of its operations rounds.
     """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
@@ -124,12 +136,26 @@ class SteppingOptimizer(Optimizer):
         if self.defaults.get("differentiable"):
             return self._recorded_step(closure)
         loss = self._evaluated(closure)
+        if Otherwise.handler is not None:                # a program that has made a sparse tensor
+            with sparse_steps.stepped(self, self._sparse_step):
+                self._run(user_site(2))
+            return loss
+        self._run(user_site(2))
+        return loss
+
+    def _run(self, line: Any) -> None:
         # As in PyTorch, overflow gives no warning. A later error about these writes names the line.
         if local.thread.transform is None:
-            local.thread.run(self._update, user_site(2))
+            local.thread.run(self._update, line)
         else:
-            self._update(user_site(2))
-        return loss
+            self._update(line)
+        if NARROW:
+            with no_grad():
+                self._change_by_formula(_rounds)
+
+    def _sparse_step(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+        """Change a parameter by a sparse gradient. Raises RuntimeError if the optimizer cannot do this."""
+        raise NotImplementedError
 
     def _update(self, line: Any) -> None:
         """Write the new values of all parameters, and count the writes as made on `line`."""
@@ -138,11 +164,15 @@ class SteppingOptimizer(Optimizer):
     def _recorded_step(self, closure: Callable[[], Any] | None) -> Any:
         loss = self._evaluated(closure)
         with enable_grad():
-            for group in self.param_groups:
-                for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        self._record(parameter, parameter.grad, group)
+            self._change_by_formula(lambda parameter: True)
         return loss
+
+    def _change_by_formula(self, which: Callable[[Any], bool]) -> None:
+        """Compute the steps of those parameters with functions of tensors."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if which(parameter) and parameter.grad is not None:
+                    self._record(parameter, parameter.grad, group)
 
     def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
         """Compute the step of a parameter with functions of tensors."""

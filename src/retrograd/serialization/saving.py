@@ -6,6 +6,7 @@ import io
 import pickle
 import pickletools
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from .. import _utils
@@ -13,11 +14,13 @@ from .._tensor import _rebuild_from_type_v2
 from ..dtypes import dtype
 from ..names import PACKAGE
 from ..nn.parameter import Parameter
+from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.tensor import Tensor
 from . import archive
 from .places import found, location_tag, public_place
+from .sparse import _get_layout, is_sparse, parts_of
 
 _PROTOCOL = 2
 
@@ -50,7 +53,10 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         """How a tensor is made again. Other objects, and tensors with a way of their own, are pickled as usual."""
-        if not isinstance(obj, TensorBase) or type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
+        if isinstance(obj, Layout):
+            return _get_layout, (str(obj),)
+        own = type(obj).__reduce_ex__ is not Tensor.__reduce_ex__ and not is_sparse(obj)
+        if not isinstance(obj, TensorBase) or own:
             return NotImplemented
         state = obj.__getstate__() if type(obj).__getstate__ is not object.__getstate__ else vars(obj)
         if isinstance(obj, Parameter):
@@ -58,12 +64,23 @@ class _Pickler(pickle.Pickler):
             if state:
                 return _utils._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
             return _utils._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
-        layout: tuple[Any, ...] = (
-            TypedStorage._of(obj.untyped_storage(), obj._array.dtype), obj.storage_offset(), tuple(obj.shape),
-            obj.stride(), obj.requires_grad, OrderedDict())
-        if type(obj) is Tensor and not state:
-            return _utils._rebuild_tensor_v2, layout
-        return _rebuild_from_type_v2, (_utils._rebuild_tensor_v2, type(obj), layout, state)
+        rebuild, parts = _parts(obj)
+        if not state and (type(obj) is Tensor or is_sparse(obj)):
+            return rebuild, parts
+        return _rebuild_from_type_v2, (rebuild, type(obj), parts, state)
+
+
+def _parts(tensor: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function that makes a tensor again, and its arguments. Newer dtypes have no storage class of their own."""
+    if is_sparse(tensor):
+        flags = [tensor.is_coalesced()] if tensor.is_sparse else []
+        return _utils._rebuild_sparse_tensor, (tensor.layout, (*parts_of(tensor), tensor.shape, *flags))
+    layout: tuple[Any, ...] = (
+        tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
+    storage = tensor.untyped_storage()
+    if tensor.dtype in STORAGE_TYPES:
+        return _utils._rebuild_tensor_v2, (TypedStorage._of(storage, tensor._array.dtype), *layout)
+    return _utils._rebuild_tensor_v3, (storage, *layout, tensor.dtype)
 
 
 def _with_public_names(pickled: bytes) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import F32, dtype as torch_dtype
+from ..dtypes import F32, dtype as torch_dtype, promote_types
 from ..errors import warn
 from ..tensors.face.memory import as_tensor
 from ..tensors.functions.elementwise.comparison import isclose
@@ -22,8 +22,8 @@ from ..tensors.state.base import TensorBase
 
 Message = str | Callable[[str], str] | None
 # For each dtype, the relative and the absolute tolerance. Integers must be equal.
-_TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex64": (1.3e-6, 1e-5),
-               "complex128": (1e-7, 1e-7)}
+_TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+               "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
 _OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5)}
 
 
@@ -190,7 +190,7 @@ def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
     if options.check_stride and actual.stride() != expected.stride():
         return f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
     rtol, atol = options.tolerances(actual.dtype.name, expected.dtype.name)
-    common = torch_dtype.of[np.promote_types(actual._array.dtype, expected._array.dtype)]
+    common = torch_dtype.of[promote_types(actual._array.dtype, expected._array.dtype)]
     actual, expected = actual.to(common), expected.to(common)
     matches = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan)._array
     if matches.all():

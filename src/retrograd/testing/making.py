@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ..autograd.grad_mode import no_grad
-from ..dtypes import dtype as torch_dtype, finfo
+from ..dtypes import dtype as torch_dtype
 from ..errors import warn
+from ..limits import finfo, iinfo
 from ..tensors.arguments.options import shape_of
 from ..tensors.functions.creation.creation import empty, full
 from ..tensors.functions.creation.random import randint
@@ -69,8 +68,11 @@ def _limits(dtype: torch_dtype) -> tuple[Any, Any]:
     """The smallest and the greatest number of the dtype; for integers 1 more than the greatest."""
     if dtype.kind == "b":
         return 0, 2
-    limits: Any = np.iinfo(dtype.dtype) if dtype.kind in "iu" else np.finfo(dtype.dtype)
-    return (int(limits.min), int(limits.max) + 1) if dtype.kind in "iu" else (float(limits.min), float(limits.max))
+    if dtype.kind in "iu":
+        integers = iinfo(dtype)
+        return integers.min, integers.max + 1
+    floats = finfo(dtype)
+    return floats.min, floats.max
 
 
 def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: Any, low: Any, high: Any) -> Any:
@@ -80,7 +82,7 @@ def _drawn(shape: tuple[int, ...], dtype: torch_dtype, device: Any, low: Any, hi
         return full(shape, low, dtype=dtype, device=device)
     result = empty(shape, dtype=dtype, device=device)
     numbers = result.view(dtype.to_real()) if dtype.is_complex else result
-    if math.isfinite(high - low) and high - low <= float(np.finfo(numbers.dtype.dtype).max):
+    if math.isfinite(high - low) and high - low <= finfo(numbers.dtype).max:
         numbers.uniform_(low, high)
     else:                                                    # the dtype cannot hold the width, but half of it
         numbers.uniform_(low / 2, high / 2).mul_(2)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...dtypes import category, of_scalar, refuse, result_dtype
 from ..layout import copied
+from ..rounding import before_rounding
 from . import remainders
 from .choosing import where
 
@@ -260,12 +261,13 @@ def overwritten(x: Any, y: Any) -> Any:
     """The value of x after y is copied into it: y in the dtype of x, broadcast to the shape of x."""
     if y.dtype.kind == "c" and x.dtype.kind != "c":
         y = y.real
-    return np.broadcast_arrays(x, y)[1].astype(x.dtype)
+    return np.broadcast_arrays(x, before_rounding(y, x.dtype))[1].astype(x.dtype)
 
 
 def overwrite(x: Any, y: Any) -> Any:
     """Copy y into the memory of x."""
-    np.copyto(x, y.real if y.dtype.kind == "c" and x.dtype.kind not in "cb" else y, casting="unsafe")
+    y = y.real if y.dtype.kind == "c" and x.dtype.kind not in "cb" else y
+    np.copyto(x, before_rounding(y, x.dtype), casting="unsafe")
     return x
 
 

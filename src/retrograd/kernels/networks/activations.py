@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64, dtype as torch_dtype, refuse, require
+from ...dtypes import F32, F64, NARROW, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
 from ..random.drawing import unit64
@@ -197,7 +197,7 @@ def prelu(x: Any, weight: Any) -> Any:
 
 def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:
     """Random slopes where x is not positive, and 1 elsewhere. Only the random slopes draw a number each."""
-    require(x.dtype in (F32, F64), "rrelu_with_noise_out_cpu", x.dtype)
+    require(x.dtype in (F32, F64) or x.dtype in NARROW, "rrelu_with_noise_out_cpu", x.dtype)
     noise = np.ones(x.shape, x.dtype)
     below = x <= 0
     drawn = unit64(generator, int(np.count_nonzero(below)))

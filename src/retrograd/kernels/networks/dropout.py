@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16
+from ...dtypes import is_half
 
 # The negative of the limit of selu far below 0.
 _ALPHA = 1.7580993408473766
@@ -23,7 +23,7 @@ def refuse_integers(dtype: np.dtype[Any], name: str) -> None:
 def affine(noise: Any, p: float) -> tuple[Any, Any]:
     """The slope and the shift with which alpha dropout keeps the mean and the variance of selu's results."""
     factor = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    wide = np.float32 if noise.dtype == F16 else noise.dtype.type
+    wide = np.float32 if is_half(noise.dtype) else noise.dtype.type
     shift = ((noise - 1).astype(wide) * wide(_ALPHA * factor)).astype(noise.dtype)
     shift = (shift.astype(wide) + wide(_ALPHA * factor * p)).astype(noise.dtype)
     return (noise.astype(wide) * wide(factor)).astype(noise.dtype), shift

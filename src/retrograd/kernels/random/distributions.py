@@ -28,7 +28,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ... import dtypes
-from ...dtypes import require
+from ...dtypes import is_half, letter, require
+from ...limits import finfo
+from ..narrow import wide
 from ..native import libm
 from ..native.fma import multiply_add
 from .box_muller import BLOCK, box_muller
@@ -45,7 +47,7 @@ def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0
     dtype = np.dtype(dtype)
     if dtype.kind == "c":
         return uniform(generator, (*shape, 2), _real(dtype), low, high).view(dtype)[..., 0]
-    require(dtype.kind == "f", "check_uniform_bounds", dtype)
+    require(letter(dtype) == "f" and dtype.itemsize > 1, "check_uniform_bounds", dtype)
     between_bounds = low != 0 or high != 1
     if between_bounds:
         _check_bounds(dtype, low, high)
@@ -54,7 +56,7 @@ def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0
         wide = values.dtype.type
         values = multiply_add(values, wide(high) - wide(low), low)
     values = rounded(values, dtype)
-    if between_bounds or dtype == np.float16:
+    if between_bounds or is_half(dtype):
         # Rounding may have produced the upper bound, which is excluded.
         ends = rounded(np.array([low, high]), dtype)
         values[values == ends[1]] = ends[0]
@@ -74,7 +76,7 @@ def normal(generator: Twister, shape: Shape, dtype: DTypeLike, mean: float = 0.0
         parts = normal(generator, (*shape, 2), _real(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
         return parts.view(dtype)[..., 0]
     count = math.prod(shape)
-    require(dtype.kind == "f" or not count, "normal_kernel_cpu", dtype)
+    require(letter(dtype) == "f" or not count, "normal_kernel_cpu", dtype)
     draw_blocks = count >= BLOCK and contiguous
     samples: Array = _blocks_of_normals(generator, count, dtype) if draw_blocks else _pairs_of_normals(generator, count)
     if std == 1 and mean == 0:
@@ -107,7 +109,7 @@ def log_normal(generator: Twister, shape: Shape, dtype: DTypeLike, mean: float =
     dtype = np.dtype(dtype)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    require(dtype.kind == "f", "log_normal_cpu", dtype)
+    require(letter(dtype) == "f", "log_normal_cpu", dtype)
     samples = multiply_add(_pairs_of_normals(generator, math.prod(shape)), std, mean)
     return rounded(libm.exp(samples), dtype).reshape(shape)
 
@@ -117,7 +119,7 @@ def exponential(generator: Twister, shape: Shape, dtype: DTypeLike, rate: float 
     dtype = np.dtype(dtype)
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    if dtype.kind != "f":
+    if letter(dtype) != "f":
         raise _not_continuous("Exponential", dtypes.dtype.of[dtype].legacy)
     samples = libm.log1p(-unit64(generator, math.prod(shape)))
     samples *= -1 / rate
@@ -129,7 +131,7 @@ def cauchy(generator: Twister, shape: Shape, dtype: DTypeLike, median: float = 0
     dtype = np.dtype(dtype)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    if dtype.kind != "f":
+    if letter(dtype) != "f":
         raise _not_continuous("Cauchy", dtypes.C_NAMES[dtype.name])
     angles = math.pi * (unit64(generator, math.prod(shape)) - 0.5)
     return rounded(multiply_add(libm.tan(angles), sigma, median), dtype).reshape(shape)
@@ -146,7 +148,7 @@ def geometric(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> A
     dtype = np.dtype(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    require(dtype.kind in "iuf", "geometric_cpu", dtype)
+    require(letter(dtype) in "iuf", "geometric_cpu", dtype)
     trials = libm.log(unit64(generator, math.prod(shape)))
     trials /= math.log1p(-p)
     return rounded(np.ceil(trials), dtype).reshape(shape)
@@ -166,11 +168,12 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
         require(dtype.kind != "c" or not count, "bernoulli_scalar_cpu_", dtype)
         return (unit64(generator, count) < p).reshape(shape).astype(dtype)
     require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
-    require(p.dtype.kind == "f", "bernoulli_tensor_cpu_p_", p.dtype)
+    require(letter(p.dtype) == "f", "bernoulli_tensor_cpu_p_", p.dtype)
     if count and not bool(np.all((p >= 0) & (p <= 1))):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     unit = unit64(generator, count) if p.dtype == np.float64 else unit32(generator, count)
-    return (unit.reshape(shape) < p).astype(dtype, order="C")
+    ones: Array = (unit.reshape(shape) < wide(p)).astype(dtype, order="C")
+    return ones
 
 
 def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:
@@ -178,10 +181,10 @@ def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -
     dtype = np.dtype(dtype)
     if p in (0, 1):
         return np.full(shape, 1 - p, dtype)
-    # PyTorch divides float16 in float32.
-    wide = np.promote_types(dtype, np.float32).type
+    # PyTorch divides float16 and bfloat16 in float32.
+    exact: Any = np.float32 if is_half(dtype) else dtype.type
     mask = bernoulli(generator, shape, dtype, 1 - p)
-    mask *= (wide(1) / wide(1 - p)).astype(dtype)
+    mask *= (exact(1) / exact(1 - p)).astype(dtype)
     return mask
 
 
@@ -194,7 +197,7 @@ def _blocks_of_normals(generator: Twister, count: int, dtype: np.dtype[Any]) -> 
     # The numbers before the last draw of 16 fill the array to its end; for float16 only to the end of the last full
     # block.
     before_tail = count - tail
-    drawn: Array = draw(generator, (before_tail if dtype == np.float16 else count) + BLOCK)
+    drawn: Array = draw(generator, (before_tail if is_half(dtype) else count) + BLOCK)
     samples = box_muller(np.concatenate((drawn[:before_tail], drawn[-BLOCK:])))
     return np.concatenate((samples[: count - BLOCK], samples[-BLOCK:]))
 
@@ -244,7 +247,7 @@ def _weak(operand: Array | float, samples: Array) -> Array:
         return np.asarray(operand, samples.dtype)
     if operand.ndim or not samples.ndim:
         return operand
-    return operand.astype(np.float32 if samples.dtype == np.float16 else samples.dtype)
+    return operand.astype(np.float32 if is_half(samples.dtype) else samples.dtype)
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -252,7 +255,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _check_bounds(dtype: np.dtype[Any], low: float, high: float) -> None:
-    largest = float(np.finfo(dtype).max)
+    largest = finfo(dtypes.dtype.of[dtype]).max
     for name, bound in (("from", low), ("to", high)):
         if not abs(bound) <= largest:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")

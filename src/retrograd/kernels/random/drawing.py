@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...dtypes import is_half
 from .twister import Twister
 
 Array = NDArray[Any]
@@ -36,8 +37,8 @@ def _unit(words: Array, mask: Any, scale: Any, signed: type) -> Array:
 
 
 def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """The values cast to `dtype` as in C++. PyTorch converts float64 to float16 only through float32."""
+    """The values cast to `dtype` as in C++. PyTorch converts float64 to float16 and bfloat16 only through float32."""
     if values.dtype == dtype:
         return values
     with np.errstate(all="ignore"):
-        return (values.astype(np.float32) if dtype == np.float16 else values).astype(dtype)
+        return (values.astype(np.float32) if is_half(dtype) else values).astype(dtype)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dtypes import F16, require
+from ...dtypes import is_half, letter, require
 from .drawing import rounded, unit64
 from .twister import Twister
 
@@ -79,7 +79,7 @@ def _each(generator: Twister, draw: Callable[..., float], *parameters: Array) ->
 
 def poisson(generator: Twister, rates: Array) -> Array:
     """Poisson-distributed numbers with these rates."""
-    require(rates.dtype.kind == "f", "poisson_cpu", rates.dtype)
+    require(letter(rates.dtype) == "f", "poisson_cpu", rates.dtype)
     return rounded(_each(generator, _poisson, rates), rates.dtype)
 
 
@@ -121,7 +121,7 @@ def _poisson_by_rejection(stream: Lookahead, rate: float) -> float:
 
 def binomial(generator: Twister, counts: Array, chances: Array) -> Array:
     """The number of successes in `counts` trials with these chances. Both arrays have one shape and dtype."""
-    require(counts.dtype != F16, "binomial_cpu", counts.dtype)
+    require(not is_half(counts.dtype), "binomial_cpu", counts.dtype)
     return rounded(_each(generator, _binomial, counts, chances), counts.dtype)
 
 
@@ -186,7 +186,7 @@ def _beyond_stirling(k: float) -> float:
 
 def standard_gamma(generator: Twister, shapes: Array) -> Array:
     """Gamma-distributed numbers with these shapes and a scale of 1. Each is at least the smallest normal number."""
-    require(shapes.dtype.kind == "f" and shapes.dtype != F16, "gamma_cpu", shapes.dtype)
+    require(letter(shapes.dtype) == "f" and not is_half(shapes.dtype), "gamma_cpu", shapes.dtype)
     samples = rounded(_gammas(generator, shapes), shapes.dtype)
     return np.asarray(np.fmax(samples, np.finfo(shapes.dtype).tiny))
 
@@ -228,7 +228,7 @@ def _power(base: float, exponent: float) -> float:
 def dirichlet(generator: Twister, concentrations: Array) -> Array:
     """Dirichlet-distributed rows: gamma-distributed numbers divided by their sum, strictly between 0 and 1."""
     dtype = concentrations.dtype
-    require(dtype.kind == "f" and dtype != F16, "dirichlet", dtype)
+    require(letter(dtype) == "f" and not is_half(dtype), "dirichlet", dtype)
     samples = np.fmax(_gammas(generator, concentrations.astype(np.float64)), np.finfo(np.float64).tiny)
     total = samples.sum(axis=-1, keepdims=True) if samples.ndim else samples
     with np.errstate(all="ignore"):

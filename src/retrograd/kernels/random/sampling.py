@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ... import dtypes
-from ...dtypes import require
+from ...dtypes import NARROW, is_half, letter, require
 from ...errors import warn
+from ...limits import bits_of_integers, finfo
 from .distributions import exponential
 from .drawing import rounded, unit64
 from .twister import Twister
@@ -118,13 +119,13 @@ def _largest_integer(dtype: np.dtype[Any]) -> int:
     """The largest integer of an integer dtype. A float dtype has all integers up to the returned integer."""
     if dtype.kind == "b":
         return 1
-    return 2 ** (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+    return 2 ** (bits_of_integers(dtypes.dtype.of[dtype])) if letter(dtype) == "f" else int(np.iinfo(dtype).max)
 
 
 def _fitted(dtype: np.dtype[Any], first: int, high: int | None) -> tuple[int, int]:
     """The first and last integer to draw, within the bounds even after rounding to a float dtype."""
     last = _largest_integer(dtype) if high is None else high - 1
-    if dtype.kind != "f":
+    if letter(dtype) != "f":
         return first, last
     step = _cast_to_integer(first + 1, dtype)
     if step < first:
@@ -152,7 +153,7 @@ def _cast_to_integer(value: int, dtype: np.dtype[Any]) -> int:
 
 def _spacing(value: int, dtype: np.dtype[Any]) -> int:
     """The distance between neighbouring numbers of a float dtype near a large integer."""
-    return 1 << max(abs(value).bit_length() - 1 - np.finfo(dtype).nmant, 0)
+    return 1 << max(abs(value).bit_length() - 1 - (bits_of_integers(dtypes.dtype.of[dtype]) - 1), 0)
 
 
 def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
@@ -160,25 +161,25 @@ def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
     largest: float = 1
     if dtype.kind in "iu":
         smallest, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    elif dtype.kind == "f":
-        smallest, largest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    elif letter(dtype) == "f":
+        smallest, largest = finfo(dtypes.dtype.of[dtype]).min, finfo(dtypes.dtype.of[dtype]).max
     for name, bound in (("from", first), ("to - 1", last)):
         if not smallest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
-        if dtype.kind == "f" and abs(bound) > _largest_integer(dtype):
-            digits = np.finfo(dtype).nmant + 1
+        if letter(dtype) == "f" and abs(bound) > _largest_integer(dtype):
+            digits = bits_of_integers(dtypes.dtype.of[dtype])
             warn(f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                  f"{dtypes.C_NAMES[dtype.name]} can support discrete uniform distribution only within this range.")
 
 
 def _check_permutation(n: int, dtype: np.dtype[Any]) -> None:
-    require(dtype.kind in "iuf", "randperm", dtype)
+    require(letter(dtype) in "iuf", "randperm", dtype)
     longest = _largest_integer(dtype) + 1
-    if n <= longest:
+    if n <= longest or dtype in NARROW:
         return
-    if dtype.kind != "f":
+    if letter(dtype) != "f":
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
-    shown = longest if dtype == np.float16 else f"2^{np.finfo(dtype).nmant + 1}+1"
+    shown = longest if is_half(dtype) else f"2^{bits_of_integers(dtypes.dtype.of[dtype])}+1"
     raise RuntimeError(f"n cannot be greater than {shown} for {dtypes.dtype.of[dtype].legacy} type.")
 
 
@@ -224,7 +225,7 @@ def _last_and_previous(partners: Indices) -> tuple[Indices, Indices]:
 
 
 def _check_multinomial(probabilities: Array, count: int, replacement: bool) -> None:
-    if probabilities.dtype.kind != "f":
+    if letter(probabilities.dtype) != "f":
         name = dtypes.dtype.of[probabilities.dtype].legacy
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {name}")
     if probabilities.ndim not in (1, 2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import C_NAMES, float16, float32
+from ...dtypes import C_NAMES, float32, is_half, letter
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.networks import attention as ops, softmax as softmax_ops
@@ -116,7 +116,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
                            f"value have {', '.join(str(x.shape[-3]) for x in arrays)}")
     one_op = _is_one_op(arrays, attn_mask, dropout_p, enable_gqa)
     _refuse_ints(query, attn_mask)
-    if one_op and arrays[0].dtype.kind == "f":
+    if one_op and letter(arrays[0].dtype) == "f":
         return _attention(query, key, value, _added(attn_mask, query), bool(is_causal), factor)[0]
     if not Allowed.math:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to "
@@ -136,7 +136,7 @@ def _composed(query: Any, key: Any, value: Any, mask: Any, dropout_p: float, cau
     if gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     result_type = query.dtype
-    if result_type is float16:
+    if is_half(result_type.dtype):
         query, key, value = query.to(float32), key.to(float32), value.to(float32)
     scores = matrix.matmul(query * (root if scale >= 0 else -root), (key * root).transpose(-2, -1))
     if mask is not None:

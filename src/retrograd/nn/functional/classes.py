@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import letter
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
@@ -55,7 +56,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index")
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
-        if y.dtype.kind != "f":
+        if letter(y.dtype) != "f":
             raise RuntimeError("Expected floating point type for target with class probabilities, got "
                                f"{target.dtype.legacy}. Classes have the shape of the input without its second "
                                "dimension.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...autograd.grad_mode import no_grad
-from ...dtypes import dtype as torch_dtype, result_dtype
+from ...dtypes import dtype as torch_dtype, letter, result_dtype
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.linalg import norms
@@ -53,11 +53,11 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if not eps >= 0:
         raise RuntimeError(f"eps must be non-negative, got: {eps}")
     dtype = result_dtype((x._array.dtype, x._array.ndim > 0) for x in (x1, x2))
-    if dtype.kind != "f":
+    if letter(dtype) != "f":
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
                            f"{torch_dtype.of[dtype].legacy}. Convert with .float() first.")
     shape = common_shape(x1._array.shape, x2._array.shape)
-    vectors = [x if x._array.dtype.kind == "f" else x.to(torch_dtype.of[dtype]) for x in (x1, x2)]
+    vectors = [x if letter(x._array.dtype) == "f" else x.to(torch_dtype.of[dtype]) for x in (x1, x2)]
     if x1._array.shape != x2._array.shape:
         vectors = [x.expand(shape) for x in vectors]
     sizes = [x.norm(2, dim, keepdim=True).clone() for x in vectors]

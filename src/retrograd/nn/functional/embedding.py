@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
+from ...dtypes import letter
 from ...errors import warn
 from ...kernels.networks.embedding import MAX, MEAN, SUM
 from ...tensors.arguments.dims import array_of, as_int
@@ -82,7 +83,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     check_tensors("embedding_bag", input=input, weight=weight)
     check_optional("embedding_bag", 3, offsets=offsets)
     check_optional("embedding_bag", 9, per_sample_weights=per_sample_weights)
-    if weight._array.dtype == np.int64 and input._array.dtype.kind == "f":
+    if weight._array.dtype == np.int64 and letter(input._array.dtype) == "f":
         warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
              "deprecated, and should now be `embedding_bag(input, weight, ...)`.")
         weight, input = input, weight

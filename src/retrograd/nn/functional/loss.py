@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...dtypes import unimplemented
+from ...dtypes import letter, unimplemented
 from ...errors import warn
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
@@ -219,7 +219,7 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
     if target._array.dtype.kind == "b" and dtype.kind != "b":
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
-    if target._array.dtype.kind in "iu" and dtype.kind == "f":
+    if target._array.dtype.kind in "iu" and letter(dtype) == "f":
         raise RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output type "
                            f"{target.dtype.legacy}. Convert the target with .to(input.dtype).")
     weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import float16, refuse
+from ...dtypes import is_half, refuse
 from ...ops.images import resampling
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
@@ -128,7 +128,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     if input.numel() == 0:
         return input
     refuse(input._array.dtype, "avg_pool2d" if input.dim() == 3 else "avg_pool3d_out_frame",
-           "biuc" if input.dim() == 3 or input.dtype is not float16 else "f")
+           "biuc" if input.dim() == 3 or not is_half(input._array.dtype) else "f")
     channels = input.shape[1]
     before, after = size // 2, (size - 1) // 2
     squares = input * input

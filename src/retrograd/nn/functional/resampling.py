@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from ...dtypes import F16, unimplemented
+from ...dtypes import is_half, letter, unimplemented
 from ...errors import warn
 from ...ops.images import resampling as ops
 from ...tensors.recording.calls import recorded
@@ -72,9 +72,9 @@ def _check_sizes(shape: tuple[int, ...], new: Sequence[int], dims: int) -> None:
 
 def _check_type(x: Any, mode: str, dims: int, antialias: bool) -> None:
     """Raises NotImplementedError for dtypes that PyTorch's kernels lack: all ints but uint8, complex numbers."""
-    kind = x.dtype.kind
+    kind = letter(x.dtype)
     if (x.dtype.name == "uint8" and (dims == 2 or mode[:4] == "near")) or (kind == "f" and not (
-            antialias and x.dtype == F16)):
+            antialias and is_half(x.dtype))):
         return
     if antialias:
         kernel = "compute_index_ranges_weights"

@@ -26,9 +26,11 @@ neg = elementwise("neg", np.negative, x=lambda g: -g, complex="real", domain=pro
 positive = elementwise("positive", np.positive, x=lambda g: g)
 reciprocal = elementwise("reciprocal", kernels.reciprocal, domain="float", x=lambda g, out: -g * (out * out))
 
-add_scaled = elementwise("add", kernels.add_scaled, x=lambda g: g, y=lambda g, alpha: g * alpha)
-sub_scaled = elementwise("sub", kernels.sub_scaled, domain=subtracted, x=lambda g: g, y=lambda g, alpha: -g * alpha)
-rsub_scaled = elementwise("rsub", kernels.rsub_scaled, domain=subtracted, x=lambda g, alpha: -g * alpha, y=lambda g: g)
+add_scaled = elementwise("add", kernels.add_scaled, any_type=True, x=lambda g: g, y=lambda g, alpha: g * alpha)
+sub_scaled = elementwise("sub", kernels.sub_scaled, domain=subtracted, any_type=True, x=lambda g: g,
+                         y=lambda g, alpha: -g * alpha)
+rsub_scaled = elementwise("rsub", kernels.rsub_scaled, domain=subtracted, any_type=True,
+                          x=lambda g, alpha: -g * alpha, y=lambda g: g)
 rsub = elementwise("rsub", kernels.rsub_number, node=1, x=lambda g, alpha: -g * alpha)
 
 # With a Python number, as PyTorch's composed functions record it. Calls of users are recorded by the ops above.
@@ -128,8 +130,9 @@ addcdiv = elementwise("addcdiv", kernels.addcdiv, x=lambda g: g, y=lambda g, z, 
 
 # Writing over
 
-fill = elementwise("fill", kernels.filled, domain="as given", tensors=1, x=flat, written={"node": 2})
-fill_tensor = elementwise("fill", kernels.overwritten, node=1, domain="as given", x=flat, y=lambda g: g,
+fill = elementwise("fill", kernels.filled, domain="as given", any_type=True, tensors=1, x=flat, written={"node": 2})
+fill_tensor = elementwise("fill", kernels.overwritten, node=1, domain="as given", any_type=True, x=flat, y=lambda g: g,
                           written={"node": 3})
-zero = elementwise("zero", kernels.zeroed, domain="as given", x=flat)
-copy = elementwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", x=flat, y=lambda g: g)
+zero = elementwise("zero", kernels.zeroed, domain="as given", any_type=True, x=flat)
+copy = elementwise("copy", kernels.overwritten, node="CopyBackwards", domain="as given", any_type=True, x=flat,
+                   y=lambda g: g)

@@ -12,12 +12,16 @@ import numpy as np
 from ...dtypes import (
     BOOL_,
     I64,
+    NARROW,
+    UNSIGNED,
     default_complex,
     default_floating,
     dtype as torch_dtype,
+    letter,
     of_scalar,
     promote_types,
 )
+from ...kernels.rounding import before_rounding
 from ...modes import local
 from ...ops.basic import cast
 from ..state.base import TensorBase, numbers_in
@@ -25,8 +29,9 @@ from .options import fits
 
 Array = np.ndarray[Any, Any]
 
+_UNSIGNED = {kind.name: kind for kind in UNSIGNED}
 _SUPPORTED = ("The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
-              "int8, uint8, and bool.")
+              "int8, uint64, uint32, uint16, uint8, and bool.")
 _NUMBERS = (bool, int, float, complex)
 _PLAIN = frozenset(_NUMBERS)
 
@@ -56,11 +61,14 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
 def checked_array(array: Array) -> Array:
     """The array, if a tensor can share its memory. Otherwise raises TypeError or ValueError with PyTorch's message."""
     dtype = array.dtype
-    if dtype not in torch_dtype.of:
-        if dtype.newbyteorder("=") in torch_dtype.of:
+    if dtype not in torch_dtype.of and dtype.name in _UNSIGNED and dtype.isnative:
+        dtype = _UNSIGNED[dtype.name].dtype
+    if dtype not in torch_dtype.of or dtype in NARROW:
+        if dtype not in NARROW and dtype.newbyteorder("=") in torch_dtype.of:
             raise ValueError("given numpy array has byte order different from the native byte order. Conversion "
                              "between byte orders is currently not supported.")
-        raise TypeError(f"can't convert np.ndarray of type numpy.{dtype.type.__name__}. {_SUPPORTED}")
+        raise TypeError(f"can't convert np.ndarray of type {dtype.type.__module__}.{dtype.type.__name__}. "
+                        f"{_SUPPORTED}")
     for stride in array.strides:
         if stride < 0:
             raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative "
@@ -75,6 +83,8 @@ def _copied(array: Array, dtype: np.dtype[Any] | None) -> Array:
     run = local.thread.quiet.run
     if dtype is not None and array.dtype.kind == "c" and dtype.kind != "c":
         array = array.real
+    if dtype is not None:
+        array = run(before_rounding, array, dtype)
     copy: Array = run(np.array, array, array.dtype if dtype is None else dtype, order="K", copy=True)
     return copy
 
@@ -138,6 +148,8 @@ def _of_numbers(flat: Sequence[Any], kinds: set[Any], dtype: np.dtype[Any] | Non
     if target.kind in "iu" and (float in kinds or target is not I64):
         return _one_by_one(flat, target)
     try:
+        if target in NARROW:
+            return _copied(np.array(flat, np.float64), target)
         array: Array = local.thread.quiet.run(np.array, flat, target)
     except (TypeError, ValueError, OverflowError):
         array = _one_by_one(flat, target)
@@ -150,14 +162,14 @@ def _element(item: Any, target: np.dtype[Any]) -> Any:
         if item._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars. A sequence holds a tensor "
                              f"of shape {list(item._array.shape)}: join tensors with torch.stack() or torch.cat().")
-        if target.kind in "iu" and item._array.dtype.kind in "fc":
+        if target.kind in "iu" and letter(item._array.dtype) in "fc":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return numbers_in(item.reshape(()) if item._array.ndim else item)
     if isinstance(item, (*_NUMBERS, np.generic)):
         return item
     if isinstance(item, str):
         raise ValueError("too many dimensions 'str'")
-    needed = "__float__" if target.kind in "fc" else "__index__"
+    needed = "__float__" if letter(target) in "fc" else "__index__"
     if not hasattr(item, needed):
         raise _not_in(item, target)
     return getattr(item, needed)()
@@ -165,7 +177,7 @@ def _element(item: Any, target: np.dtype[Any]) -> Any:
 
 def _not_in(item: Any, target: np.dtype[Any]) -> TypeError:
     kind = type(item).__name__
-    if target.kind in "fc":
+    if letter(target) in "fc":
         return TypeError(f"must be real number, not {kind}")
     return TypeError(f"'{kind}' object cannot be interpreted as an integer")
 
@@ -207,6 +219,9 @@ def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
             raise _not_in(value, target)
         if isinstance(value, complex) and target.kind != "c":
             raise TypeError("must be real number, not complex")
+        if target == np.uint64:
+            values.append(_unsigned(value))
+            continue
         if target.kind in "iub" and isinstance(value, int) and not -2**63 <= value < 2**63:
             raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
         if target.kind in "iu":
@@ -215,5 +230,14 @@ def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
                                    f"{value!r}.")
             value = int(value.real)
         values.append(value)
-    wide = np.dtype(np.int64) if target.kind in "iu" else target
+    wide = np.dtype(np.int64) if target.kind in "iu" and target.itemsize + (target.kind == "u") < 9 else target
     return np.array(values, wide).astype(target)
+
+
+def _unsigned(value: Any) -> int:
+    """A number as one of 64 bits without sign."""
+    if not isinstance(value, int):
+        raise TypeError("an integer is required")
+    if not 0 <= value < 2**64:
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    return value

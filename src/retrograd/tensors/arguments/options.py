@@ -12,9 +12,21 @@ from typing import Any
 import numpy as np
 
 from ...devices import checked
-from ...dtypes import BOOL_, C128, DIFFERENTIABLE, F16, F32, F64, I64, default_floating, dtype as torch_dtype, of_scalar
+from ...dtypes import (
+    BOOL_,
+    C128,
+    C_NAMES,
+    DIFFERENTIABLE,
+    F64,
+    I64,
+    default_floating,
+    dtype as torch_dtype,
+    letter,
+    of_scalar,
+)
 from ...errors import called
 from ...kernels.layout import in_rows, row_by_row, steps
+from ...limits import finfo
 from ...modes import local
 from ...ops.creation import fresh
 from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
@@ -40,7 +52,7 @@ class _Named:
 
 
 class layout(_Named):
-    """How a tensor lies in memory. There is one layout: `strided`."""
+    """How a tensor holds its elements: all of them (`strided`), or only some, with their indices (`sparse_coo`, …)."""
 
     __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ()
@@ -58,6 +70,8 @@ class memory_format(_Named):
 
 
 strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = map(
+    layout, ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"))
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
@@ -200,7 +214,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
     kind = type(value)
     if kind is float or kind is int or kind is bool or kind is complex:
         return value
-    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+    if isinstance(value, np.generic) and letter(value.dtype) in "biufc":
         return value.item()
     if isinstance(value, (bool, int, float, complex)):
         return value
@@ -210,22 +224,20 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
 
 
 # PyTorch's names of the types, in its messages about a number that does not fit.
-_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
-            "bool": "bool", "float16": "c10::Half", "float32": "float", "float64": "double"}
-
-
-_LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in (F16, F32, F64)}
+_C_NAMES = {**C_NAMES, "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t",
+            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
     """Whether a Python number fits in a tensor of `dtype`. An unsigned type takes -1 for its largest value."""
-    kind = dtype.kind
+    kind = letter(dtype)
     if kind in "cb":
         return True
     if isinstance(value, complex):
         return value.imag == 0 and fits(value.real, dtype)
     if kind == "f":
-        return not isinstance(value, float) or not math.isfinite(value) or abs(value) <= _LARGEST[dtype]
+        return not isinstance(value, float) or not math.isfinite(value) or (
+            abs(value) <= finfo(torch_dtype.of[dtype]).max)
     if isinstance(value, float) and not math.isfinite(value):
         return False
     limits = np.iinfo(dtype)
@@ -243,7 +255,7 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, complex) and dtype.kind != "c":
         value = bool(value) if dtype.kind == "b" else value.real
     if dtype.kind in "iu":
-        return np.array(int(value), np.int64).astype(dtype)
+        return np.array(int(value), np.int64 if value < 2**63 else np.uint64).astype(dtype)
     return value
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import letter
 from ..arguments.options import check_tensors
 from ..recording.public import public
 from ..state.base import TensorBase, requires
@@ -53,7 +54,7 @@ def _put(tensor: TensorBase, name: str, function: Callable[..., Any], **others: 
                             f"torch.{other.dtype.legacy}Tensor)")
     sources = [other.expand(array.shape)._array for other in others.values()]
     target = unlock(array)
-    kind: Any = {"f": float, "c": complex, "b": bool}.get(array.dtype.kind, int)
+    kind: Any = {"f": float, "c": complex, "b": bool}.get(letter(array.dtype), int)
     values = [function(*elements) for elements in zip(array.ravel().tolist(), *(s.ravel().tolist() for s in sources))]
     for value in values:
         if isinstance(value, str) or (not hasattr(value, "__float__") and not isinstance(value, complex)):

@@ -12,7 +12,7 @@ from typing import Any
 
 from ... import dtypes
 from ...devices import checked, device as Device
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import dtype as torch_dtype, letter
 from ...errors import warn
 from ...names import public as public_name
 from ...ops import basic as ops
@@ -119,7 +119,7 @@ def is_tensor(obj: Any) -> bool:
 @public("is_floating_point(Tensor input) -> bool", method=True)
 def is_floating_point(input: TensorBase) -> bool:
     """Whether the elements are floating-point numbers."""
-    return bool(input._array.dtype.kind == "f")
+    return letter(input._array.dtype) == "f"
 
 
 @public("is_complex(Tensor input) -> bool", method=True)
@@ -131,7 +131,7 @@ def is_complex(input: TensorBase) -> bool:
 @public("is_signed(Tensor input) -> bool", method=True)
 def is_signed(input: TensorBase) -> bool:
     """Whether the element type has negative numbers."""
-    return bool(input._array.dtype.kind not in "ub")
+    return torch_dtype.of[input._array.dtype].is_signed
 
 
 @public("is_nonzero(Tensor input) -> bool", strict=True)
@@ -253,7 +253,8 @@ def to_dense(self: TensorBase, dtype: Any = None, *, masked_grad: bool | None = 
 
 
 _SHORTHANDS = {
-    "half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64, "cfloat": dtypes.complex64,
+    "bfloat16": dtypes.bfloat16, "half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64,
+    "chalf": dtypes.complex32, "cfloat": dtypes.complex64,
     "cdouble": dtypes.complex128, "char": dtypes.int8, "short": dtypes.int16, "int": dtypes.int32,
     "long": dtypes.int64, "byte": dtypes.uint8, "bool": dtypes.bool_}
 _no = public_property(_false)

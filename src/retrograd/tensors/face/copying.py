@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import array_utils
 
+from ...dtypes import NARROW, dtype as torch_dtype
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ..arguments.data import checked_array
 from ..recording.public import methods, public
@@ -63,7 +64,10 @@ def shallow_copy(self: TensorBase) -> TensorBase:
 def _rebuilt(kind: type[Any], memory: Array, layout: tuple[Any, ...] | None, requires_grad: bool, state: Any) -> Any:
     """A tensor from its pickle. A class derived from Tensor may define `__setstate__` to take the state."""
     array = memory if layout is None else np.ndarray(layout[0], memory.dtype, memory, 0, layout[1])
-    tensor = leaf_of(kind, checked_array(array), requires_grad)
+    known = torch_dtype.all.get(array.dtype.name)        # if it is rare, this process may not have used it so far
+    if known is None or known.dtype not in NARROW:
+        array = checked_array(array)
+    tensor = leaf_of(kind, array, requires_grad)
     if hasattr(kind, "__setstate__"):
         tensor.__setstate__(state)
     else:

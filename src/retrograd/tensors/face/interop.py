@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import NARROW, legacy
 from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
@@ -34,13 +35,21 @@ def numpy(self: TensorBase, *, force: bool = False) -> Array:
     """The tensor as an array over the same memory. Raises RuntimeError if it requires grad, unless `force` is set."""
     if type(force) is not bool:
         raise TypeError(f"numpy(): argument 'force' must be bool, not {type(force).__name__}")
+    _check_known(self._array)
     # A view, so that a new shape of the array does not become the tensor's shape.
     return (self._array if force else array_for_reading(self)).view()
+
+
+def _check_known(array: Array) -> None:
+    """Raise TypeError for a type that NumPy lacks."""
+    if array.dtype in NARROW:
+        raise TypeError(f"Got unsupported ScalarType {legacy(array)}. Convert the tensor first, by .float().")
 
 
 @public(name="__array__")
 def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
     """The array for `np.asarray(tensor)` and similar calls of NumPy."""
+    _check_known(self._array)
     own = array_for_reading(self).view()
     return own if dtype is None and not copy else np.array(own, dtype=dtype, copy=copy)
 

@@ -20,7 +20,7 @@ from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
 # The element types by the names of the old types of tensors.
-BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtypes.ALL}
+BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtype.all.values()}
 
 
 def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
@@ -90,6 +90,7 @@ class tensortype:
         return f"<class 'torch.{self.__name__}'>"
 
 
-HalfTensor, FloatTensor, DoubleTensor = map(tensortype, (dtypes.float16, dtypes.float32, dtypes.float64))
+HalfTensor, BFloat16Tensor = map(tensortype, (dtypes.float16, dtypes.bfloat16))
+FloatTensor, DoubleTensor = map(tensortype, (dtypes.float32, dtypes.float64))
 CharTensor, ShortTensor, IntTensor = map(tensortype, (dtypes.int8, dtypes.int16, dtypes.int32))
 LongTensor, ByteTensor, BoolTensor = map(tensortype, (dtypes.int64, dtypes.uint8, dtypes.bool_))

@@ -149,9 +149,3 @@ def set_num_interop_threads(count: int, /) -> None:
         raise RuntimeError("Error: cannot set number of interop threads after parallel work has started or "
                            "set_num_interop_threads called")
     _Chosen.outer_threads, _Chosen.outer_threads_set = count, True
-
-
-@public()
-def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether operations choose their own precision: always False."""
-    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import BOOL_
+from ...dtypes import BOOL_, letter
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
 from ..arguments.options import number
@@ -28,13 +28,13 @@ from .shapes.shape import view
 
 def _scaled(x: Any, factor: Any) -> Any:
     """`x` times a Python number, recorded in the way of PyTorch's composed functions."""
-    composed = x._array.dtype.kind in "fc" and not isinstance(factor, complex)
+    composed = letter(x._array.dtype) in "fc" and not isinstance(factor, complex)
     return ops.mul_number(x, factor) if composed else mul(x, factor)
 
 
 def _divided(x: Any, divisor: Any) -> Any:
     """`x` divided by a Python number."""
-    composed = x._array.dtype.kind in "fc" and not isinstance(divisor, complex)
+    composed = letter(x._array.dtype) in "fc" and not isinstance(divisor, complex)
     return ops.div_number(x, divisor) if composed else div(x, divisor)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype, legacy
+from ...dtypes import dtype as torch_dtype, legacy, letter
 from ...ops.basic import check_values
 from ..arguments.dims import Dims, axis_of
 from ..recording.out_rules import FREE, rule
@@ -78,7 +78,7 @@ def _checked_q(array: Any, q: Any, interpolation: str) -> Any:
     if not isinstance(q, TensorBase):
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
-        q = plain(np.asarray(q, array.dtype if array.dtype.kind == "f" else np.float32))
+        q = plain(np.asarray(q, array.dtype if letter(array.dtype) == "f" else np.float32))
     if not array.size:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if q._array.ndim > 1:
@@ -152,10 +152,10 @@ def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype
     tensor(2.)
     """
     array, target = input._array, optional_type("nanmean", dtype)
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError("nanmean(): expected input to have floating point or complex dtype but got "
                            f"{legacy(array)}. Convert with .float() first.")
-    if target is not None and target.kind not in "fc":
+    if target is not None and letter(target) not in "fc":
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {torch_dtype.of[target].legacy}")
     total = nansum(input, dim, keepdim, dtype=dtype)

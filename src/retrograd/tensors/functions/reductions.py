@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype
+from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter
 from ...errors import warn, warn_once
 from ...kernels.reductions import count, nonempty
 from ...modes import local
@@ -92,7 +92,7 @@ def sum(input: Any, dim: Dims | None = _ALL, keepdim: bool = False, *, dtype: An
 
 def _out_of_nansum(input: Any, *args: Any, **options: Any) -> Rule:
     """The rule of nansum for `out`. For ints it is the rule of sum."""
-    return _SUMMED._replace(kernel=("nansum_cpu", "f")) if array_of("nansum", input).dtype.kind in "fc" else _SUMMED
+    return _SUMMED._replace(kernel=("nansum_cpu", "f")) if letter(array_of("nansum", input).dtype) in "fc" else _SUMMED
 
 
 @public("nansum(Tensor input, ints[1] dim=None, bool keepdim=False, *, dtype dtype=None, Tensor out=None)",
@@ -168,7 +168,7 @@ def _spread(op: Op, what: str) -> Callable[..., Any]:
         array = array_of(name, input)
         if type(dim) is bool:                                 # var(x, False) calls the overload without a dim
             dim, unbiased = None, dim
-        if array.dtype.kind not in "fc":
+        if letter(array.dtype) not in "fc":
             names = name if several else "std and var"
             raise RuntimeError(f"{names} only support floating point and complex dtypes. Convert with .float() first.")
         axes = axes_of(name, dim, array.ndim)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import dtype as torch_dtype, legacy, letter
 from ...errors import warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
@@ -117,7 +117,7 @@ def _int_of(name: str, n_fft: Any) -> int:
 
 def _check_signal(call: str, array: Any, n_fft: int, hop: int, width: int, window: Any) -> None:
     """Raise RuntimeError if the signal, the lengths or the window are wrong."""
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
     if array.ndim not in (1, 2):
         raise RuntimeError(f"{call} : expected a 1D or 2D tensor")
@@ -137,7 +137,8 @@ def _transformed(x: Any, normalized: bool, onesided: bool | None) -> Any:
     scale = 1 if normalized else 0
     if x._array.dtype.kind != "c":
         if x._array.dtype.itemsize == 2:
-            raise RuntimeError("MKL FFT doesn't support tensors of type: Half. Convert with .float() first.")
+            raise RuntimeError(f"MKL FFT doesn't support tensors of type: {legacy(x._array)}. Convert with "
+                               ".float() first.")
         return fourier.r2c(x, (2,), scale, onesided is None or onesided)
     if onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")

@@ -14,18 +14,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32, F64
+from ...dtypes import DIFFERENTIABLE, F32, F64, RARE
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
 from ...kernels.layout import in_common_order
+from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
-from .overriding import NOBODY, Attention, handled
+from .overriding import NOBODY, Attention, cast_by_autocast, handled
 from .public import recorded_as
 
 _new = object.__new__
@@ -101,11 +102,13 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             input = operand(op, 0, input, None, otherwise)
         array = input._array
         dtype = array.dtype
-        if chosen and dtype is not F32 and dtype is not F64:
-            array = common(op, (input,))[0]
         thread = local.thread
+        straight = thread.transform is None
+        if dtype is not F32 and dtype is not F64:
+            array = common(op, (input,))[0] if chosen else array
+            straight = straight and not (RARE and array.dtype in RARE)
         try:
-            out = thread.run(kernel, array, out=...) if thread.transform is None else op.run(array)
+            out = thread.run(kernel, array, out=...) if straight else op.run(array)
         except TypeError as error:
             raise explained(op, (input,), error) from None
         result = _new(Results.tensor)
@@ -171,7 +174,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
                     return other
         a, b = input._array, other._array
         dtype = a.dtype
-        if dtype is not b.dtype or (chosen and dtype is not F32 and dtype is not F64):
+        if dtype is not b.dtype or (
+                dtype is not F32 and dtype is not F64 and (chosen or (RARE and dtype in RARE))):
             return promoting(input, other)
         thread = local.thread
         try:
@@ -243,7 +247,8 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         if differentiable and thread.grad:
             edge = x._edge if x._meta is None else edge_of(x)
         try:
-            if thread.transform is not None:
+            if thread.transform is not None or (
+                    RARE and not view and (array.dtype in RARE or rare_among(options))):
                 out = op.run(array, *options)
             else:
                 out = thread.run(kernel, array, *options)
@@ -300,7 +305,10 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         operands = args[0] if variadic else args[:arity]
         for i, x in enumerate(operands):
             if type(x) is not Results.plain and x is not None:
-                operands = [operand(op, i, x, operands[i - 1], otherwise) for i, x in enumerate(operands)]
+                if Results.plain is not Results.tensor and (result := cast_by_autocast(call, args)) is not NOBODY:
+                    return result
+                operands = [None if x is None else operand(op, i, x, operands[i - 1], otherwise)
+                            for i, x in enumerate(operands)]
                 if NotImplemented in map(type, operands):
                     return NotImplemented
                 break
@@ -311,7 +319,7 @@ def _general(op: Op, otherwise: Any) -> Callable[..., Any]:
         arrays = common(op, operands) if promote else [None if x is None else x._array for x in operands]
         try:
             given = (arrays, *args[1:]) if variadic else (*arrays, *args[arity:])
-            if thread.transform is not None:
+            if thread.transform is not None or (RARE and not op.view and rare_among(given)):
                 out = op.run(*given)
             elif single:
                 out = np.asarray(thread.run(kernel, *given), order=order)

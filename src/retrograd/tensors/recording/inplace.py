@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32, F64, I64, category, dtype as torch_dtype, result_dtype
+from ...dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
 from ...errors import at, user_site
 from ...graph import versions
 from ...graph.faults import second_pass
@@ -20,10 +20,12 @@ from ...graph.node import OtherNode, origin_of
 from ...graph.versions import before_write, next_number
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of, one_by_one
+from ...kernels.narrow import rare_among, write_in_float32
 from ...kernels.shape import common_shape
 from ...modes import local
 from ...ops.basic import clone
 from ...ops.framework import Op
+from ...ops.lacking import refuse_lacking
 from ..arguments.dims import kind_of
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
@@ -150,7 +152,7 @@ def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> 
     transform = thread.transform
     try:
         if into is None and transform is None:
-            out = thread.run(op.kernel, *arrays, *options)
+            out = op.compute(*arrays, *options) if RARE else thread.run(op.kernel, *arrays, *options)
             _check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
@@ -220,7 +222,7 @@ def _over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any],
     arrays, options, out = [*args[: op.arity]], args[op.arity:], None
     _check_overlaps(op, target, arrays)
     if into is None:
-        out = local.thread.run(op.kernel, *args)
+        out = op.compute(*args)
         _check_result(out, target)
     _put(op, target, arrays, options, out, into)
 
@@ -233,7 +235,16 @@ def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, 
     elif into is None:
         np.copyto(target, out, casting="unsafe")
     else:
-        local.thread.run(into, *arrays, *options)
+        _write_into(op, into, [*arrays, *options])
+
+
+def _write_into(op: Op, into: Callable[..., Any], args: list[Any]) -> None:
+    """Have the kernel `into` write over `args[0]`."""
+    if RARE and rare_among(args):
+        refuse_lacking(op.name, args, RARE)
+        if not op.any_type:
+            into = partial(write_in_float32, into)
+    local.thread.run(into, *args)
 
 
 def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
@@ -241,12 +252,11 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
         return
-    run = local.thread.run
     target = unlocked(target) if op.name in _COINCIDING and not others else unlock(target)
     if into is not None:
-        run(into, target, *others, *options)
+        _write_into(op, into, [target, *others, *options])
     elif op.kind != "constant" and overlaps(target):
-        one_by_one(partial(run, op.kernel), target, others, options)
+        one_by_one(op.compute, target, others, options)
     else:
         np.copyto(target, out, casting="unsafe")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...dtypes import RARE
 from ...graph.node import plan_of
 from ...modes import local
 from ...ops.framework import Op
@@ -27,7 +28,7 @@ def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any
 
     def call(x: Any, y: Any, z: Any) -> Any:
         thread = local.thread
-        if thread.transform is not None:
+        if thread.transform is not None or (RARE and x._array.dtype in RARE):
             return then(x, y, first(z), *options)
         a, b, c = x._array, y._array, shown(z._array)
         out = thread.run(kernel, a, b, c, *options)

@@ -10,7 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL_, C_NAMES, F32, F64, FLOATING, I64, category, default_floating, of_scalar, result_dtype
+from ...dtypes import (
+    BOOL_,
+    C_NAMES,
+    F32,
+    F64,
+    FLOATING,
+    I64,
+    NARROW,
+    category,
+    default_floating,
+    of_scalar,
+    result_dtype,
+    unimplemented,
+)
 from ...kernels.layout import copied
 from ...kernels.shape import clash
 from ...modes import local
@@ -41,6 +54,8 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
         if constant is not None:
             return constant
     own = of_scalar(value)
+    if dtype in NARROW and category(own) <= FLOATING:       # `common` rounds the number if the operator asks for this
+        return scalar(value, F32)
     if own is I64 and not -2**63 <= value < 2**64:
         said = "int too big to convert" if value > 0 else "can't convert negative int to unsigned"
         raise OverflowError(f"{said}: a number beside a tensor has at most 64 bits")
@@ -98,6 +113,8 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
     dtype = present[0].dtype
+    if NARROW and (any([a.dtype in NARROW for a in present]) or default_floating() in NARROW):
+        return _beside_narrow(op, arrays, present)
     for a in present:
         if a.dtype is not dtype:
             dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
@@ -112,6 +129,31 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
         dtype = op.domain(dtype, [a.dtype for a in present])
     convert = copied if local.thread.transform is None else cast.run
     return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
+
+
+def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
+    """The arrays of the operands, in the type that the op computes in; some operand or the default type is narrow.
+
+    Numbers stand in float32 beside such operands. They are rounded to the common type, and so are 0-d tensors, unless
+    the op is a product or the number is a divisor.
+    """
+    dtype = result_dtype([(a.dtype, a.ndim > 0) for a in present if not (
+        a.dtype is F32 and not a.ndim and not a.flags.writeable)])
+    if op.domain == "float" and category(dtype) < FLOATING:
+        dtype = default_floating()
+    elif callable(op.domain):
+        dtype = op.domain(dtype, [a.dtype for a in present])
+    convert = copied if local.thread.transform is None else cast.run
+    exact = _EXACT.get(op.kernel, ()) if dtype in NARROW else ()
+    if dtype.itemsize == 1 and any([arrays[i].ndim == 0 for i in exact]):
+        raise unimplemented(f"{op.name}_cpu_reduced_float", dtype)
+    return [a if a is None or a.dtype is dtype else
+            convert(a, F32 if i in exact and not a.ndim and category(a.dtype) <= FLOATING else dtype)
+            for i, a in enumerate(arrays)]
+
+
+# The operands that stay in float32 as 0-d tensors, by the kernel.
+_EXACT: dict[Any, tuple[int, ...]] = {np.multiply: (0, 1), np.divide: (1,)}
 
 
 def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:

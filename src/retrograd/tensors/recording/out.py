@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import return_types
-from ...dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, unimplemented
+from ...dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
 from ...errors import user_site, warn
 from ...graph.node import OtherNode
 from ...graph.versions import writing, written
@@ -113,7 +113,7 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
     if (facts.typed or facts.widened) and given is not None and element_type(name, given) != dtype:
         raise _other_type(name, facts, element_type(name, given), dtype)
     kernel, kinds = facts.kernel
-    if dtype.kind not in kinds:
+    if letter(dtype) not in kinds:
         what = kernel.format(name=name)
         raise unimplemented(what, dtype)
     if facts.typed:
@@ -131,7 +131,7 @@ def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[
 
 def _widened(x: Any, dtype: np.dtype[Any]) -> Any:
     """A tensor cast to this dtype, if its own is of the same kind (float or complex). Other values stay as they are."""
-    if not isinstance(x, TensorBase) or dtype.kind not in "fc" or x._array.dtype.kind != dtype.kind:
+    if not isinstance(x, TensorBase) or letter(dtype) not in "fc" or letter(x._array.dtype) != letter(dtype):
         return x
     return plain(cast.run(x._array, dtype))
 

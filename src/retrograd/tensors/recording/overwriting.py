@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import letter
 from ...errors import warn
 from ...kernels.elementwise.arithmetic import fill_all, overwrite, zero_all
 from ...modes import local
@@ -59,7 +60,7 @@ def copy_(self: TensorBase, other: Any, non_blocking: bool = False) -> TensorBas
     tensor([1, 2])
     """
     if not isinstance(other, TensorBase):
-        of_numpy = isinstance(other, np.generic) and other.dtype.kind in "biufc"
+        of_numpy = isinstance(other, np.generic) and letter(other.dtype) in "biufc"
         if not of_numpy and not isinstance(other, (bool, int, float, complex)):
             raise not_a_tensor("copy_", other, "other", 1)
         other = plain(np.asarray(other))

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....devices import checked
-from ....dtypes import FLOATING, dtype as torch_dtype, float16, float32, float64
+from ....dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....tensors.face.conversion import positional
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.functions.creation.creation import empty_like
@@ -106,7 +106,7 @@ class Conversion(Members):
 
     def bfloat16(self: T) -> T:
         """Convert floating parameters and buffers to bfloat16, in place. Returns the module."""
-        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+        return self._floating(bfloat16)
 
     def cpu(self: T) -> T:
         """Returns the module: all memory is the CPU's already."""

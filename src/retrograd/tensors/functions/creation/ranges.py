@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, default_complex, default_floating, dtype as torch_dtype, unimplemented
+from ....dtypes import I64, RARE, default_complex, default_floating, dtype as torch_dtype, is_half, unimplemented
 from ....errors import warn
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
@@ -45,7 +45,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
         target = element_type("arange", dtype)
     else:
         target = I64 if all(isinstance(bound, int) for bound in bounds) else default_floating()
-    if target.kind in "bc":
+    if target.kind in "bc" or (target in RARE and not is_half(target)):
         raise unimplemented("arange_cpu", target)
     first, last, stride = bounds
     count = kernels.arange_length(first, last, stride, target)

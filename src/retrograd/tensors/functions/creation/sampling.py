@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F16, require
+from ....dtypes import F16, letter, require
 from ....kernels.random import rejection as kernels
 from ....kernels.shape import common_shape
 from ....ops import creation as ops
@@ -44,7 +44,7 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
     check_tensor("binomial", count, "count", 1)
     check_tensor("binomial", prob, "prob", 2)
     for name, value in (("count", count), ("prob", prob)):
-        if value._array.dtype.kind != "f":
+        if letter(value._array.dtype) != "f":
             raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.legacy}")
     if count._array.dtype != prob._array.dtype:
         raise RuntimeError(f"Found dtype {prob.dtype.legacy} but expected {count.dtype.legacy}")

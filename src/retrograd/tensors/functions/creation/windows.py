@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import C_NAMES, unimplemented
+from ....dtypes import C_NAMES, letter, unimplemented
 from ....kernels import windows as kernels
 from ...arguments.dims import as_int
 from ...arguments.options import element_type, layout as Layout, made, strided
@@ -23,7 +23,7 @@ def _window(name: str, window_length: Any, periodic: Any, dtype: Any, device: An
                         "the other parameters of the window float")
     n = as_int(f"{name}_window", window_length, "window_length")
     target = element_type(f"{name}_window", dtype)
-    if target.kind not in "fc":
+    if letter(target) not in "fc":
         raise RuntimeError(f"{name}_window expects floating point dtypes, got: TensorOptions(dtype="
                            f"{C_NAMES[target.name]}, device=cpu, {_OPTIONS})")
     if n < 0:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy
+from ....dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy, letter
 from ....ops.basic import cast
 from ....ops.domains import subtracted
 from ....ops.elementwise import arithmetic as ops
@@ -174,7 +174,7 @@ def _power_of(self: Any, exponent: Any) -> Any:
     """The operator `**`. It tests for a square first, because nine in ten powers are squares."""
     kind = type(exponent)
     if kind is int or kind is float:
-        if exponent == 2 and (kind is int or self._array.dtype.kind in "fc"):
+        if exponent == 2 and (kind is int or letter(self._array.dtype) in "fc"):
             return square(self)
         if kind is int and exponent > 127 and self._array.dtype.kind in "iu":
             filling(exponent, self._array.dtype)        # raises for an exponent too large for the dtype

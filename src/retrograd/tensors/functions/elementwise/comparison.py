@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, F64, result_dtype
+from ....dtypes import F32, F64, letter, result_dtype
 from ....errors import warn_once
 from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
@@ -190,7 +190,7 @@ def clamp(call: Call, input: TensorBase, min: Any = None, max: Any = None) -> Te
         raise invalid("clamp", input, min, max)
     low, high = [None if limit is None else number("clamp", "min", 2, limit) for limit in (min, max)]
     if isinstance(low, complex) or isinstance(high, complex):
-        if input._array.dtype.kind == "f":
+        if letter(input._array.dtype) == "f":
             raise RuntimeError("value cannot be converted to type double without overflow")
         raise NotImplementedError("clamp is not supported for complex types")
     return call(ops.clamp_number, input, low, high)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....dtypes import NARROW, letter
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -182,7 +183,7 @@ def view_as_complex(input: TensorBase) -> TensorBase:
 
     Raises RuntimeError if the last dimension does not have size 2 and stride 1, or if the dtype has no complex type.
     """
-    if input._array.dtype.kind != "f":
+    if letter(input._array.dtype) != "f" or input._array.dtype in NARROW:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of "
                            f"scalar type: {input.dtype.legacy}")
     if input._array.itemsize == 2:

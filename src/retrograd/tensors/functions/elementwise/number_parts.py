@@ -6,7 +6,7 @@ They exist as functions, as methods and in place.
 from __future__ import annotations
 
 from .... import return_types
-from ....dtypes import legacy
+from ....dtypes import legacy, letter
 from ....ops.elementwise import elementary as ops
 from ...arguments.options import check_tensor, check_tensors
 from ...recording.calls import recorded
@@ -53,6 +53,6 @@ def frexp(input: TensorBase) -> return_types.frexp:
     exponent=tensor([ 2, -2], dtype=torch.int32))
     """
     check_tensor("frexp", input)
-    if input._array.dtype.kind != "f":
+    if letter(input._array.dtype) != "f":
         raise RuntimeError("torch.frexp() only supports floating-point dtypes. Convert with .float() first.")
     return return_types.frexp(_frexp(input))

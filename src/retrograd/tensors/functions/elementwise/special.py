@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import default_floating, dtype as torch_dtype, legacy
+from ....dtypes import default_floating, dtype as torch_dtype, legacy, letter
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
 from ....ops.networks import activations
@@ -101,7 +101,7 @@ def mvlgamma(call: Call, input: TensorBase, p: int) -> TensorBase:
 def _refuse_huge(array: Any, dimension: int) -> None:
     """Raise RuntimeError for a dimension of `mvlgamma` at which PyTorch cannot store its terms."""
     if dimension > _LARGEST_DIMENSION:
-        size = dimension * (array.itemsize if array.dtype.kind == "f" else default_floating().itemsize)
+        size = dimension * (array.itemsize if letter(array.dtype) == "f" else default_floating().itemsize)
         said = ("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
                 f"to allocate {size} bytes. Error code 12 (Cannot allocate memory)" if size < 1 << 63 else
                 f"Storage size calculation overflowed with sizes=[{dimension}]")

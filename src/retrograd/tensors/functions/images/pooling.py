@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dtypes import F32, F64, I64, unimplemented
+from ....dtypes import F32, F64, I64, letter, unimplemented
 from ....kernels.images.pooling import outputs
 from ....modes import local
 from ....ops.images import pooling as ops
@@ -53,7 +53,7 @@ def check_type(kernel: str, array: Any, kinds: str) -> None:
 
     In `kinds`, `i` stands for all integers, `l` for int64, `w` for float32 and float64.
     """
-    kind = array.dtype.kind
+    kind = letter(array.dtype)
     if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
             "l" in kinds and array.dtype == I64):
         return

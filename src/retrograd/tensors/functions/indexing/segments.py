@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import require, unimplemented
+from ....dtypes import letter, require, unimplemented
 from ....kernels.indexing.scattering import segments_of
 from ....ops.basic import beyond
 from ....ops.indexing import segments as ops
@@ -49,7 +49,7 @@ def segment_reduce(data: TensorBase, reduce: str, *, lengths: TensorBase | None 
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet. Use lengths or "
                            "offsets instead.")
     bounds = _bounds(array, lengths, offsets, dim, unsafe)
-    require(array.dtype.kind == "f", "_segment_reduce_cpu", array.dtype)
+    require(letter(array.dtype) == "f", "_segment_reduce_cpu", array.dtype)
     index = beyond(lambda ends: segments_of(ends, array.shape[dim], dim, array.shape), bounds)
     counts = beyond(lambda ends: np.diff(ends, axis=-1).reshape(
         *ends.shape[:-1], -1, *(1,) * (array.ndim - dim - 1)), bounds)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy
+from ....dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy, letter
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import axis_of
 from ...arguments.options import number
@@ -167,7 +167,7 @@ def addr(call: Call, input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha
         raise RuntimeError(f"2D tensor expected, got {x.ndim}D tensor for input")
     if call is over and x.shape != (v.size, w.size):
         raise RuntimeError(f"size mismatch, input: {[*x.shape]}, v1: {[*v.shape]}, v2: {[*w.shape]}")
-    kinds = "".join(array.dtype.kind for array in arrays)
+    kinds = "".join(letter(array.dtype) for array in arrays)
     for name, factor in (("beta", beta), ("alpha", alpha)):
         if isinstance(factor, float) and not set(kinds) - set("biu"):
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import F32, I64, legacy
+from ....dtypes import F32, I64, legacy, letter
 from ....kernels.linalg.solving import machine_epsilon
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond
@@ -131,7 +131,7 @@ def linalg_pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol:
     older name of `rtol`. With `hermitian` the eigenvalues of the lower triangle are used, which takes less time.
     """
     array = input._array
-    if array.ndim < 2 or array.dtype.kind not in "fc" or array.itemsize == 2:
+    if array.ndim < 2 or letter(array.dtype) not in "fc" or array.itemsize == 2:
         raise RuntimeError(f"linalg.pinv({legacy(array)}{{{[*array.shape]}}}): expected a tensor with 2 or more "
                            "dimensions of float, double, cfloat or cdouble types")
     if hermitian and array.size:
@@ -186,7 +186,7 @@ def _condition(input: Any, array: Any, order: Any) -> Any:
     if not array.size:
         if isinstance(order, str):
             check_square(f"linalg.cond(ord={order}): ", array)
-        real = np.zeros((), array.dtype).real.dtype if array.dtype.kind in "fc" else F32
+        real = np.zeros((), array.dtype).real.dtype if letter(array.dtype) in "fc" else F32
         return plain(np.zeros(array.shape[:-2], real))
     if order in (2, -2):
         values = svdvals(input)
@@ -208,7 +208,7 @@ def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
         if isinstance(bound, TensorBase) and bound._array.dtype.kind == "c":
             raise RuntimeError(f"torch.linalg.matrix_rank: {which} tensor of complex type is not supported. Got "
                                f"{legacy(bound._array)}")
-    if rtol is None and (array.dtype.kind not in "fc" or array.dtype.itemsize == 2):
+    if rtol is None and (letter(array.dtype) not in "fc" or array.dtype.itemsize == 2):
         raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
                            "first.")
     return _bounds(array, atol, rtol)

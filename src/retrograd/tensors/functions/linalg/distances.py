@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ....dtypes import legacy
+from ....dtypes import legacy, letter, unimplemented
 from ....errors import warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
@@ -89,7 +89,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         raise RuntimeError("X1 and X2 must have the same number of columns. X1: "
                            f"{a.shape[-1]} X2: {b.shape[-1]}")
     for argument, array in (("X1", a), ("X2", b)):
-        if array.dtype.kind != "f":
+        if letter(array.dtype) != "f":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {argument} got: {legacy(array)}")
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
@@ -104,7 +104,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
             x1, x2 = (x.expand(*stack, *x.shape[-2:]).contiguous().view(count, *x.shape[-2:]) for x in (x1, x2))
         return shape_ops.view(ops.euclidean_dist(x1, x2), (*stack, a.shape[-2], b.shape[-2]))
     if a.dtype.itemsize == 2 and a.size and b.size:
-        raise NotImplementedError("\"cdist\" not implemented for 'Half'. Convert with .float() first.")
+        raise unimplemented("cdist", a.dtype, "Convert with .float() first.")
     return ops.cdist(x1, x2, float(p))
 
 
@@ -117,10 +117,10 @@ def pdist(input: Any, p: float = 2) -> Any:
     array = input._array
     if array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {array.ndim}D")
-    if array.dtype.kind != "f":
+    if letter(array.dtype) != "f":
         raise RuntimeError("pdist only supports floating-point dtypes")
     if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if array.dtype.itemsize == 2 and array.shape[0] > 1 and array.size:
-        raise NotImplementedError("\"pdist\" not implemented for 'Half'. Convert with .float() first.")
+        raise unimplemented("pdist", array.dtype, "Convert with .float() first.")
     return ops.pdist(input, float(p))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import legacy
+from ....dtypes import legacy, letter
 from ....errors import warn_once
 from ....modes import local
 from ....ops.linalg import factorizations as ops, singular_values
@@ -207,7 +207,7 @@ def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
 
 def _check_eig(name: str, input: Any) -> None:
     array = matrices(name, input, square=True)
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError(f"Unknown Complex ScalarType for {legacy(array)}")
     check_kernel("linalg_eig_out_cpu", array)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import legacy, unimplemented
+from ....dtypes import legacy, letter, unimplemented
 from ....errors import LinAlgError
 from ....ops.basic import check_values
 
@@ -43,7 +43,7 @@ def check_square(prefix: str, array: Any) -> None:
 def check_floating(name: str, array: Any, *, low: bool = True) -> None:
     """Raises RuntimeError unless the elements are floating-point or complex numbers. If `low` is False, numbers of 16
     bits raise too."""
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy(array)}. "
                            "Convert with .float() or .double().")
     if not low and array.itemsize == 2:
@@ -52,7 +52,7 @@ def check_floating(name: str, array: Any, *, low: bool = True) -> None:
 
 def check_kernel(kernel: str, array: Any) -> None:
     """Raises NotImplementedError for elements that PyTorch's kernel does not take: ints, bools, numbers of 16 bits."""
-    if array.dtype.kind not in "fc" or array.itemsize == 2:
+    if letter(array.dtype) not in "fc" or array.itemsize == 2:
         raise unimplemented(kernel, array.dtype, "Convert with .float() or .double().")
 
 

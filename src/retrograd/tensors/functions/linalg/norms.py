@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import category, dtype as torch_dtype, legacy
+from ....dtypes import category, dtype as torch_dtype, legacy, letter
 from ....kernels.shape import clash
 from ....ops import basic, shape as shape_ops
 from ....ops.linalg import norms as ops
@@ -33,9 +33,9 @@ def _target(name: str, dtype: Any, array: Any) -> Any:
         return None
     target, have = element_type(name, dtype), array.dtype
     wanted, found = torch_dtype.of[target].legacy, torch_dtype.of[have].legacy
-    if target.kind not in "fc":
+    if letter(target) not in "fc":
         raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {wanted}")
-    if target.kind != have.kind:
+    if letter(target) != letter(have):
         kinds = "complex for complex" if have.kind == "c" else "real for real"
         raise RuntimeError(f"{name}: dtype should be {kinds} inputs, but got {wanted}")
     if category(target) == category(have) and target.itemsize < have.itemsize:
@@ -189,7 +189,7 @@ def frobenius_norm(input: Any, dim: Dims, keepdim: bool = False) -> Any:
     dims = [dim] if isinstance(dim, int) else [*dim]
     if len(dims) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex")
     return ops.frobenius(input, 2, axes_of("frobenius_norm", dim, array.ndim), flag("frobenius_norm", keepdim), None)
 
@@ -226,7 +226,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
             [10.]])
     """
     array = array_of("norm_except_dim", v)
-    if array.dtype.kind not in "fc":
+    if letter(array.dtype) not in "fc":
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{legacy(array)} instead.")
     if dim == -1:

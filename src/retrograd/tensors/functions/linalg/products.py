@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import C_NAMES, legacy, refuse
+from ....dtypes import C_NAMES, legacy, letter, refuse
 from ....errors import warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
@@ -186,7 +186,7 @@ def linalg_vander(x: Any, N: int | None = None) -> Any:
     """The powers 0 to N - 1 of each element, along a new last dim. Without `N`, as many powers as the last dim has
     elements. Raises RuntimeError for N < 2, bools and numbers of 16 bits."""
     array = x._array
-    if array.dtype.kind == "b" or (array.dtype.itemsize == 2 and array.dtype.kind == "f"):
+    if array.dtype.kind == "b" or (array.dtype.itemsize == 2 and letter(array.dtype) == "f"):
         raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
                            f"{legacy(array)}")
     if not array.ndim:
@@ -211,7 +211,7 @@ def _weights(which: str, weights: Any, observations: int, kinds: str, kind: str)
     if array.ndim > 1:
         raise RuntimeError(f"cov(): expected {which} to have one or fewer dimensions but got {which} with {array.ndim} "
                            "dimensions")
-    if array.dtype.kind not in kinds:
+    if letter(array.dtype) not in kinds:
         raise RuntimeError(f"cov(): expected {which} to have {kind} dtype but got {which} with {legacy(array)} dtype")
     if array.size != observations:
         raise RuntimeError(f"cov(): expected {which} to have the same numel as there are observations in the input but "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import legacy
+from ....dtypes import legacy, letter
 from ....errors import LinAlgError, warn_once
 from ....kernels.linalg.lu import first_true
 from ....kernels.linalg.solving import machine_epsilon
@@ -174,7 +174,7 @@ def linalg_lstsq(input: Any, b: Any, rcond: float | None = None, *,
     driver = "gelsy" if driver is None else driver
     if driver not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if x.dtype.kind not in "fc" or x.itemsize == 2:
+    if letter(x.dtype) not in "fc" or x.itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     least = machine_epsilon(x.dtype) * max(x.shape[-2:]) if rcond is None else float(rcond)
     return return_types.linalg_lstsq(ops.lstsq(input, b, least, driver, vector))

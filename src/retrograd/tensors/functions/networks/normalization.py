@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F16, F32, dtype as torch_dtype, refuse
+from ....dtypes import F32, dtype as torch_dtype, is_half, refuse
 from ....kernels.networks import normalization as kernels
+from ....limits import finfo
 from ....ops.networks import normalization as ops
 from ...arguments.checking import is_int
 from ...arguments.dims import array_of, kind_of
@@ -24,14 +25,14 @@ _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_
 
 
 def _check_types(x: Any, *others: Any) -> None:
-    """Raise RuntimeError unless the parameters have the dtype of x. float32 is allowed beside an x of float16.
+    """Raise RuntimeError unless the parameters have the dtype of x. float32 is allowed beside a half-precision x.
 
     The first parameter decides which dtype the others must have.
     """
     if all([a is None or a._array.dtype is x.dtype for a in others]):
         return
     kinds = [a._array.dtype for a in others if a is not None]
-    if kinds[0] != x.dtype and not (x.dtype == F16 and kinds[0] == F32):
+    if kinds[0] != x.dtype and not (is_half(x.dtype) and kinds[0] == F32):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. They are of "
                            f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}.")
     for kind in kinds:
@@ -102,14 +103,14 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     check_optional("rms_norm", 3, weight=weight)
     shape = _normalized_shape("rms_norm", x, normalized_shape, {"weight": weight}, "")
     refuse(x.dtype, "rms_norm", "biu")
-    exact = input.float() if x.dtype == F16 else input
+    exact = input.float() if is_half(x.dtype) else input
     if eps is None:
-        eps = float(np.finfo(exact._array.dtype).eps)
+        eps = finfo(exact.dtype).eps
     squares = exact.pow(2).mean([*range(-len(shape), 0)], True)
     result = exact * (squares + eps).rsqrt()
     if weight is not None:
         result = result * weight
-    return result.to(input.dtype) if x.dtype == F16 else result
+    return result.to(input.dtype) if is_half(x.dtype) else result
 
 
 def _check_groups(x: Any, channels: int, groups: int, weight: Any, bias: Any) -> None:

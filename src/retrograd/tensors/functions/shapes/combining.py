@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64
+from ....dtypes import I64, letter
 from ....ops import joining as ops, shape as shape_ops
 from ....ops.scans import cumprod
 from ...arguments.dims import as_int
@@ -142,7 +142,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     count = array.size if N is None else as_int("vander", N, "N")
     if count < 0:
         raise RuntimeError(f"N must be non-negative. Got N={count}.")
-    dtype = array.dtype if array.dtype.kind in "fc" else I64
+    dtype = array.dtype if letter(array.dtype) in "fc" else I64
     powers = plain(np.ones((array.size, min(count, 1)), dtype))
     if count > 1:
         repeated = clone(expand(unsqueeze(x, 1), (array.size, count - 1)), memory_format=contiguous_format)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import dtype as torch_dtype
+from ....dtypes import dtype as torch_dtype, letter
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
@@ -237,7 +237,7 @@ def expanded(array: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
     lead = len(sizes) - len(shape)
     if lead < 0:
         legacy = torch_dtype.of[array.dtype].legacy
-        kind = f"torch.{legacy}Tensor" if array.dtype.kind in "fiu" else f"CPU{legacy}Type"
+        kind = f"torch.{legacy}Tensor" if letter(array.dtype) in "fiu" else f"CPU{legacy}Type"
         raise RuntimeError(
             f"expand({kind}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
             f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})")

@@ -3,8 +3,14 @@
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
-from .accelerator import device_count, empty_cache, is_available
-from .errors import OutOfMemoryError
+from typing import TYPE_CHECKING
+
+from ..accelerator import device_count, empty_cache, is_available
+from ..errors import OutOfMemoryError
+from ..names import missing
+
+if TYPE_CHECKING:
+    from . import amp as amp                             # imported when a program first names the module
 
 __all__ = ["OutOfMemoryError", "current_device", "device_count", "empty_cache", "get_device_name",
            "get_device_properties",
@@ -96,3 +102,7 @@ def get_rng_state_all() -> list[object]:
 
 def set_rng_state_all(new_states: object) -> None:
     """Set the states of the generators of all GPUs. Does nothing, as there are none."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__, modules=["amp"])

@@ -1,5 +1,12 @@
 """torch.cpu: the questions that programs ask about any kind of device, answered for the CPU."""
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
+
+if TYPE_CHECKING:
+    from . import amp as amp                             # imported when a program first names the module
+
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
 
@@ -25,3 +32,7 @@ def current_device() -> str:
 
 def synchronize(device: object = None) -> None:
     """Wait for running work. All work is done already."""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__, modules=["amp"])
