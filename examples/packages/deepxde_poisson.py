@@ -23,12 +23,12 @@ def poisson() -> None:
     data = dde.data.PDE(interval, equation, ends, 16, 2, solution=lambda x: np.sin(np.pi * x), num_test=50)
     network = dde.nn.FNN([1, 20, 20, 1], "tanh", "Glorot uniform")
     model = dde.Model(data, network)
-    model.compile("adam", lr=0.005, metrics=["l2 relative error"])
-    history, _ = model.train(iterations=300, display_every=100, verbose=0)
+    model.compile("adam", lr=0.005, metrics=["l2 relative error"], verbose=0)
+    history, _ = model.train(iterations=200, display_every=50, verbose=0)
     for step, loss, error in zip(history.steps, history.loss_train, history.metrics_test):
         print(f"step {step}   loss {sum(loss):.6f}, error {error[0]:.6f}")
-    dde.optimizers.set_LBFGS_options(maxiter=60)
-    model.compile("L-BFGS", metrics=["l2 relative error"])
+    dde.optimizers.set_LBFGS_options(maxiter=20)
+    model.compile("L-BFGS", metrics=["l2 relative error"], verbose=0)
     history, _ = model.train(verbose=0)
     print(f"after L-BFGS: error below 0.05: {history.metrics_test[-1][0] < 0.05}")
 
@@ -41,7 +41,7 @@ def decay() -> None:
     line = dde.geometry.TimeDomain(0, 2)
     data = dde.data.PDE(line, lambda t, y: dde.grad.jacobian(y, t) + rate * y, [measured], 20, 2, anchors=times)
     model = dde.Model(data, dde.nn.FNN([1, 16, 1], "tanh", "Glorot normal"))
-    model.compile("adam", lr=0.02, external_trainable_variables=[rate])
+    model.compile("adam", lr=0.05, external_trainable_variables=[rate], verbose=0)
     model.train(iterations=300, verbose=0)
     print(f"the rate is {rate.item():.4f}, in truth 1.5")
 

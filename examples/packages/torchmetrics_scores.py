@@ -4,6 +4,7 @@
 
 import torch
 import torchmetrics.functional.audio
+import torchmetrics.functional.clustering
 import torchmetrics.functional.image
 import torchmetrics.functional.retrieval
 import torchmetrics.functional.text
@@ -49,6 +50,7 @@ def single_metrics() -> None:
     a, b = torch.rand(40), torch.rand(40)
     print(f"r2 {metrics.r2_score(a, b):.5f}, spearman {metrics.spearman_corrcoef(a, b):.5f}")
     print(f"kendall {metrics.kendall_rank_corrcoef(a, b):.5f}, pearson {metrics.pearson_corrcoef(a, b):.5f}")
+    print(f"rand score {metrics.clustering.rand_score((a * 4).long(), (b * 4).long()):.5f}")
     print(f"average precision {metrics.retrieval.retrieval_average_precision(a, b > 0.5):.5f}")
     print(f"ndcg {metrics.retrieval.retrieval_normalized_dcg(a, b > 0.5):.5f}")
     first = torch.rand(1, 3, 24, 24)

@@ -27,7 +27,7 @@ def main() -> None:
     torch.set_default_dtype(torch.float64)
     times = torch.linspace(0, 1, 5)
     start = torch.ones(16, 2)
-    path = torchsde.BrownianInterval(t0=0.0, t1=1.0, size=(16, 2), entropy=21)
+    path = torchsde.BrownianInterval(t0=0.0, t1=1.0, size=(16, 2), entropy=21, levy_area_approximation="space-time")
     for method in ("euler", "milstein", "srk"):
         end = torchsde.sdeint(Growth(0.5), start, times, bm=path, method=method, dt=0.05)[-1]
         exact = torch.exp((0.5 - 0.3**2 / 2) + 0.3 * path(0.0, 1.0))
