@@ -3,6 +3,7 @@
 
 VENV ?= .venv
 BIN := $(VENV)/bin
+FIELD := $(VENV)-field
 # The first interpreter here that is new enough. It is run, not only looked up: a shim may stand for nothing.
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -13,7 +14,7 @@ PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BI
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity mutants bench pages stubs docs clean
+.PHONY: help demo test quick check parity field mutants bench pages stubs docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -35,6 +36,9 @@ check: $(VENV)/.test ## lint and types
 parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
 	$(PYTEST) tests/parity
 
+field: $(FIELD)/.packages ## run programs for other packages with PyTorch and with retrograd (installs all of them)
+	nice $(FIELD)/bin/python examples/packages/compare.py --page docs/packages.md
+
 mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (an hour or more)
 	cd tests && nice -n 15 ../$(BIN)/python -m mutants
 
@@ -52,12 +56,18 @@ docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 clean: ## remove everything that these targets make
-	rm -rf $(VENV) build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FIELD) build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra of pyproject.toml.
 $(VENV)/.%: pyproject.toml $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+# Packages for PyTorch and what they need, without letting them choose another PyTorch.
+$(FIELD)/.packages: examples/packages/requirements.txt
+	$(MAKE) VENV=$(FIELD) $(FIELD)/.parity
+	$(FIELD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
 	touch $@
 
 $(VENV)/pyvenv.cfg:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -128,6 +129,13 @@ def test_storages_show_who_shares_memory() -> None:
     assert (x[1:].storage_offset(), x[1:].data.storage_offset(), torch.from_numpy(x.numpy()[1:]).storage_offset()) == (
         3, 3, 0)
     assert torch.empty(0).data_ptr() == 0
+
+
+def test_the_size_of_a_storage_counts_its_elements() -> None:
+    large, small = torch.zeros(1000), torch.zeros(0)
+    assert sys.getsizeof(large.untyped_storage()) - sys.getsizeof(small.untyped_storage()) == 4000
+    with pytest.warns(UserWarning, match="^TypedStorage is deprecated"):
+        assert sys.getsizeof(large.storage()) - sys.getsizeof(small.storage()) == 4000
 
 
 def test_other_memory_behind_a_tensor() -> None:

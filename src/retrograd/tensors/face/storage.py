@@ -46,6 +46,10 @@ class _Storage:
 
     __len__ = size
 
+    def __sizeof__(self) -> int:
+        """The number of bytes of the object and of its elements, for `sys.getsizeof`."""
+        return super().__sizeof__() + self.nbytes()
+
     def element_size(self) -> int:
         """The number of bytes of an element."""
         return self._elements.itemsize
