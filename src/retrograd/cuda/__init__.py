@@ -3,7 +3,7 @@
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ..accelerator import device_count, empty_cache, is_available
 from ..errors import OutOfMemoryError
@@ -12,11 +12,29 @@ from ..names import missing
 if TYPE_CHECKING:
     from . import amp as amp                             # imported when a program first names the module
 
-__all__ = ["OutOfMemoryError", "current_device", "device_count", "empty_cache", "get_device_name",
+__all__ = ["Event", "OutOfMemoryError", "Stream", "current_device", "device_count", "empty_cache", "get_device_name",
            "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
            "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
+
+
+class Stream:
+    """A queue of work on a GPU. Programs name the class in annotations; it has no instances."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        """Raise RuntimeError, as there is no GPU."""
+        raise RuntimeError("torch.cuda.Stream requires CUDA support: retrograd computes on the CPU. Guard the call "
+                           "with torch.cuda.is_available().")
+
+
+class Event:
+    """A point in a queue of work on a GPU. Programs name the class in annotations; it has no instances."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        """Raise RuntimeError, as there is no GPU."""
+        raise RuntimeError("Tried to instantiate dummy base class Event: retrograd computes on the CPU. Guard the call "
+                           "with torch.cuda.is_available().")
 
 
 def is_initialized() -> bool:
