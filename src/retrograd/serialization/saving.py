@@ -55,8 +55,8 @@ class _Pickler(pickle.Pickler):
         """How a tensor is made again. Other objects, and tensors with a way of their own, are pickled as usual."""
         if isinstance(obj, Layout):
             return _get_layout, (str(obj),)
-        own = type(obj).__reduce_ex__ is not Tensor.__reduce_ex__ and not is_sparse(obj)
-        if not isinstance(obj, TensorBase) or own:
+        if not isinstance(obj, TensorBase) or (
+                type(obj).__reduce_ex__ is not Tensor.__reduce_ex__ and not is_sparse(obj)):
             return NotImplemented
         state = obj.__getstate__() if type(obj).__getstate__ is not object.__getstate__ else vars(obj)
         if isinstance(obj, Parameter):

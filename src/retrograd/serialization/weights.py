@@ -97,8 +97,8 @@ def _unreadable(what: str) -> pickle.UnpicklingError:
 
 
 def _without_numbers(what: str) -> pickle.UnpicklingError:
-    return _unreadable(f"There is no dtype here for elements of {what}. In PyTorch, convert the tensors, for example by "
-                       ".float(), and save them again.")
+    return _unreadable(f"There is no dtype here for elements of {what}. In PyTorch, convert the tensors, for example "
+                       "by .float(), and save them again.")
 
 
 # The names that may be called, and the functions that build their results.
