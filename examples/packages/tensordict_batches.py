@@ -16,7 +16,7 @@ policy = TensorDictSequential(
     TensorDictModule(nn.Tanh(), in_keys=["hidden"], out_keys=["out"]),
 )
 optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
-for step in range(20):
+for _ in range(20):
     loss = policy(batch.clone())["out"].pow(2).mean()
     optimizer.zero_grad()
     loss.backward()

@@ -8,7 +8,7 @@ __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
 
-dual_level, make_dual = refused("torch.autograd.forward_ad.dual_level"), refused("torch.autograd.forward_ad.make_dual")
+dual_level, make_dual = (refused(f"torch.autograd.forward_ad.{name}") for name in ("dual_level", "make_dual"))
 
 
 class UnpackedDualTensor(NamedTuple):
