@@ -4,9 +4,8 @@ import geoopt
 import torch
 
 
-def main() -> None:
-    torch.manual_seed(2)
-    torch.set_default_dtype(torch.float64)
+def eigenvectors() -> None:
+    """The two largest directions of a matrix, as an orthogonal frame that follows the gradient."""
     root = torch.randn(6, 6)
     matrix = root @ root.T
     stiefel = geoopt.EuclideanStiefel()
@@ -24,6 +23,9 @@ def main() -> None:
         error = (frame.T @ frame - torch.eye(2)).norm()
         print(f"{kind.__name__}: {-loss.item():.6f} of {exact.item():.6f}, orthogonal to {error.item():.0e}")
 
+
+def tree() -> None:
+    """Seven points whose distances in the ball are those of a tree."""
     ball = geoopt.PoincareBall(c=1.0, learnable=True)
     places = geoopt.ManifoldParameter(ball.random_normal(7, 2, std=0.1), manifold=ball)
     edges = torch.tensor([[0, 0, 1, 1, 2, 2], [1, 2, 3, 4, 5, 6]])
@@ -39,6 +41,9 @@ def main() -> None:
             print(f"step {step:2d}   loss {loss.item():.6f}")
     print(ball, f"slope by curvature {ball.isp_c.grad.item():.6f}")
 
+
+def distances() -> None:
+    """Distances on other manifolds."""
     sphere, hyperbola = geoopt.Sphere(), geoopt.Lorentz()
     x, y = sphere.random_uniform(3, 4), sphere.random_uniform(3, 4)
     print("angles:", [round(angle, 5) for angle in sphere.dist(x, y).tolist()])
@@ -48,6 +53,14 @@ def main() -> None:
     positive = geoopt.SymmetricPositiveDefinite()
     a, b = positive.random(3, 3), positive.random(3, 3)
     print(f"matrices: {positive.dist(a, b).item():.6f}, {positive.inner(a, b, b).item():.6f}")
+
+
+def main() -> None:
+    torch.manual_seed(2)
+    torch.set_default_dtype(torch.float64)
+    eigenvectors()
+    tree()
+    distances()
 
 
 if __name__ == "__main__":

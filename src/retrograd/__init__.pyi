@@ -37,6 +37,7 @@ from retrograd import cuda as cuda
 from retrograd import distributed as distributed
 from retrograd import distributions as distributions
 from retrograd import fft as fft
+from retrograd import func as func
 from retrograd import functional as functional
 from retrograd import fx as fx
 from retrograd import hub as hub

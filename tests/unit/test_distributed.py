@@ -80,3 +80,34 @@ def test_modules_without_gpus() -> None:
     state = torch.nn.DataParallel(module).state_dict()
     torch.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
     assert [*state] == ["weight", "bias"]
+
+
+def test_gradients_flow_through_operations_of_all_processes(world: Any) -> None:
+    x = torch.tensor([1., 2.], requires_grad=True)
+    nn = world.nn
+    warned = {"_AllReduce": lambda: nn.all_reduce(x), "_Broadcast": lambda: nn.broadcast(x, 0),
+              "_AllGather": lambda: nn.all_gather(x)[0],
+              "_Reduce_Scatter": lambda: nn.reduce_scatter(torch.zeros(2), [x]),
+              "_AlltoAllSingle": lambda: nn.all_to_all_single(torch.zeros(2), x)}
+    silent = {"_Reduce": lambda: nn.reduce(x, 0), "_Gather": lambda: nn.gather(x)[0],
+              "_Scatter": lambda: nn.scatter([x]), "_AlltoAll": lambda: nn.all_to_all([torch.zeros(2)], [x])[0]}
+    for name, operation in (warned | silent).items():
+        if name in warned:
+            with pytest.warns(FutureWarning, match=r"^torch.distributed.nn.functional.\w+ is deprecated, use"):
+                result = operation()
+        else:
+            result = operation()
+        assert result.grad_fn.name() == f"{name}Backward"
+        assert result.tolist() == [1, 2]
+        assert result.data_ptr() != x.data_ptr()
+        assert torch.autograd.grad(result, x, torch.tensor([3., 4.]))[0].tolist() == [3, 4]
+
+
+@pytest.mark.filterwarnings("ignore:torch.distributed.nn")
+def test_operations_with_gradients_need_the_group_and_its_members(world: Any) -> None:
+    with pytest.raises(RuntimeError, match="^ProcessGroupGloo::broadcast: invalid root rank: 1"):
+        world.nn.broadcast(torch.ones(1), 1)
+    world.destroy_process_group()
+    with pytest.raises(ValueError, match="^Default process group has not been initialized"):
+        world.nn.all_reduce(torch.ones(1))
+    world.init_process_group("gloo")

@@ -13,7 +13,7 @@ from retrograd.names import refused, refused_class
 
 
 def test_the_paths_are_imported_when_they_are_first_named() -> None:
-    program = ("import sys, retrograd; lazy = ['_dynamo', 'ao', 'functional', 'fx', 'onnx', 'package', "
+    program = ("import sys, retrograd; lazy = ['_dynamo', 'ao', 'func', 'functional', 'fx', 'onnx', 'package', "
                "'quantization', 'types', '_jit_internal', 'jit']\n"
                "print([name for name in lazy if f'retrograd.{name}' in sys.modules])\n"
                "print({getattr(retrograd, name).__name__ == f'retrograd.{name}' for name in lazy})")
@@ -36,7 +36,8 @@ def test_the_same_objects_stand_at_other_paths() -> None:
 
 
 @pytest.mark.parametrize("path", ["fx.symbolic_trace", "onnx.export", "_dynamo.explain", "ao.quantization.convert",
-                                  "fx.Graph", "fx.GraphModule", "package.PackageImporter", "SymInt"])
+                                  "fx.Graph", "fx.GraphModule", "package.PackageImporter", "SymInt", "func.vmap",
+                                  "func.grad", "func.functionalize"])
 def test_what_is_not_there_says_so_when_it_is_called(path: str) -> None:
     found: Any = torch
     for name in path.split("."):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels.kinds import OtherArray
-from ..tensors.arguments.options import layout as Layout, sparse_coo, sparse_csc, sparse_csr
+from ..tensors.arguments.options import layout as Layout, sparse_coo, sparse_csc, sparse_csr, strided
 from ..tensors.state.base import TensorBase
 
-LAYOUTS: dict[str, Layout] = {f"torch.{kind.name}": kind for kind in (sparse_coo, sparse_csr, sparse_csc)}
+LAYOUTS: dict[str, Layout] = {f"torch.{kind.name}": kind for kind in (strided, sparse_coo, sparse_csr, sparse_csc)}
 
 
 def is_sparse(obj: Any) -> bool:
