@@ -1,4 +1,4 @@
-"""pyro-ppl: a coin's bias by variational inference, and the line through some points by Hamiltonian Monte Carlo."""
+"""pyro: a coin's bias by variational inference, and the line through some points by Hamiltonian Monte Carlo."""
 
 import pyro
 import pyro.distributions as dist

@@ -24,9 +24,10 @@ def test_functions_run_once_when_the_value_is_there() -> None:
     after = future.then(lambda done: done.wait() + 1)
     future.add_done_callback(lambda done: seen.append(done.value()))
     future.add_done_callback(lambda done: seen.append(1 // 0))       # its error is dropped
-    assert not after.done() and seen == []
+    assert not after.done()
+    assert seen == []
     future.set_result(3)
-    assert after.wait() == 4 and seen == [3]
+    assert (after.wait(), seen) == (4, [3])
     assert future.then(lambda done: done.value()).value() == 3
 
 
@@ -80,7 +81,9 @@ def test_what_is_no_function_no_error_or_no_device_is_refused() -> None:
 
 def test_the_future_of_a_fork_is_a_future() -> None:
     future = torch.jit.fork(lambda x: x + 1, torch.ones(2))
-    assert isinstance(future, torch.Future) and torch.jit.Future is Future
-    assert future.done() and torch.jit.wait(future).tolist() == [2, 2]
+    assert isinstance(future, torch.Future)
+    assert torch.jit.Future is Future
+    assert future.done()
+    assert torch.jit.wait(future).tolist() == [2, 2]
     with pytest.raises(ZeroDivisionError):
         torch.jit.fork(lambda: 1 // 0)

@@ -24,7 +24,7 @@ _TensorMeta = type(TensorBase)
 PyTorchFileReader = refused_class("torch._C.PyTorchFileReader")
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
            "TensorBase", "_LinAlgError", "_TensorBase", "_TensorMeta", "_VariableFunctions", "_VariableFunctionsClass",
-           "_disabled_torch_function_impl", "_get_tracing_state",
+           "_are_functorch_transforms_active", "_disabled_torch_function_impl", "_get_tracing_state",
            "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth",
            "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
            "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]
@@ -34,6 +34,11 @@ if not TYPE_CHECKING:
 
 def _log_api_usage_once(event: str) -> None:
     """Note that a program uses a part of PyTorch. Nothing is noted."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of functions runs: no."""
+    return False
 
 
 def _get_tracing_state() -> Any:

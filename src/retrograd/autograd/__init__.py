@@ -10,5 +10,5 @@ from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
 __all__ = ["Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
-           "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-           "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "variable"]
+           "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+           "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "variable"]

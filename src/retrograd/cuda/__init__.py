@@ -3,13 +3,17 @@
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
-from typing import TYPE_CHECKING, NoReturn
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
 from ..errors import OutOfMemoryError
 from ..names import missing
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from . import amp as amp                             # imported when a program first names the module
 
 __all__ = ["Event", "OutOfMemoryError", "Stream", "current_device", "device_count", "empty_cache", "get_device_name",
@@ -22,7 +26,7 @@ __all__ = ["Event", "OutOfMemoryError", "Stream", "current_device", "device_coun
 class Stream:
     """A queue of work on a GPU. Programs name the class in annotations; it has no instances."""
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Raise RuntimeError, as there is no GPU."""
         raise RuntimeError("torch.cuda.Stream requires CUDA support: retrograd computes on the CPU. Guard the call "
                            "with torch.cuda.is_available().")
@@ -31,7 +35,7 @@ class Stream:
 class Event:
     """A point in a queue of work on a GPU. Programs name the class in annotations; it has no instances."""
 
-    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Raise RuntimeError, as there is no GPU."""
         raise RuntimeError("Tried to instantiate dummy base class Event: retrograd computes on the CPU. Guard the call "
                            "with torch.cuda.is_available().")
