@@ -22,7 +22,7 @@ MODULES = (
     "torch", "torch._dynamo", "torch.accelerator", "torch.ao", "torch.ao.quantization", "torch.autograd",
     "torch.autograd.functional", "torch.autograd.graph", "torch.autograd.profiler", "torch.backends",
     "torch.compiler", "torch.cpu", "torch.cuda", "torch.distributions", "torch.distributions.constraints",
-    "torch.distributions.transforms", "torch.distributions.utils", "torch.fft", "torch.functional",
+    "torch.distributions.transforms", "torch.distributions.utils", "torch.fft", "torch.func", "torch.functional",
     "torch.fx", "torch.jit", "torch.linalg", "torch.mps", "torch.nn", "torch.nn.functional",
     "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.onnx", "torch.optim",
     "torch.optim.lr_scheduler", "torch.overrides", "torch.package", "torch.random", "torch.serialization",
