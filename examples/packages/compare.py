@@ -17,6 +17,8 @@ import sys
 import time
 from pathlib import Path
 
+# Packages that are installed under another name.
+DISTRIBUTIONS = {"pyro": "pyro-ppl"}
 FOLDER = Path(__file__).parent
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)\b")
 RELATIVE, ABSOLUTE = 1e-4, 1e-6
@@ -79,7 +81,8 @@ def compare(program: Path) -> tuple[str, bool]:
     result = "not run: " + error if error else "fails: " + failure if failure else verdict(expected, found)
     print(f"{program.stem:32} {seconds:5.1f} s {seconds_here:5.1f} s   {result}", flush=True)
     lines = [(text.strip().splitlines() or ["nothing"])[-1].replace("|", "\\|") for text in (expected, found)]
-    row = f"| [{package}]({link(program)}) | {importlib.metadata.version(package)} | {what} "
+    version = importlib.metadata.version(DISTRIBUTIONS.get(package, package))
+    row = f"| [{package}]({link(program)}) | {version} | {what} "
     row += f"| `{lines[0]}` | `{lines[1]}` | {result} |\n"
     return row, result == "none" or result.startswith("rounding")
 

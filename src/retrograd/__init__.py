@@ -3,6 +3,7 @@
 `import retrograd as torch` runs an autograd program written for PyTorch.
 """
 
+import sys as _sys
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING        # PyTorch has the name, too
 
@@ -34,6 +35,7 @@ from .dtypes import (
     float_ as float, get_default_dtype, half, int8, int16, int32, int64, int_ as int, long, set_default_dtype, short,
     uint8, uint16, uint32, uint64)
 from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
+from .futures import Future
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .limits import finfo, iinfo
 from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
@@ -182,9 +184,13 @@ from .wiring import say_where as _say_where, wire as _wire
 if TYPE_CHECKING:
     # imported when a program first names them
     from . import (
+        __config__ as __config__,
         _VF as _VF,
         _dynamo as _dynamo,
         _jit_internal as _jit_internal,
+        _ops as _ops,
+        _subclasses as _subclasses,
+        _tensor_str as _tensor_str,
         _tensor as _tensor,
         ao as ao,
         compiler as compiler,
@@ -219,9 +225,13 @@ __all__ += ["_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_seque
             "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
 _say_where([globals()[name] for name in __all__], __name__)
 _LATE = [
+    "__config__",
     "_VF",
     "_dynamo",
     "_jit_internal",
+    "_ops",
+    "_subclasses",
+    "_tensor_str",
     "_tensor",
     "ao",
     "compiler",
@@ -242,6 +252,8 @@ _LATE = [
     "types",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=_LATE)
+    __getattr__ = _missing(__name__, __all__, modules=_LATE, inside={
+        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule"})
 
+torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
 _hint_at_missing_names("nn.modules", _BORROWED)

@@ -18,13 +18,18 @@ from retrograd import return_types as _return_types
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.arguments.options import layout as _layout
 from retrograd.tensors.arguments.options import memory_format as _memory_format
+from retrograd.tensors.face.storage import UntypedStorage as _UntypedStorage
 from retrograd.tensors.arguments.size import Size as _Size
 
 from retrograd import _C as _C
 from retrograd import _VF as _VF
+from retrograd import __config__ as __config__
 from retrograd import _dynamo as _dynamo
 from retrograd import _jit_internal as _jit_internal
+from retrograd import _ops as _ops
+from retrograd import _subclasses as _subclasses
 from retrograd import _tensor as _tensor
+from retrograd import _tensor_str as _tensor_str
 from retrograd import _utils as _utils
 from retrograd import accelerator as accelerator
 from retrograd import amp as amp
@@ -39,6 +44,7 @@ from retrograd import distributions as distributions
 from retrograd import fft as fft
 from retrograd import func as func
 from retrograd import functional as functional
+from retrograd import futures as futures
 from retrograd import fx as fx
 from retrograd import hub as hub
 from retrograd import jit as jit
@@ -75,6 +81,7 @@ from retrograd.devices import device as device
 from retrograd.dtypes import dtype as dtype
 from retrograd.errors import AcceleratorError as AcceleratorError
 from retrograd.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.futures import Future as Future
 from retrograd.limits import finfo as finfo
 from retrograd.limits import iinfo as iinfo
 from retrograd.symbols import SymBool as SymBool
@@ -134,8 +141,8 @@ def compile(
     isolate_recompiles: _bool = False, shapes_spec: Any = None,
 ) -> Any: ...
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ...) -> Any: ...
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
-def wait(future: Any) -> Any: ...
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any[Any]: ...
+def wait(future: Any[Any]) -> Any: ...
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any: ...
 bfloat16: _dtype
 bool: _dtype
@@ -256,8 +263,9 @@ def rnn_tanh_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None,
 ) -> Tensor: ...
 def load(
-    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: _bool | None = None,
-    mmap: _bool | None = None, **pickle_load_args: Any,
+    f: Any,
+    map_location: Callable[[_UntypedStorage, str], _UntypedStorage] | _device | str | dict[str, str] | None = None,
+    pickle_module: Any = None, *, weights_only: _bool | None = None, mmap: _bool | None = None, **pickle_load_args: Any,
 ) -> Any: ...
 def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: _int = 2,
@@ -1726,82 +1734,83 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
     "set_autocast_enabled", "set_autocast_gpu_dtype", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "set_anomaly_enabled", "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
-    "set_grad_enabled", "as_torch", "compile", "cond", "fork", "wait", "while_loop", "device", "bfloat16", "bool",
-    "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype", "float4_e2m1fn_x2",
-    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
-    "float64", "float", "get_default_dtype", "half", "int8", "int16", "int32", "int64", "int", "long",
-    "set_default_dtype", "short", "uint8", "uint16", "uint32", "uint64", "AcceleratorError", "OutOfMemoryError",
-    "is_warn_always_enabled", "set_warn_always", "finfo", "iinfo", "celu", "celu_", "selu", "selu_",
-    "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss",
-    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss", "gru", "lstm",
-    "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell", "serialization", "load",
-    "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
-    "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed",
-    "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format",
-    "preserve_format", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided", "Size",
-    "can_cast", "get_device", "is_complex", "is_distributed", "is_floating_point", "is_inference", "is_nonzero",
-    "is_signed", "is_tensor", "promote_types", "result_type", "typename", "detach", "detach_", "is_same_size",
-    "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
-    "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer",
-    "get_printoptions", "printoptions", "set_printoptions", "are_deterministic_algorithms_enabled",
-    "compiled_with_cxx11_abi", "get_default_device", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available",
-    "set_default_device", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
-    "set_flush_denormal", "set_num_interop_threads", "use_deterministic_algorithms", "BFloat16Storage", "BoolStorage",
-    "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage",
-    "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage",
-    "get_num_threads", "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones",
-    "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace",
-    "range", "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window",
-    "hamming_window", "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig",
-    "cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_",
-    "threshold", "threshold_", "add", "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul",
-    "multiply", "neg", "neg_", "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder",
-    "rsub", "square", "square_", "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal",
-    "fmax", "fmin", "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan",
-    "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute",
-    "acos", "acos_", "acosh", "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_",
-    "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_",
-    "atan", "atan2", "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos",
-    "cos_", "cosh", "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_",
-    "exp_", "expm1", "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj",
-    "is_neg", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2",
-    "logit", "logit_", "nan_to_num", "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_",
-    "resolve_conj", "resolve_neg", "round", "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin",
-    "sin_", "sinc", "sinc_", "sinh", "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_",
-    "view_as_complex", "view_as_real", "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter",
-    "digamma", "i0", "i0_", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d",
-    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
-    "channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
-    "adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
-    "max_pool3d", "affine_grid_generator", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather",
-    "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add", "take", "take_along_dim",
-    "bucketize", "histc", "histogram", "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put",
-    "index_put_", "masked_fill", "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put",
-    "scatter_reduce", "unravel_index", "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin",
-    "cumprod", "cumsum", "kthvalue", "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero",
-    "sort", "topk", "isin", "unique", "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm",
-    "chain_matmul", "einsum", "inner", "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist",
-    "cross", "pdist", "cholesky", "qr", "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm",
-    "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm",
-    "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp",
-    "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_",
-    "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
-    "native_dropout", "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm",
-    "layer_norm", "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax",
-    "logsumexp", "softmax", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax",
-    "argmin", "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint",
-    "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod",
-    "combinations", "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided",
-    "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate",
-    "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split",
-    "unbind", "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud",
-    "meshgrid", "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to",
-    "clone", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "set_grad_enabled", "as_torch", "compile", "futures", "cond", "fork", "wait", "while_loop", "device", "bfloat16",
+    "bool", "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype",
+    "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+    "float16", "float32", "float64", "float", "get_default_dtype", "half", "int8", "int16", "int32", "int64", "int",
+    "long", "set_default_dtype", "short", "uint8", "uint16", "uint32", "uint64", "AcceleratorError",
+    "OutOfMemoryError", "is_warn_always_enabled", "set_warn_always", "Future", "finfo", "iinfo", "celu", "celu_",
+    "selu", "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss", "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss",
+    "triplet_margin_loss", "gru", "lstm", "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell",
+    "rnn_tanh_cell", "serialization", "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int",
+    "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator",
+    "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d",
+    "contiguous_format", "layout", "memory_format", "preserve_format", "sparse_bsc", "sparse_bsr", "sparse_coo",
+    "sparse_csc", "sparse_csr", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
+    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
+    "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor",
+    "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor",
+    "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
+    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
+    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
+    "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
+    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_num_interop_threads", "use_deterministic_algorithms", "BFloat16Storage", "BoolStorage", "ByteStorage",
+    "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage",
+    "IntStorage", "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
+    "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like",
+    "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace", "range",
+    "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window", "hamming_window",
+    "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff",
+    "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add",
+    "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul", "multiply", "neg", "neg_",
+    "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_",
+    "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_",
+    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin",
+    "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan", "isneginf",
+    "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
+    "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh",
+    "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
+    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh",
+    "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
+    "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p",
+    "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num",
+    "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round",
+    "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh",
+    "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real",
+    "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma",
+    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd",
+    "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d",
+    "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator",
+    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill",
+    "index_select", "scatter", "scatter_add", "take", "take_along_dim", "bucketize", "histc", "histogram",
+    "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put", "index_put_", "masked_fill",
+    "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put", "scatter_reduce", "unravel_index",
+    "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin", "cumprod", "cumsum", "kthvalue",
+    "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero", "sort", "topk", "isin", "unique",
+    "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner",
+    "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr",
+    "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace",
+    "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve",
+    "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse",
+    "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_", "dropout", "dropout_",
+    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
+    "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
+    "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
+    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
+    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
+    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
+    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
+    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
+    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
+    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
+    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
+    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
     "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",

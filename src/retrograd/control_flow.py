@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Future", "cond", "fork", "wait", "while_loop"]
+from .futures import Future
+
+__all__ = ["cond", "fork", "wait", "while_loop"]
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
@@ -33,28 +35,13 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     return values
 
 
-class Future:
-    """The result of a call that `fork` made."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def done(self) -> bool:
-        """Whether the call has ended: yes."""
-        return True
-
-    def wait(self) -> Any:
-        """The result of the call."""
-        return self._result
-
-    value = wait
-
-
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
     """Call the function at once. Returns a future with the result, for `wait`."""
-    return Future(func(*args, **kwargs))
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
 
 
-def wait(future: Future) -> Any:
+def wait(future: Future[Any]) -> Any:
     """The result of the call that `fork` made."""
     return future.wait()

@@ -23,13 +23,14 @@ from urllib.request import Request, urlopen
 from .names import missing
 from .serialization.loading import load as load_file
 
-__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+__all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
+           "set_dir"]
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
 
 _HUBCONF = "hubconf.py"
-_HASH_IN_NAME = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 _BLOCK = 128 * 1024
 
 
@@ -157,7 +158,7 @@ def load_state_dict_from_url(url: str, model_dir: str | None = None, map_locatio
     kept = folder / (file_name or Path(urlparse(url).path).name)
     if not kept.exists():
         sys.stderr.write(f'Downloading: "{url}" to {kept}\n')
-        named = _HASH_IN_NAME.search(kept.name) if check_hash else None
+        named = HASH_REGEX.search(kept.name) if check_hash else None
         download_url_to_file(url, str(kept), named.group(1) if named else None, progress)
     return load_file(str(kept), map_location=map_location, weights_only=weights_only)  # type: ignore[no-any-return]
 

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
 
-from .control_flow import Future, fork, wait
+from .control_flow import fork, wait
 from .errors import warn_once
+from .futures import Future
 from .names import missing
 from .nn.modules.module import Module
 

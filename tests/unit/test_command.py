@@ -214,12 +214,12 @@ def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder
 def test_a_child_process_has_the_same_torch(method: str, folder: Path) -> None:
     program = f"""
 import multiprocessing, torch
-def where(_): return torch.__name__
+def where(_): return torch.__name__, torch.__spec__.name
 if __name__ == "__main__":
     with multiprocessing.get_context("{method}").Pool(1) as pool:
         print(pool.map(where, [0]))
 """
-    assert run(folder, program).stdout == "['retrograd']\n"
+    assert run(folder, program).stdout == "[('torch', 'retrograd')]\n"
 
 
 def test_as_torch_can_be_undone(folder: Path) -> None:

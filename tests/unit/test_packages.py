@@ -63,7 +63,8 @@ def test_the_package_of_a_program_is_installed_by_the_version_of_the_table(progr
     wanted = (FOLDER / "requirements.txt").read_text(encoding="utf-8").lower().replace("-", "_")
     (row,) = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if f"]({compare.link(program)})" in line]
     version = row.split(" | ")[1]
-    assert f"\n{package.lower().replace('-', '_')}=={version}\n" in wanted
+    name = compare.DISTRIBUTIONS.get(package, package).lower().replace("-", "_")
+    assert f"\n{name}=={version}\n" in wanted
 
 
 def test_every_row_of_the_table_has_its_program() -> None:

@@ -8,7 +8,7 @@ from .. import _VF as _VariableFunctions, _VF as _VariableFunctionsClass
 from ..devices import device
 from ..dtypes import dtype
 from ..errors import _LinAlgError
-from ..names import missing
+from ..names import missing, refused_class
 from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.options import layout, memory_format
 from ..tensors.arguments.size import Size
@@ -20,9 +20,11 @@ from ..tensors.recording.overriding import (
 from ..tensors.state.base import TensorBase
 
 _TensorBase = TensorBase
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Size", "TensorBase", "_LinAlgError",
-           "_TensorBase", "_VariableFunctions", "_VariableFunctionsClass",
-           "_disabled_torch_function_impl", "_get_tracing_state",
+_TensorMeta = type(TensorBase)
+PyTorchFileReader = refused_class("torch._C.PyTorchFileReader")
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
+           "TensorBase", "_LinAlgError", "_TensorBase", "_TensorMeta", "_VariableFunctions", "_VariableFunctionsClass",
+           "_are_functorch_transforms_active", "_disabled_torch_function_impl", "_get_tracing_state",
            "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth",
            "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
            "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]
@@ -32,6 +34,11 @@ if not TYPE_CHECKING:
 
 def _log_api_usage_once(event: str) -> None:
     """Note that a program uses a part of PyTorch. Nothing is noted."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of functions runs: no."""
+    return False
 
 
 def _get_tracing_state() -> Any:

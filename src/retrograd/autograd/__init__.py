@@ -1,7 +1,7 @@
 """torch.autograd: gradients, Functions, grad modes, Jacobians, checks."""
 
 from ..tensors.recording.saved_values import SavedTensor
-from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
+from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
@@ -11,6 +11,6 @@ from .profiler_activities import ProfilerActivity, kineto_available
 from .variable import Variable
 
 __all__ = ["Function", "ProfilerActivity", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly",
-           "enable_grad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
-           "inference_mode", "kineto_available", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
-           "variable"]
+           "enable_grad", "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck",
+           "graph", "inference_mode", "kineto_available", "no_grad", "profiler", "set_detect_anomaly",
+           "set_grad_enabled", "variable"]

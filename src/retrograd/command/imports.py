@@ -32,6 +32,7 @@ class Installed:
         if self._finder not in sys.meta_path:
             return
         sys.meta_path.remove(self._finder)
+        sys.modules[PACKAGE].__name__ = PACKAGE
         for name in [name for name in sys.modules if _is_torch(name)]:
             del sys.modules[name]
 
@@ -60,6 +61,7 @@ def as_torch() -> Installed:
             "it the first cell.")
     finder = _Finder()
     sys.meta_path.insert(0, finder)
+    sys.modules[PACKAGE].__name__ = "torch"              # packages ask the module for its name
     return Installed(finder)
 
 

@@ -3,6 +3,8 @@
 retrograd computes on the CPU, so the answers are those of a PyTorch without CUDA.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
@@ -10,13 +12,33 @@ from ..errors import OutOfMemoryError
 from ..names import missing
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from . import amp as amp                             # imported when a program first names the module
 
-__all__ = ["OutOfMemoryError", "current_device", "device_count", "empty_cache", "get_device_name",
+__all__ = ["Event", "OutOfMemoryError", "Stream", "current_device", "device_count", "empty_cache", "get_device_name",
            "get_device_properties",
            "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
            "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
            "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize"]
+
+
+class Stream:
+    """A queue of work on a GPU. Programs name the class in annotations; it has no instances."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Raise RuntimeError, as there is no GPU."""
+        raise RuntimeError("torch.cuda.Stream requires CUDA support: retrograd computes on the CPU. Guard the call "
+                           "with torch.cuda.is_available().")
+
+
+class Event:
+    """A point in a queue of work on a GPU. Programs name the class in annotations; it has no instances."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Raise RuntimeError, as there is no GPU."""
+        raise RuntimeError("Tried to instantiate dummy base class Event: retrograd computes on the CPU. Guard the call "
+                           "with torch.cuda.is_available().")
 
 
 def is_initialized() -> bool:

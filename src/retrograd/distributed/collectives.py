@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ..autograd.grad_mode import no_grad
 from ..tensors.tensor import Tensor
-from .distributed_c10d import ProcessGroup, ReduceOp, member
+from .distributed_c10d import ProcessGroup, RedOpType, ReduceOp, member
 
 __all__ = [
     "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
@@ -62,7 +62,7 @@ def _copy(operation: str, outputs: Any, inputs: Any) -> None:
         output.copy_(given)
 
 
-def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None,
+def all_reduce(tensor: Tensor, op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None,
                async_op: bool = False) -> Work | None:
     """Replace the tensor of each process by the sum of all: of one process, by itself.
 
@@ -84,7 +84,7 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup 
     return _done(async_op)
 
 
-def reduce(tensor: Tensor, dst: int | None = None, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None,
+def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None,
            async_op: bool = False, group_dst: int | None = None) -> Work | None:
     """`all_reduce` whose result only the process `dst` receives."""
     _check_root("reduce", dst, group_dst)
@@ -134,7 +134,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     return _done(async_op)
 
 
-def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM,
+def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType = ReduceOp.SUM,
                    group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
     """Write over `output` the sum of what all processes have for this one."""
     member(group)
@@ -142,7 +142,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: ReduceOp = Redu
     return _done(async_op)
 
 
-def reduce_scatter_tensor(output: Tensor, input: Tensor, op: ReduceOp = ReduceOp.SUM,
+def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType = ReduceOp.SUM,
                           group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
     """`reduce_scatter` of one tensor, which has the parts for all processes."""
     return reduce_scatter(output, [input], op, group, async_op)

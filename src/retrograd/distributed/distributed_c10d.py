@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from ..errors import warn
 
@@ -35,7 +35,7 @@ class Backend(str):
         return super().__new__(cls, name.lower())
 
 
-class ReduceOp(Enum):
+class RedOpType(Enum):
     """How the tensors of all processes become one. Of one process, each gives the tensor itself."""
 
     SUM = 0
@@ -46,6 +46,33 @@ class ReduceOp(Enum):
     BAND = 5
     BOR = 6
     BXOR = 7
+    PREMUL_SUM = 8
+
+
+class _Kinds(type):
+    """The type of `ReduceOp`, by which the members count as its instances."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, RedOpType)
+
+
+class ReduceOp(metaclass=_Kinds):
+    """The names of `RedOpType`, as programs say them: `ReduceOp.SUM`."""
+
+    RedOpType: TypeAlias = RedOpType
+    SUM = RedOpType.SUM
+    AVG = RedOpType.AVG
+    PRODUCT = RedOpType.PRODUCT
+    MIN = RedOpType.MIN
+    MAX = RedOpType.MAX
+    BAND = RedOpType.BAND
+    BOR = RedOpType.BOR
+    BXOR = RedOpType.BXOR
+    PREMUL_SUM = RedOpType.PREMUL_SUM
+
+    def __new__(cls, op: RedOpType) -> RedOpType:  # type: ignore[misc]
+        """The operation itself."""
+        return op
 
 
 class ProcessGroup:

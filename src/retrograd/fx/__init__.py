@@ -17,4 +17,4 @@ from .proxy import Proxy
 __all__ = ["CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "graph",
            "graph_module", "has_side_effect", "interpreter", "map_arg", "node", "proxy", "symbolic_trace", "wrap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__ = missing(__name__, __all__, modules=["experimental"])

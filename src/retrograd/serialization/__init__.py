@@ -5,7 +5,7 @@ bytes. By default `load` treats the pickle as data (`weights`): only tensors, pl
 put on its list (`safe`) are made. With `weights_only=False` the pickle runs as a program.
 """
 
-from .loading import load
+from .loading import MAP_LOCATION, load
 from .places import (
     check_module_version_greater_or_equal, default_restore_location, location_tag, register_package,
     validate_cuda_device)
@@ -14,6 +14,6 @@ from .saving import save
 from .sparse import _get_layout as _get_layout
 from .weights import get_unsafe_globals_in_checkpoint
 
-__all__ = ["add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",
+__all__ = ["MAP_LOCATION", "add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",
            "default_restore_location", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag",
            "register_package", "safe_globals", "save", "validate_cuda_device"]

@@ -10,10 +10,11 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.lib import format as npy
 
+from ..devices import device
 from ..errors import warn_once
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 from . import weights
@@ -24,7 +25,10 @@ Storage = TypedStorage | UntypedStorage
 _STRUCTURE = "structure.json"                            # a member of files that retrograd wrote before version 0.2
 
 
-def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+MAP_LOCATION: TypeAlias = Callable[[UntypedStorage, str], UntypedStorage] | device | str | dict[str, str] | None
+
+
+def load(f: Any, map_location: MAP_LOCATION = None, pickle_module: Any = None, *, weights_only: bool | None = None,
          mmap: bool | None = None, **pickle_load_args: Any) -> Any:
     """The object that `save` wrote to a file, here or in PyTorch.
 

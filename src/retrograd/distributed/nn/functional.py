@@ -9,7 +9,7 @@ from ...errors import warn
 from ...names import missing
 from ...tensors.tensor import Tensor
 from .. import collectives
-from ..distributed_c10d import ProcessGroup, ReduceOp
+from ..distributed_c10d import ProcessGroup, RedOpType, ReduceOp
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce",
            "reduce_scatter", "scatter"]
@@ -52,7 +52,7 @@ class _Scatter(_OfOneProcess):
 
 class _Reduce(_OfOneProcess):
     @staticmethod
-    def forward(ctx: Any, dst: int, op: ReduceOp, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
+    def forward(ctx: Any, dst: int, op: RedOpType, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
         result = tensor.clone()
         collectives.reduce(result, dst, op, group)
         return result
@@ -60,7 +60,7 @@ class _Reduce(_OfOneProcess):
 
 class _Reduce_Scatter(_OfOneProcess):
     @staticmethod
-    def forward(ctx: Any, op: ReduceOp, group: ProcessGroup | None, output: Tensor, *tensors: Tensor) -> Tensor:
+    def forward(ctx: Any, op: RedOpType, group: ProcessGroup | None, output: Tensor, *tensors: Tensor) -> Tensor:
         collectives.reduce_scatter(output, list(tensors), op, group)
         return output
 
@@ -89,7 +89,7 @@ class _AlltoAllSingle(_OfOneProcess):
 
 class _AllReduce(_OfOneProcess):
     @staticmethod
-    def forward(ctx: Any, op: ReduceOp, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
+    def forward(ctx: Any, op: RedOpType, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
         result = tensor.clone()
         collectives.all_reduce(result, op, group)
         return result
@@ -119,13 +119,13 @@ def scatter(tensors: Any, src: int = 0, group: ProcessGroup | None = None) -> Te
     return result
 
 
-def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None) -> Tensor:
+def reduce(tensor: Tensor, dst: int, op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None) -> Tensor:
     """Combine the tensors of all processes in the process `dst`. Returns the result."""
     result: Tensor = _Reduce.apply(dst, op, group, tensor)
     return result
 
 
-def reduce_scatter(output: Tensor, input_list: Any, op: ReduceOp = ReduceOp.SUM,
+def reduce_scatter(output: Tensor, input_list: Any, op: RedOpType = ReduceOp.SUM,
                    group: ProcessGroup | None = None) -> Tensor:
     """Combine lists of tensors over all processes, and write the item of this process into `output`."""
     _deprecated("reduce_scatter", "reduce_scatter_single")
@@ -155,7 +155,7 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: Any = N
     return result
 
 
-def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None) -> Tensor:
+def all_reduce(tensor: Tensor, op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None) -> Tensor:
     """Combine the tensors of all processes. Returns the result; `tensor` keeps its numbers.
 
     >>> import warnings

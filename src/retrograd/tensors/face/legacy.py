@@ -5,7 +5,7 @@ PyTorch keeps them for old programs, and much learning material uses them. `torc
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -85,6 +85,13 @@ class tensortype:
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype
+
+    def __or__(self, other: Any) -> Any:
+        """A union for annotations, as of classes."""
+        return Union.__getitem__((self, other))
+
+    def __ror__(self, other: Any) -> Any:
+        return Union.__getitem__((other, self))
 
     def __repr__(self) -> str:
         return f"<class 'torch.{self.__name__}'>"

@@ -143,6 +143,16 @@ def format_tensor(array: Array, *, dtype_name: str, show_dtype: bool, suffixes: 
     return _with_suffixes(text, [*shown, *suffixes], options.linewidth, len(prefix))
 
 
+def print_options() -> PrintOptions:
+    """The options in force."""
+    return _Current.options
+
+
+def elements_text(array: Array, indent: int) -> str:
+    """The elements in their brackets, with the options in force. The first bracket is in column `indent`."""
+    return _elements(array, _Current.options, indent)
+
+
 def _elements(array: Array, options: PrintOptions, indent: int) -> str:
     """The elements in their brackets. The first bracket is in column `indent`."""
     if array.size == 0:

@@ -18,6 +18,7 @@ from ...errors import warn
 from ...graph.node import OtherNode
 from ...graph.versions import inherit, new_lineage
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
+from ...kernels.mapping import mapped
 from ...modes import local
 from ..arguments.data import new_array
 from ..arguments.dims import array_of, kind_of, not_a_tensor
@@ -110,6 +111,15 @@ class UntypedStorage(_Storage):
         storage._elements = memory
         return storage
 
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first bytes of a file, which are read when they are used.
+
+        If `shared`, writes to the storage change the file, and a shorter file grows. Otherwise writes stay in memory.
+        Raises RuntimeError if there is no such file, or if the file is too short.
+        """
+        return cls._over(mapped(filename, shared, nbytes))
+
     @property
     def is_cuda(self) -> bool:
         """Whether the memory is on a GPU: always False."""
@@ -134,6 +144,8 @@ class UntypedStorage(_Storage):
     def cpu(self) -> UntypedStorage:
         """The storage itself."""
         return self
+
+    untyped = cpu
 
     def __repr__(self) -> str:
         return self._text("device=cpu")

@@ -23,7 +23,7 @@ __all__ = ["Conversion"]
 T = TypeVar("T", bound="Conversion")
 
 
-def _target(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
+def target(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
             copy: bool = False, memory_format: Any = None, **others: Any) -> tuple[Any, Any, Any]:
     """The device, the dtype and the memory format that the arguments of `to` name."""
     if others:
@@ -61,7 +61,7 @@ class Conversion(Members):
         A dtype applies to floating and complex tensors only. `memory_format` applies to tensors of 4 or 5 dimensions.
         Raises TypeError for any other dtype.
         """
-        device, dtype, memory_format = _target(*args, **kwargs)
+        device, dtype, memory_format = target(*args, **kwargs)
         checked(device)
         if dtype is not None and dtype.category < FLOATING:
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "

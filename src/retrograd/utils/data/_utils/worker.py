@@ -86,9 +86,14 @@ def _seed(base_seed: int, worker_id: int) -> int:
     seed = base_seed + worker_id
     random.seed(seed)
     manual_seed(seed)
-    words = np.random.SeedSequence((worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0)).generate_state(4)
-    np.random.seed(words)
+    np.random.seed(_generate_state(base_seed, worker_id))
     return seed
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """The four words of 32 bits that seed NumPy in a worker."""
+    words = np.random.SeedSequence((worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0)).generate_state(4)
+    return [int(word) for word in words]
 
 
 def _worker_loop(task: Task, index_queue: Any, data_queue: Any, done_event: Any) -> None:

@@ -1,0 +1,101 @@
+"""torch.ops: PyTorch's operators by the names of its core, such as `torch.ops.aten.add.Tensor`.
+
+A call runs the function, or the method, that programs know under the name. No overload is chosen by its name: the
+arguments decide. There is no list of the core's operators, so every name in `aten` is an operator, and a call of an
+operator that retrograd has not raises NotImplementedError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from .names import PACKAGE, missing, refused_class
+from .tensors.tensor import Tensor
+
+__all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "aten", "prim"]
+
+HigherOrderOperator = refused_class("torch._ops.HigherOrderOperator")
+_PLACES = ("", ".nn.functional", "._C._nn", ".special", ".linalg", ".fft")
+
+
+class OpOverload:
+    """One way to call an operator, such as `torch.ops.aten.add.Tensor`."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self.overloadpacket, self._overloadname, self.namespace = packet, overload, packet.namespace
+        self.__name__ = f"{packet.__name__}.{overload}"
+
+    def name(self) -> str:
+        """The name in the core, such as "aten::add.Tensor"."""
+        qualified = self.overloadpacket._qualified_op_name
+        return qualified if self._overloadname == "default" else f"{qualified}.{self._overloadname}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.overloadpacket(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"{self.overloadpacket}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
+
+
+class OpOverloadPacket:
+    """An operator of PyTorch's core, such as `torch.ops.aten.add`. Its attributes are its overloads."""
+
+    def __init__(self, namespace: str, name: str) -> None:
+        self.namespace, self.__name__ = namespace, name
+        self._qualified_op_name = f"{namespace}::{name}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = _function(self.__name__)
+        if function is None:
+            raise NotImplementedError(f"PyTorch has `torch.ops.{self}`; retrograd has no function or method "
+                                      f"{self.__name__!r}")
+        return function(*args, **kwargs)
+
+    def __getattr__(self, overload: str) -> OpOverload:
+        if overload.startswith("__"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute {overload!r}")
+        found = vars(self)[overload] = OpOverload(self, overload)
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+
+class _OpNamespace:
+    """The operators of one library. Of the libraries that PyTorch brings along, every name is an operator."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.__name__ = name, f"torch.ops.{name}"
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        if name.startswith("__"):
+            raise AttributeError(f"'{type(self).__name__}' '{self.name}' object has no attribute {name!r}")
+        found = vars(self)[name] = OpOverloadPacket(self.name, name)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<module '{self.__name__}' from 'torch.ops'>"
+
+
+@cache
+def _function(name: str) -> Callable[..., Any] | None:
+    """The function of a name in the namespaces for tensors, or else the method."""
+    for place in _PLACES:
+        function = vars(resolve_name(f"{PACKAGE}{place}")).get(name)
+        if callable(function):
+            return function  # type: ignore[no-any-return]
+    return getattr(Tensor, name, None)
+
+
+aten, prim = _OpNamespace("aten"), _OpNamespace("prim")
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

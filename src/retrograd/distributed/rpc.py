@@ -1,0 +1,14 @@
+"""torch.distributed.rpc: calls between processes. There is one process, so programs find that there are none."""
+
+from typing import TYPE_CHECKING
+
+from ..names import missing
+
+__all__ = ["is_available"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
+
+
+def is_available() -> bool:
+    """Whether processes can call each other: no."""
+    return False
