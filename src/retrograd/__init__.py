@@ -52,7 +52,8 @@ from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
 from .tensors.arguments.options import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, strided)
+    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr,
+    sparse_coo, sparse_csc, sparse_csr, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
     can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
@@ -170,6 +171,9 @@ from .tensors.functions.shapes.view_copies import (
     unsafe_chunk, unsafe_split, unsafe_split_with_sizes, unsqueeze_copy, view_as_complex_copy, view_as_real_copy,
     view_copy)
 from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
+from .tensors.functions.sparse import (
+    dsmm, hsmm, hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor,
+    sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
@@ -195,6 +199,7 @@ if TYPE_CHECKING:
         package as package,
         quantization as quantization,
         signal as signal,
+        sparse as sparse,
         types as types,
     )
 
@@ -229,6 +234,7 @@ _LATE = [
     "package",
     "quantization",
     "signal",
+    "sparse",
     "types",
 ]
 if not TYPE_CHECKING:

@@ -53,6 +53,7 @@ from retrograd import quantization as quantization
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
 from retrograd import signal as signal
+from retrograd import sparse as sparse
 from retrograd import special as special
 from retrograd import storage as storage
 from retrograd import testing as testing
@@ -278,6 +279,11 @@ channels_last: _memory_format
 channels_last_3d: _memory_format
 contiguous_format: _memory_format
 preserve_format: _memory_format
+sparse_bsc: _layout
+sparse_bsr: _layout
+sparse_coo: _layout
+sparse_csc: _layout
+sparse_csr: _layout
 strided: _layout
 def can_cast(from_: _dtype, to: _dtype) -> _bool: ...
 def get_device(input: Tensor) -> _int: ...
@@ -1656,6 +1662,38 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
     out: Tensor | None = None, axis: _int = 0,
 ) -> Tensor: ...
+def dsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def hsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def resize_as_sparse_(input: Any, the_template: Any) -> Tensor: ...
+def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def sparse_compressed_tensor(
+    compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
+    layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False,
+    check_invariants: _bool | None = None,
+) -> Tensor: ...
+def sparse_coo_tensor(
+    indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+    is_coalesced: _bool | None = None,
+) -> Tensor: ...
+def sparse_csc_tensor(
+    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+) -> Tensor: ...
+def sparse_csr_tensor(
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+) -> Tensor: ...
+def spmm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def sspaddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _int | _float | _complex = 1,
+    alpha: _int | _float | _complex = 1, out: Tensor | None = None,
+) -> Tensor: ...
+def saddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _int | _float | _complex = 1,
+    alpha: _int | _float | _complex = 1, out: Tensor | None = None,
+) -> Tensor: ...
 def istft(
     input: Any, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Any = None,
     center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None,
@@ -1698,73 +1736,75 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
     "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed",
     "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format",
-    "preserve_format", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
-    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor",
-    "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor",
-    "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
-    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
-    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
-    "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
-    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
-    "set_num_interop_threads", "use_deterministic_algorithms", "BFloat16Storage", "BoolStorage", "ByteStorage",
-    "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage",
-    "IntStorage", "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage", "get_num_threads",
-    "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones", "ones_like",
-    "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace", "range",
-    "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window", "hamming_window",
-    "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig", "cumulative_trapezoid", "diff",
-    "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_", "threshold", "threshold_", "add",
-    "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul", "multiply", "neg", "neg_",
-    "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder", "rsub", "square", "square_",
-    "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_",
-    "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal", "fmax", "fmin",
-    "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan", "isneginf",
-    "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
-    "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute", "acos", "acos_", "acosh",
-    "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
-    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos", "cos_", "cosh",
-    "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
-    "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj", "is_neg", "log", "log1p",
-    "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2", "logit", "logit_", "nan_to_num",
-    "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_", "resolve_conj", "resolve_neg", "round",
-    "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinc", "sinc_", "sinh",
-    "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_", "view_as_complex", "view_as_real",
-    "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter", "digamma", "i0", "i0_", "igamma",
-    "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d", "conv2d", "conv3d", "conv_tbc",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "channel_shuffle", "constant_pad_nd",
-    "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "adaptive_max_pool1d",
-    "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "affine_grid_generator",
-    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather", "index_add", "index_copy", "index_fill",
-    "index_select", "scatter", "scatter_add", "take", "take_along_dim", "bucketize", "histc", "histogram",
-    "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put", "index_put_", "masked_fill",
-    "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put", "scatter_reduce", "unravel_index",
-    "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin", "cumprod", "cumsum", "kthvalue",
-    "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero", "sort", "topk", "isin", "unique",
-    "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm", "chain_matmul", "einsum", "inner",
-    "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist", "cross", "pdist", "cholesky", "qr",
-    "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm", "mv", "outer", "ger", "trace",
-    "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm", "renorm", "geqrf", "lu", "lu_solve",
-    "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp", "matrix_power", "cholesky_inverse",
-    "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_", "dropout", "dropout_",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
-    "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
-    "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
-    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
-    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
-    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
-    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
-    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
-    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
-    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
-    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "preserve_format", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided", "Size",
+    "can_cast", "get_device", "is_complex", "is_distributed", "is_floating_point", "is_inference", "is_nonzero",
+    "is_signed", "is_tensor", "promote_types", "result_type", "typename", "detach", "detach_", "is_same_size",
+    "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+    "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer",
+    "get_printoptions", "printoptions", "set_printoptions", "are_deterministic_algorithms_enabled",
+    "compiled_with_cxx11_abi", "get_default_device", "get_deterministic_debug_mode", "get_float32_matmul_precision",
+    "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available",
+    "set_default_device", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_flush_denormal", "set_num_interop_threads", "use_deterministic_algorithms", "BFloat16Storage", "BoolStorage",
+    "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage", "FloatStorage",
+    "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage", "is_storage",
+    "get_num_threads", "set_num_threads", "complex", "empty", "empty_like", "eye", "full", "full_like", "ones",
+    "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like", "bernoulli", "multinomial", "normal", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "arange", "linspace", "logspace",
+    "range", "tril_indices", "triu_indices", "binomial", "poisson", "bartlett_window", "blackman_window",
+    "hamming_window", "hann_window", "kaiser_window", "eig", "lstsq", "matrix_rank", "solve", "symeig",
+    "cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz", "hardshrink", "prelu", "rrelu", "rrelu_",
+    "threshold", "threshold_", "add", "div", "divide", "fill", "fill_", "float_power", "floor_divide", "fmod", "mul",
+    "multiply", "neg", "neg_", "negative", "negative_", "positive", "pow", "reciprocal", "reciprocal_", "remainder",
+    "rsub", "square", "square_", "sub", "subtract", "true_divide", "zero_", "addcdiv", "addcmul", "lerp", "allclose",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "clamp",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "copysign", "eq", "equal",
+    "fmax", "fmin", "ge", "greater", "greater_equal", "gt", "heaviside", "isclose", "isfinite", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lt", "maximum", "minimum", "ne", "not_equal", "signbit", "where", "abs", "abs_", "absolute",
+    "acos", "acos_", "acosh", "acosh_", "angle", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_",
+    "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "asin", "asin_", "asinh", "asinh_",
+    "atan", "atan2", "atan_", "atanh", "atanh_", "ceil", "ceil_", "conj", "conj_physical", "conj_physical_", "cos",
+    "cos_", "cosh", "cosh_", "deg2rad", "deg2rad_", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_",
+    "exp_", "expm1", "expm1_", "fix", "fix_", "floor", "floor_", "frac", "frac_", "hypot", "imag", "is_conj",
+    "is_neg", "log", "log1p", "log1p_", "log2", "log2_", "log10", "log10_", "log_", "logaddexp", "logaddexp2",
+    "logit", "logit_", "nan_to_num", "nan_to_num_", "polar", "rad2deg", "rad2deg_", "real", "relu", "relu_",
+    "resolve_conj", "resolve_neg", "round", "round_", "rsqrt", "rsqrt_", "sgn", "sigmoid", "sigmoid_", "sign", "sin",
+    "sin_", "sinc", "sinc_", "sinh", "sinh_", "sqrt", "sqrt_", "tan", "tan_", "tanh", "tanh_", "trunc", "trunc_",
+    "view_as_complex", "view_as_real", "frexp", "gcd", "gcd_", "lcm", "lcm_", "ldexp", "ldexp_", "nextafter",
+    "digamma", "i0", "i0_", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma", "xlogy", "xlogy_", "conv1d",
+    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution",
+    "channel_shuffle", "constant_pad_nd", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
+    "max_pool3d", "affine_grid_generator", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "gather",
+    "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add", "take", "take_along_dim",
+    "bucketize", "histc", "histogram", "histogramdd", "searchsorted", "narrow", "newaxis", "select", "index_put",
+    "index_put_", "masked_fill", "masked_select", "index_reduce", "masked_scatter", "nonzero_static", "put",
+    "scatter_reduce", "unravel_index", "segment_reduce", "argsort", "argwhere", "bincount", "cummax", "cummin",
+    "cumprod", "cumsum", "kthvalue", "logcumsumexp", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero",
+    "sort", "topk", "isin", "unique", "unique_consecutive", "addbmm", "addmm", "addmv", "addmv_", "addr", "baddbmm",
+    "chain_matmul", "einsum", "inner", "tensordot", "det", "inverse", "logdet", "pinverse", "slogdet", "cdist",
+    "cross", "pdist", "cholesky", "qr", "svd", "lobpcg", "pca_lowrank", "svd_lowrank", "bmm", "dot", "matmul", "mm",
+    "mv", "outer", "ger", "trace", "vdot", "dist", "frobenius_norm", "norm", "norm_except_dim", "nuclear_norm",
+    "renorm", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "bilinear", "corrcoef", "cov", "matrix_exp",
+    "matrix_power", "cholesky_inverse", "cholesky_solve", "triangular_solve", "alpha_dropout", "alpha_dropout_",
+    "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+    "native_dropout", "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm",
+    "layer_norm", "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax",
+    "logsumexp", "softmax", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax",
+    "argmin", "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint",
+    "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod",
+    "combinations", "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided",
+    "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate",
+    "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split",
+    "unbind", "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud",
+    "meshgrid", "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to",
+    "clone", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
     "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
     "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "istft", "stft", "Tensor", "to_dlpack", "_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence",
-    "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
+    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor",
+    "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm", "saddmm", "istft", "stft", "Tensor", "to_dlpack",
+    "_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet", "_standard_gamma",
+    "_standard_gamma_grad", "_utils", "_weight_norm"]

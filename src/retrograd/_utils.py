@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from .nn.parameter import Parameter
+from .tensors.arguments.options import layout as Layout, sparse_coo
 from .tensors.face.storage import TypedStorage
 from .tensors.functions.creation.creation import empty
 from .tensors.functions.shapes.joining import cat
+from .tensors.functions.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from .tensors.tensor import Tensor
 
 __all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_parameter",
-           "_rebuild_parameter_with_state", "_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3",
-           "_reorder_tensors_as", "_take_tensors", "_unflatten_dense_tensors"]
+           "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor", "_rebuild_tensor_v2",
+           "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors", "_unflatten_dense_tensors"]
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
@@ -43,6 +45,17 @@ def _rebuild_tensor_v3(storage: Any, storage_offset: int, size: Any, stride: Any
     """As `_rebuild_tensor_v2`, over an untyped storage: how PyTorch's pickles make a tensor of a newer dtype."""
     typed = TypedStorage._of(storage, dtype.dtype)
     return _rebuild_tensor_v2(typed, storage_offset, size, stride, requires_grad, backward_hooks, metadata)
+
+
+def _rebuild_sparse_tensor(layout: Layout, data: Any) -> Tensor:
+    """The sparse tensor of indices, values and a size, whose indices are checked. COO ends with `is_coalesced`."""
+    if layout is sparse_coo:
+        indices, values, size, *coalesced = data
+        tensor: Any = sparse_coo_tensor(indices, values, size, is_coalesced=coalesced[0] if coalesced else None,
+                                   check_invariants=True)
+    else:
+        tensor = sparse_compressed_tensor(*data, layout=layout, check_invariants=True)
+    return tensor  # type: ignore[no-any-return]
 
 
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Parameter:

@@ -82,6 +82,11 @@ def refused_class(path: str, base: type = object) -> type:
         "__new__": lambda cls, *args, **kwargs: refuse()})
 
 
+def reached(name: str) -> ModuleType:
+    """A module of the package that is imported when a program first needs it."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
 def hint_at_missing_names(below: str = "", inside: Mapping[str, str] | None = None) -> None:
     """Give a ``missing`` to each module of the package that lists its names in ``__all__`` and has none.
 

@@ -26,7 +26,7 @@ MODULES = (
     "torch.fx", "torch.jit", "torch.linalg", "torch.mps", "torch.nn", "torch.nn.functional",
     "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.onnx", "torch.optim",
     "torch.optim.lr_scheduler", "torch.overrides", "torch.package", "torch.random", "torch.serialization",
-    "torch.special", "torch.storage", "torch.testing", "torch.types", "torch.utils",
+    "torch.sparse", "torch.special", "torch.storage", "torch.testing", "torch.types", "torch.utils",
     "torch.utils.checkpoint", "torch.utils.data", "torch.xpu",
 )
 CLASSES = ("torch.Tensor", "torch.nn.Module")

@@ -112,7 +112,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing": (
         65, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_MEANINGLESS)),
     "PyTorch takes it, and it is not there": (
-        9, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_ABSENT)),
+        2, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_ABSENT)),
     "It means something, and is taken here": (
         30, lambda e: e.taken and e.of(_TAKEN)),
     "Both take it; PyTorch's dtype or shape is that of one operand, against its own rules": (

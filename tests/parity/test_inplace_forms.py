@@ -8,15 +8,9 @@ import torch
 import retrograd
 from comparing.same_expression import check
 
-_SPARSE = "there are no sparse tensors"
-
 # What PyTorch has and retrograd has not, and why.
-METHODS = {
-    **dict.fromkeys(("resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"), _SPARSE),
-}
-FUNCTIONS = {
-    "resize_as_sparse_": _SPARSE,
-}
+METHODS: dict[str, str] = {}
+FUNCTIONS: dict[str, str] = {}
 FUNCTIONAL: dict[str, str] = {}
 
 

@@ -116,8 +116,6 @@ def varied() -> list[Any]:
         cases.append(pytest.param(name, needed, {}, id=name))
         options = [*inspect.signature(getattr(torch.nn, name)).parameters.values()][len(needed):]
         for option in options:
-            if option.name == "sparse":
-                continue        # refused here, which a unit test holds
             for other in SET_TO.get(option.name) or others(option.default):
                 cases.append(pytest.param(name, needed, {option.name: other}, id=f"{name}-{option.name}={other}"))
     return cases

@@ -41,9 +41,11 @@ def test_long_rows_are_scaled_down_where_they_are_taken() -> None:
 
 
 @pytest.mark.parametrize("make", [torch.nn.Embedding, torch.nn.EmbeddingBag])
-def test_sparse_gradients_are_refused_at_once(make: Any) -> None:
-    with pytest.raises(NotImplementedError, match="there are no sparse gradients here. Remove sparse=True"):
-        make(5, 3, sparse=True)
+def test_sparse_gradients_store_the_rows_that_were_taken(make: Any) -> None:
+    table = make(5, 3, sparse=True)
+    table(torch.tensor([[4, 1, 4]])).sum().backward()
+    assert table.weight.grad._indices().tolist() == [[4, 1, 4]]
+    assert not table.weight.grad.is_coalesced()
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])

@@ -18,8 +18,9 @@ PACKAGE = pages.ROOT / "src" / "retrograd"
 _OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/resizing",
                "recording/saved_values", "recording/saving", "state/base", "state/inference",
                "state/refusals", "tensor")
+_OF_UTILS = ("checkpoint", "hooks", "recomputation")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),
-                                    *PACKAGE.glob("utils/*.py"),
+                                    *(PACKAGE / "utils" / f"{name}.py" for name in _OF_UTILS),
                                     *PACKAGE.glob("nn/modules/module/*hooks.py"),
                                     *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
            if not path.stem.startswith("profiler")]

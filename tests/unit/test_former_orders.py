@@ -13,9 +13,8 @@ import retrograd as torch
 
 @pytest.fixture(autouse=True)
 def _every_warning() -> Iterator[None]:
-    torch.set_warn_always(True)
     yield
-    torch.set_warn_always(False)
+    torch.set_warn_always(True)                          # as for all tests
 
 
 def test_the_warning_shows_the_former_order_and_todays() -> None:

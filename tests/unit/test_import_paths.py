@@ -13,8 +13,8 @@ from retrograd.names import refused, refused_class
 
 
 def test_the_paths_are_imported_when_they_are_first_named() -> None:
-    program = ("import sys, retrograd; lazy = ['_dynamo', '_tensor', 'ao', 'functional', 'fx', 'onnx', 'package', "
-               "'quantization', 'storage', 'types', '_jit_internal', 'jit']\n"
+    program = ("import sys, retrograd; lazy = ['_dynamo', 'ao', 'functional', 'fx', 'onnx', 'package', "
+               "'quantization', 'types', '_jit_internal', 'jit']\n"
                "print([name for name in lazy if f'retrograd.{name}' in sys.modules])\n"
                "print({getattr(retrograd, name).__name__ == f'retrograd.{name}' for name in lazy})")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
@@ -101,7 +101,7 @@ def test_boolean_dispatch_chooses_by_an_argument() -> None:
 
 def test_switches_of_libraries_are_remembered() -> None:
     cuda, mha, cudnn = torch.backends.cuda, torch.backends.mha, torch.backends.cudnn
-    with cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
+    with pytest.warns(FutureWarning, match="deprecated"), cuda.sdp_kernel(enable_flash=False, enable_cudnn=False):
         assert (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.cudnn_sdp_enabled()) == (False, True, False)
     assert cuda.flash_sdp_enabled()
     cuda.enable_mem_efficient_sdp(False)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.sparse import SPARSE
 from op_table.table import TABLE, Entry
 from retrograd import ops
 from retrograd.ops import basic
@@ -36,7 +37,8 @@ class Case(NamedTuple):
 
 # What PyTorch has no counterpart of.
 OURS = [Entry("np.positive", lambda t, x: np.positive(x))]
-EVERY = [Case(entry, dtype) for entry in [*TABLE, *OURS] for kind, dtype in (("f", "float64"), ("c", "complex128"))
+EVERY = [Case(entry, dtype) for entry in [*TABLE, *OURS, *SPARSE]
+         for kind, dtype in (("f", "float64"), ("c", "complex128"))
          if kind in entry.kinds]
 CASES = [case for case in EVERY if not case.entry.refused]
 SHOWN = [case for case in CASES if not case.entry.conventional]
@@ -82,8 +84,9 @@ def values(entry: Entry, arrays: list[Array]) -> list[Array]:
 
 def gradients(results: list[Any], inputs: list[Any], cotangents: list[Any], create_graph: bool = False) -> list[Any]:
     """The gradients of the inputs, zeros where a result does not depend on one."""
-    return [*torch.autograd.grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True,
-                                 materialize_grads=True)] if results else [torch.zeros_like(x) for x in inputs]
+    found = torch.autograd.grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True,
+                                materialize_grads=True) if results else [torch.zeros_like(x) for x in inputs]
+    return [g.to_dense() for g in found]
 
 
 def vjp(entry: Entry, arrays: list[Array], cotangents: list[Array]) -> list[Array]:

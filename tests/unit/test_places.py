@@ -146,11 +146,14 @@ def test_the_padding_counts_for_nothing_in_a_bag() -> None:
     assert table.grad.tolist() == [[0.5], [0], [0.5]]
 
 
-def test_sparse_gradients_are_refused() -> None:
-    with pytest.raises(NotImplementedError, match="dense tensor"):
-        F.embedding(torch.tensor([0]), torch.ones(2, 2), sparse=True)
-    with pytest.raises(NotImplementedError, match="no sparse gradients"):
-        F.embedding_bag(torch.tensor([[0]]), torch.ones(2, 2), sparse=True)
+def test_sparse_gradients_store_what_was_taken() -> None:
+    table = torch.ones(3, 2, requires_grad=True)
+    F.embedding(torch.tensor([0, 2, 1]), table, padding_idx=2, sparse=True).sum().backward()
+    assert table.grad._indices().tolist() == [[0, 1]]
+    bags = torch.ones(3, 2, requires_grad=True)
+    F.embedding_bag(torch.tensor([[0, 2]]), bags, sparse=True).sum().backward()
+    assert bags.grad._indices().tolist() == [[0, 2]]
+    assert bags.grad._values().tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
 def test_an_index_that_is_written_over_is_noticed() -> None:

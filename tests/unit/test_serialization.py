@@ -77,8 +77,8 @@ def test_what_is_saved_comes_back(obj: Any) -> None:
 
 
 @given(st.recursive(SCALARS | tensors(), containers, max_leaves=6))
-def test_saving_again_gives_the_same_file(obj: Any) -> None:
-    file = saved(obj)
+def test_saving_what_was_loaded_gives_the_same_file(obj: Any) -> None:
+    file = saved(round_trip(obj))                        # views without elements keep their strides only in memory
     assert saved(torch.load(io.BytesIO(file))) == file
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _VF as _VariableFunctions
+from .. import _VF as _VariableFunctions, _VF as _VariableFunctionsClass
 from ..devices import device
 from ..dtypes import dtype
 from ..errors import _LinAlgError
@@ -21,7 +21,8 @@ from ..tensors.state.base import TensorBase
 
 _TensorBase = TensorBase
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Size", "TensorBase", "_LinAlgError",
-           "_TensorBase", "_VariableFunctions", "_disabled_torch_function_impl", "_get_tracing_state",
+           "_TensorBase", "_VariableFunctions", "_VariableFunctionsClass",
+           "_disabled_torch_function_impl", "_get_tracing_state",
            "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth",
            "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
            "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
+from ..kernels.kinds import OtherArray
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
@@ -60,7 +61,8 @@ class Parameter(Tensor, metaclass=_ParameterType):
     _is_param = True
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        if isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter):
+        if (isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter)
+                and not isinstance(data._array, OtherArray)):
             return _of_subclass(data, requires_grad)
         parameter = _over(cls, data)
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:

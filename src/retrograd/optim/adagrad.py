@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tensors.functions.creation.creation import full_like
 from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
+from .sparse_steps import is_sparse, with_values
 from .stepping import check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
@@ -34,6 +35,8 @@ class Adagrad(FormulaOptimizer):
             for p in group["params"]:
                 self._start(self.state[p], p, group)
 
+    _takes_sparse = True
+
     def share_memory(self) -> None:
         """Move the sums to memory that processes share."""
         for group in self.param_groups:
@@ -47,6 +50,21 @@ class Adagrad(FormulaOptimizer):
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        if is_sparse(g):
+            self._sparse_update(p, g, state["sum"], rate, group)
+            return
         p, g, total = parts(p, decayed(g, p, group), state["sum"])
         total.addcmul_(g, g, value=1)
         p.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rate)
+
+    def _sparse_update(self, p: Any, g: Any, total: Any, rate: float, group: dict[str, Any]) -> None:
+        """The step for the elements that a sparse gradient stores."""
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        if group["fused"]:
+            raise RuntimeError("`fused` does not support sparse grad or complex param. Remove fused=True.")
+        g = g.coalesce()
+        values = g._values()
+        total.add_(with_values(g, values.pow(2)))
+        root = total.sparse_mask(g)._values().sqrt_().add_(group["eps"])
+        p.add_(with_values(g, values / root), alpha=-rate)

@@ -62,6 +62,9 @@ class Adam(SteppingOptimizer):
             "decoupled_weight_decay": decoupled_weight_decay})
         stepping.check_modes(foreach, fused, differentiable)
 
+    def _sparse_step(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
     def _update(self, line: Any) -> None:
         change = changing(_adam)
         for group in self.param_groups:

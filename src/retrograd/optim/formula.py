@@ -13,7 +13,9 @@ from ..autograd.grad_mode import set_grad_enabled
 from ..dtypes import default_floating, float32, float64
 from ..tensors.functions.creation.creation import tensor, zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_real
+from ..tensors.recording.overriding import Otherwise
 from .optimizer import Optimizer
+from .sparse_steps import refuse_sparse
 from .stepping import as_float, check_number
 
 
@@ -61,6 +63,7 @@ class FormulaOptimizer(Optimizer):
     """
 
     _zeros: tuple[str, ...] = ()
+    _takes_sparse = False                                # whether `_update` takes sparse gradients
     # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
     _captured = "params and state_steps"
     _devices: tuple[str, ...] = CAPTURABLE
@@ -70,6 +73,8 @@ class FormulaOptimizer(Optimizer):
         """
         with set_grad_enabled(self.defaults.get("differentiable", False)):
             loss = self._evaluated(closure)
+            if Otherwise.handler is not None and not self._takes_sparse:
+                refuse_sparse(self)
             for group in self.param_groups:
                 options = {**group, "lr": as_float(group["lr"])}
                 for p in group["params"]:

@@ -143,7 +143,8 @@ class LBFGS(Optimizer):
 
     def _gathered(self) -> Any:
         """The gradients of all parameters as one vector. Absent gradients are zeros."""
-        gradients = [p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in self._params]
+        gradients = [p.new_zeros(p.numel()) if p.grad is None else p.grad.to_dense().reshape(-1)
+                     for p in self._params]
         return cat([view_as_real(g).reshape(-1) if g.is_complex() else g for g in gradients], 0)
 
     def _add(self, t: Any, step: Any) -> None:

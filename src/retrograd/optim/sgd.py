@@ -71,6 +71,11 @@ class SGD(SteppingOptimizer):
                     self._general(parameter, p, g, group, (lr, momentum, 1 - dampening, decay))
                 written(parameter._array, line)
 
+    def _sparse_step(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+        if group["fused"]:
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients. Remove fused=True.")
+        recorded_steps.sgd(p, g, self.state[p] if group["momentum"] != 0 else {}, group)
+
     def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
         recorded_steps.sgd(parameter, g, self.state[parameter] if group["momentum"] != 0 else {}, group)
 

@@ -1,21 +1,29 @@
-"""SparseAdam: Adam for sparse gradients, which do not exist here."""
+"""SparseAdam: Adam for sparse gradients. This module must not know other optimizers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..autograd.grad_mode import no_grad
+from ..tensors.arguments.options import strided
+from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
-from .stepping import check_betas
+from .sparse_steps import is_sparse, with_values
+from .stepping import as_float, check_betas
 
 __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Adam that changes only the elements of a sparse gradient. Since all gradients are dense, use Adam instead.
+    """Adam that changes only the elements that a sparse gradient stores, such as those of `nn.Embedding(sparse=True)`.
 
-    Raises ValueError for an option out of range and for complex parameters. A step raises RuntimeError.
+    The averages of all other elements stay as they are.
+
+    Raises ValueError for an option out of range and for complex parameters. A step raises
+    RuntimeError for a dense gradient.
     """
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
@@ -28,14 +36,49 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        stored = [[i, k] for i, group in enumerate(self.param_groups) for k, p in enumerate(group["params"])
+                  if p.layout is not strided]
+        if stored:
+            raise ValueError(f"Sparse params at indices {stored}: SparseAdam requires dense parameter tensors")
         places = [[i, k] for i, group in enumerate(self.param_groups) for k, p in enumerate(group["params"])
                   if p.is_complex()]
         if places:
             raise ValueError(f"Complex params at indices {places}: SparseAdam does not support complex parameters")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Returns the loss that `closure` computes. Raises RuntimeError if a parameter has a gradient."""
+        """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.
+
+        Raises RuntimeError for a dense gradient.
+        """
         loss = self._evaluated(closure)
-        if any(p.grad is not None for group in self.param_groups for p in group["params"]):
-            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+        with no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        if not is_sparse(p.grad):
+                            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam "
+                                               "instead")
+                        self._step_of(p, -p.grad if group["maximize"] else p.grad, group)
         return loss
+
+    def _step_of(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+        state, g = self.state[p], g.coalesce()
+        if not state:
+            state.update(step=0, exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
+        state["step"] += 1
+        values, (beta1, beta2) = g._values(), group["betas"]
+        if not values.numel():
+            return
+        first = _averaged(state["exp_avg"], g, values, beta1)
+        second = _averaged(state["exp_avg_sq"], g, values.pow(2), beta2)
+        weights = 1 - beta1 ** state["step"], 1 - beta2 ** state["step"]
+        rate = as_float(group["lr"]) * math.sqrt(weights[1]) / weights[0]
+        p.add_(with_values(g, -rate * first.div_(second.sqrt_().add_(group["eps"]))))
+
+
+def _averaged(average: Any, g: Any, values: Any, beta: float) -> Any:
+    """The new moving averages of the elements that `g` stores, which are also added to `average`."""
+    held = average.sparse_mask(g)._values()
+    change = values.sub(held).mul_(1 - beta)
+    average.add_(with_values(g, change))
+    return change.add_(held)

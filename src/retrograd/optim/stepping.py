@@ -17,7 +17,9 @@ from ..errors import user_site
 from ..modes import local
 from ..ops.creation import full_beside
 from ..ops.framework import Op
+from ..tensors.recording.overriding import Otherwise
 from ..tensors.state.base import TensorBase
+from . import sparse_steps
 from .optimizer import Optimizer
 
 # The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
@@ -134,15 +136,26 @@ class SteppingOptimizer(Optimizer):
         if self.defaults.get("differentiable"):
             return self._recorded_step(closure)
         loss = self._evaluated(closure)
+        if Otherwise.handler is not None:                # a program that has made a sparse tensor
+            with sparse_steps.stepped(self, self._sparse_step):
+                self._run(user_site(2))
+            return loss
+        self._run(user_site(2))
+        return loss
+
+    def _run(self, line: Any) -> None:
         # As in PyTorch, overflow gives no warning. A later error about these writes names the line.
         if local.thread.transform is None:
-            local.thread.run(self._update, user_site(2))
+            local.thread.run(self._update, line)
         else:
-            self._update(user_site(2))
+            self._update(line)
         if NARROW:
             with no_grad():
                 self._change_by_formula(_rounds)
-        return loss
+
+    def _sparse_step(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+        """Change a parameter by a sparse gradient. Raises RuntimeError if the optimizer cannot do this."""
+        raise NotImplementedError
 
     def _update(self, line: Any) -> None:
         """Write the new values of all parameters, and count the writes as made on `line`."""

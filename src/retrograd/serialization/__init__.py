@@ -11,6 +11,7 @@ from .places import (
     validate_cuda_device)
 from .safe import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .saving import save
+from .sparse import _get_layout as _get_layout
 from .weights import get_unsafe_globals_in_checkpoint
 
 __all__ = ["add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",

@@ -14,11 +14,13 @@ from .._tensor import _rebuild_from_type_v2
 from ..dtypes import dtype
 from ..names import PACKAGE
 from ..nn.parameter import Parameter
+from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.tensor import Tensor
 from . import archive
 from .places import found, location_tag, public_place
+from .sparse import _get_layout, is_sparse, parts_of
 
 _PROTOCOL = 2
 
@@ -51,7 +53,10 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         """How a tensor is made again. Other objects, and tensors with a way of their own, are pickled as usual."""
-        if not isinstance(obj, TensorBase) or type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
+        if isinstance(obj, Layout):
+            return _get_layout, (str(obj),)
+        if not isinstance(obj, TensorBase) or (
+                type(obj).__reduce_ex__ is not Tensor.__reduce_ex__ and not is_sparse(obj)):
             return NotImplemented
         state = obj.__getstate__() if type(obj).__getstate__ is not object.__getstate__ else vars(obj)
         if isinstance(obj, Parameter):
@@ -60,13 +65,16 @@ class _Pickler(pickle.Pickler):
                 return _utils._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
             return _utils._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
         rebuild, parts = _parts(obj)
-        if type(obj) is Tensor and not state:
+        if not state and (type(obj) is Tensor or is_sparse(obj)):
             return rebuild, parts
         return _rebuild_from_type_v2, (rebuild, type(obj), parts, state)
 
 
 def _parts(tensor: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The function that makes a tensor again, and its arguments. Newer dtypes have no storage class of their own."""
+    if is_sparse(tensor):
+        flags = [tensor.is_coalesced()] if tensor.is_sparse else []
+        return _utils._rebuild_sparse_tensor, (tensor.layout, (*parts_of(tensor), tensor.shape, *flags))
     layout: tuple[Any, ...] = (
         tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
     storage = tensor.untyped_storage()

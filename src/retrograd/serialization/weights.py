@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 from .. import _utils
 from .._tensor import _rebuild_from_type_v2
 from ..devices import device
-from ..dtypes import dtype
+from ..dtypes import complex32, dtype, float4_e2m1fn_x2
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.tensor import Tensor
 from .archive import Reader, opened
 from .safe import allowed
+from .sparse import _get_layout
 
 Storage = TypedStorage | UntypedStorage
 
@@ -63,7 +64,10 @@ def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires
     """A tensor over an untyped storage, of the dtype with a name."""
     if not isinstance(storage, UntypedStorage) or not isinstance(element, Name) or element.full not in _ELEMENTS:
         raise ValueError("a tensor that no program saves")
-    typed = TypedStorage._of(storage, _ELEMENTS[element.full].dtype)
+    found = _ELEMENTS[element.full]
+    if found in (complex32, float4_e2m1fn_x2):
+        raise _without_numbers(f"{found!r}")
+    typed = TypedStorage._of(storage, found.dtype)
     return _tensor(typed, offset, size, stride, requires_grad, hooks, metadata)
 
 
@@ -88,10 +92,21 @@ def _bytearray(data: bytes = b"", *rest: Any) -> bytearray:
     return bytearray(data)
 
 
+def _unreadable(what: str) -> pickle.UnpicklingError:
+    return pickle.UnpicklingError(f"Weights only load failed. WeightsUnpickler error: {what}")
+
+
+def _without_numbers(what: str) -> pickle.UnpicklingError:
+    return _unreadable(f"There is no dtype here for elements of {what}. In PyTorch, convert the tensors, for example "
+                       "by .float(), and save them again.")
+
+
 # The names that may be called, and the functions that build their results.
 _CALLS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_tensor_v3": _tensor_of_bytes,
+    "torch._utils._rebuild_sparse_tensor": _utils._rebuild_sparse_tensor,
+    "torch.serialization._get_layout": _get_layout,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter_with_state,
     "collections.OrderedDict": OrderedDict,
@@ -121,10 +136,6 @@ def _refused(name: str) -> pickle.UnpicklingError:
         f"global by default. Please use `torch.serialization.add_safe_globals([{name}])` or the "
         f"`torch.serialization.safe_globals([{name}])` context manager to allowlist this global if you trust this "
         "class/function.")
-
-
-def _unreadable(what: str) -> pickle.UnpicklingError:
-    return pickle.UnpicklingError(f"Weights only load failed. WeightsUnpickler error: {what}")
 
 
 class _Machine:
@@ -272,8 +283,7 @@ class _Machine:
         if what != "storage" or not isinstance(kind, Name):
             raise _unreadable(f"Only persistent_load of storage is allowed, but got {what}")
         if kind.full not in _STORAGES and kind.full not in _UNTYPED:
-            raise _unreadable(f"There is no dtype here for elements of {kind.name}. In PyTorch, convert the tensors, "
-                              "for example by .float(), and save them again.")
+            raise _without_numbers(kind.name)
         self.stack.append(self.stored(_STORAGES.get(kind.full, UntypedStorage), key, place, count))
 
     def _value(self, item: Any) -> Any:

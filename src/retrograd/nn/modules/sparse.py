@@ -47,13 +47,6 @@ class _Table(Module):
         else:
             self.weight = Parameter(weight, requires_grad)
 
-    def _set_dense(self, sparse: bool) -> None:
-        """Raises NotImplementedError for `sparse`, when the module is made and not in the first step of a training."""
-        if sparse:
-            raise NotImplementedError(f"{type(self).__name__}: there are no sparse gradients here. Remove sparse=True: "
-                                      "the gradient is then a dense tensor with the same numbers.")
-        self.sparse = sparse
-
     def reset_parameters(self) -> None:
         """Draw the rows anew from the standard normal distribution, and set the row of the padding to zeros."""
         init.normal_(self.weight)
@@ -94,8 +87,10 @@ class Embedding(_Table):
     >>> words(torch.tensor([[4, 7], [2, 0]])).shape
     torch.Size([2, 2, 3])
 
-    Raises AssertionError for a padding out of bounds and for a `_weight` of another shape, NotImplementedError for
-    `sparse`, IndexError for an int out of bounds.
+    With `sparse` the gradient of the weight is a sparse tensor, which stores only the rows that were taken.
+
+    Raises AssertionError for a padding out of bounds and for a `_weight` of another shape, IndexError for an int out of
+    bounds.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -106,7 +101,7 @@ class Embedding(_Table):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = self._row(padding_idx)
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self._set_dense(sparse)
+        self.sparse = sparse
         self._set_weight(_weight, not _freeze, device, dtype)
 
     @classmethod
@@ -128,7 +123,8 @@ class Embedding(_Table):
                          self.sparse)
 
     def extra_repr(self) -> str:
-        return self._text(str, {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False})
+        return self._text(str, {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False,
+                                "sparse": False})
 
 
 class EmbeddingBag(_Table):
@@ -156,7 +152,7 @@ class EmbeddingBag(_Table):
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self.padding_idx = self._row(padding_idx)
         self.mode = mode
-        self._set_dense(sparse)
+        self.sparse = sparse
         self.include_last_offset = include_last_offset
         self._set_weight(_weight, True, device, dtype)
 

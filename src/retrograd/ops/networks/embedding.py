@@ -43,12 +43,15 @@ def _to_table(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, siz
     if mode == MAX:
         full = np.reshape(sizes > 0, (-1, 1))
         return gather_backward(np.where(full, g, 0.0), chosen, weight_shape, 0)
+    return embedding_backward(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
+
+
+def rows_of_bags(g: Any, scales: Any, bags: Any, sizes: Any, mode: Any) -> Any:
+    """The gradient of each row that was taken into a sum or a mean."""
     if mode == MEAN:
         g = g / np.reshape(np.maximum(sizes, np.ones_like(sizes)), (-1, 1))
     rows = index_select(g, bags, 0)
-    if scales is not None:
-        rows = rows * np.reshape(scales, (-1, 1))
-    return embedding_backward(rows, index, weight_shape, padding, by_count)
+    return rows if scales is None else rows * np.reshape(scales, (-1, 1))
 
 
 embedding_bag: Op = operator(

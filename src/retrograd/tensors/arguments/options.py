@@ -52,7 +52,7 @@ class _Named:
 
 
 class layout(_Named):
-    """How a tensor lies in memory. There is one layout: `strided`."""
+    """How a tensor holds its elements: all of them (`strided`), or only some, with their indices (`sparse_coo`, …)."""
 
     __module__ = "retrograd"                                 # the module under which programs know the class
     __slots__ = ()
@@ -70,6 +70,8 @@ class memory_format(_Named):
 
 
 strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = map(
+    layout, ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"))
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")

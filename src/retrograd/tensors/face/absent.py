@@ -27,13 +27,10 @@ class Absent:
 
 
 _NAMES = [
-    "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim", "dequantize",
-    "grad_dtype", "hash_tensor", "index", "indices", "int_repr", "ipu", "is_coalesced", "mtia",
-    "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
-    "qscheme", "record_stream", "reinforce", "resize", "resize_as", "resize_as_sparse_", "row_indices",
-    "slice_inverse", "smm", "sparse_dim", "sparse_mask", "sparse_resize_", "sparse_resize_and_clear_",
-    "sspaddmm", "to_mkldnn", "to_padded_tensor", "to_sparse", "to_sparse_bsc", "to_sparse_bsr",
-    "to_sparse_coo", "to_sparse_csc", "to_sparse_csr", "values", "volatile", "xpu",
+    "dequantize", "grad_dtype", "hash_tensor", "index", "int_repr", "ipu",
+    "mtia", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
+    "qscheme", "record_stream", "reinforce", "resize", "resize_as", "slice_inverse", "to_mkldnn",
+    "to_padded_tensor", "to_sparse_bsc", "to_sparse_bsr", "volatile", "xpu",
 ]
 
 

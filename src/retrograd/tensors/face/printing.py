@@ -6,7 +6,7 @@ The functions here take arrays and facts about a tensor, and return text.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -103,6 +103,24 @@ def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | No
     return format_tensor(array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix)
 
 
+def sparse_text(parts: Mapping[str, Array], facts: Sequence[str], suffixes: Sequence[str], *, apart: bool,
+                prefix: str = "tensor(") -> str:
+    """The text of a sparse tensor: its `parts` by name, the last of which are the values, then `facts` about it.
+
+    apart: whether the facts begin a new line in any case.
+    """
+    options, indent, texts = _Current.options, len(prefix), []
+    for name, array in parts.items():
+        head = f"{name}=tensor("
+        shown = _elements(array, options, indent + len(head))
+        texts.append(head + shown + (f", size={array.shape}" if not array.size else "") + ")")
+    shows_dtype = array.dtype not in (dtypes.default_floating(), dtypes.default_complex(), dtypes.I64, dtypes.BOOL_)
+    size, nnz, layout = facts
+    told = [size, nnz, *[f"dtype={dtypes.dtype.of[array.dtype]!r}"] * shows_dtype, layout, *suffixes]
+    text = prefix + (",\n" + " " * indent).join(texts)
+    return _with_suffixes(text, told, options.linewidth, indent, apart)
+
+
 def _shows_dtype(array: Array) -> bool:
     """Whether the dtype is shown, since the elements do not tell it. An empty tensor is float by default."""
     if array.size and array.dtype.kind == "c":
@@ -171,15 +189,18 @@ def _row(texts: list[str], per_line: int, indent: int) -> str:
     return f"[{separator.join(lines)}]"
 
 
-def _with_suffixes(text: str, suffixes: Sequence[str], linewidth: int, indent: int) -> str:
-    """Append the suffixes and the closing parenthesis. A suffix that does not fit begins a new line."""
+def _with_suffixes(text: str, suffixes: Sequence[str], linewidth: int, indent: int, apart: bool = False) -> str:
+    """Append the suffixes and the closing parenthesis. A suffix that does not fit begins a new line.
+
+    apart: whether the first suffix begins a new line in any case.
+    """
     # PyTorch counts two columns too many for the line of the last elements, but not for a line that begins with a
     # suffix. A suffix of several lines counts with its full length.
     column = len(text) - (text.rfind("\n") + 1) + 2
     for suffix in suffixes:
-        if column + len(", ") + len(suffix) > linewidth:
+        if apart or column + len(", ") + len(suffix) > linewidth:
             text += ",\n" + " " * indent + suffix
-            column = indent + len(suffix)
+            column, apart = indent + len(suffix), False
         else:
             text += ", " + suffix
             column += len(", ") + len(suffix)

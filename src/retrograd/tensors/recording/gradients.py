@@ -21,6 +21,7 @@ from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written
+from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, steps
 from ...modes import local
 from ...ops.basic import cast, copy
@@ -33,7 +34,7 @@ from .dependences import tied
 from .inplace import check_writable, over
 
 _accumulation = threading.Lock()
-_copy, _cast = recorded(copy), recorded(cast)
+_copy = recorded(copy)
 
 
 class TensorRecorder:
@@ -144,10 +145,15 @@ def as_tensor(g: Any, faces: dict[int, Any] | None = None) -> Any:
     if isinstance(g, TensorBase):
         return g
     if faces is None:
-        return plain(np.asarray(g))
+        return plain(_array_of(g))
     if id(g) not in faces:
-        faces[id(g)] = plain(np.asarray(g))
+        faces[id(g)] = plain(_array_of(g))
     return faces[id(g)]
+
+
+def _array_of(g: Any) -> Any:
+    """A gradient as an array: an array of any kind as it is, a NumPy scalar as an array without dimensions."""
+    return np.asarray(g) if isinstance(g, np.generic) else g
 
 
 def root_value(root: Any, i: int) -> Any:
@@ -205,7 +211,7 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
             f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{i}] has a dtype of {torch_dtype.of[array.dtype]} and output[{i}] has a dtype of "
             f"{torch_dtype.of[dtype]}.")
-    return cotangent if array.dtype == dtype else _cast(cotangent, dtype)
+    return cotangent if array.dtype == dtype else cast(cotangent, dtype)
 
 
 def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
@@ -228,11 +234,15 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             if recorder is not None:
                 meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g
             elif held is not None:
-                _add(held, g)
+                meta.grad = _added(held, g)
             elif local.thread.transform is not None:
                 meta.grad = plain(copy.run(g, "C"))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
+            elif isinstance(g, OtherArray):
+                meta.grad = plain(g.kept())
+            elif isinstance(leaf._array, OtherArray):
+                meta.grad = plain(np.array(g))
             else:
                 meta.grad = _copied(leaf._array, plain(g), own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
@@ -261,22 +271,30 @@ def _lie_alike(g: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> bool:
     return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 
 
-def _add(held: Any, g: np.ndarray[Any, Any]) -> None:
-    """Add to a gradient in place. Raises RuntimeError if its memory cannot be written to."""
+def _added(held: Any, g: Any) -> Any:
+    """The sum of a gradient that a leaf holds and another: the held tensor, which is added to in place.
+
+    It is a new tensor if a sparse gradient is held and the other is dense. Raises RuntimeError if the memory cannot be
+    written to.
+    """
     if held._meta is None and local.thread.transform is None:
         try:
             writing(held._array)
             np.add(held._array, g, out=held._array, casting="unsafe")
             written(held._array, None)
-            return
+            return held
         except ValueError:                              # nothing was written; the checks below raise PyTorch's error
             pass
+    if isinstance(held._array, OtherArray):
+        total = held._array.added(g)
+        return held if total is held._array else plain(total)
     check_writable(held, False)
     grad, local.thread.grad = local.thread.grad, False
     try:
         over(add, held, plain(g))
     finally:
         local.thread.grad = grad
+    return held
 
 
 def check_grad(tensor: Any, grad: Any) -> None:

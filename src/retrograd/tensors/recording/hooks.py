@@ -19,10 +19,7 @@ from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
 from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
-from .calls import recorded
 from .gradients import RECORDER, accumulate, as_tensor, input_edge, inputs_of
-
-_clone = recorded(clone)
 
 
 def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
@@ -102,7 +99,7 @@ def retain(tensor: Any) -> None:
         alive = reference()
         if alive is not None and gradient is not None:
             meta = meta_of(alive)
-            meta.grad = _clone(gradient, "C") if meta.grad is None else meta.grad + gradient
+            meta.grad = clone(gradient, "C") if meta.grad is None else meta.grad + gradient
 
     edge, number = edge_of(tensor), next_number()
     hooks_of(edge.node).retain[number] = (edge.index, keep)

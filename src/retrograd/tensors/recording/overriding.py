@@ -86,6 +86,15 @@ class Words:
 NOBODY: Any = object()
 
 
+class Otherwise:
+    """Handles calls with tensors over other kinds of arrays than NumPy's, if no mode and no class does.
+
+    The package of sparse tensors fills it in when it is imported.
+    """
+
+    handler: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any] | None = None
+
+
 class _Switch:
     """A context in which no argument handles calls. If `modes_aside`, modes handle none either."""
 
@@ -135,7 +144,7 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
     The elements of lists and tuples count as values.
     """
     found: list[Any] = []
-    for value in _flat(values):
+    for value in flat(values):
         kind = type(value)
         if takes_over(value) and all(type(other) is not kind for other in found):
             place = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
@@ -143,7 +152,8 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _flat(values: Iterable[Any]) -> Iterator[Any]:
+def flat(values: Iterable[Any]) -> Iterator[Any]:
+    """The values, with the elements of lists and tuples in place of these."""
     for value in values:
         if type(value) in (list, tuple):
             yield from value
@@ -185,12 +195,15 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
 def handled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, for_modes: bool = False) -> Any:
     """The result that a mode or an argument gives to a call of `function`; NOBODY if none of them handles calls.
 
-    If the call is `for_modes`, only modes handle it. Raises TypeError if all handlers return NotImplemented.
+    The result for sparse tensors counts as given by them. If the call is `for_modes`, only modes handle it. Raises
+    TypeError if all handlers return NotImplemented.
     """
     thread = local.thread
     found = overloaded((*args, *kwargs.values())) if thread.enabled and not for_modes else []
     if not found and not thread.modes:
-        return NOBODY if thread.casting is None else thread.casting(function, args, kwargs)
+        answer = NOBODY if thread.casting is None else thread.casting(function, args, kwargs)
+        handler = Otherwise.handler
+        return answer if answer is not NOBODY or handler is None else handler(function, args, kwargs)
     return overridden(function, found, args, kwargs, Words.refused)
 
 

@@ -117,6 +117,9 @@ def note_layout(tensor: Any) -> None:
     """
     if tensor._meta is None and not tensor._array.flags.c_contiguous:
         tensor._meta = AutogradMeta()
+        face = getattr(tensor._array, "face", None)
+        if face is not None:                             # a sparse array, whose tensors have a class of their own
+            tensor.__class__ = face(type(tensor))
 
 
 def edge_of(tensor: Any) -> Any:

@@ -220,10 +220,11 @@ class _WrappedHook:
 
     def __getstate__(self) -> dict[str, Any]:
         """The copy of a module has hooks that know the copy, so the module itself is part of the state."""
-        return {"hook": self.hook, "module": None if self.module is None else self.module()}
+        state = {"hook": self.hook, "with_module": self.with_module}
+        return state if self.module is None else state | {"module": self.module()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        _WrappedHook.__init__(self, state["hook"], state["module"])
+        _WrappedHook.__init__(self, state["hook"], state.get("module"))
 
 
 def _backward_hooks_of(module: Any,

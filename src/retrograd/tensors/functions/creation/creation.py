@@ -39,6 +39,7 @@ from ...recording.calls import recorded
 from ...recording.out_rules import CONSTANT, RESIZED, rule
 from ...recording.public import public
 from ...state.base import TensorBase, plain, requires
+from ..sparse import implementation
 
 Array = np.ndarray[Any, Any]
 
@@ -59,11 +60,12 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             [3., 4.]])
     """
     if isinstance(data, TensorBase):
-        _warn_of_copy("torch.tensor")
+        warn_of_copy("torch.tensor")
     return made(new_array(data, None if dtype is None else element_type("tensor", dtype)), device, requires_grad)
 
 
-def _warn_of_copy(function: str) -> None:
+def warn_of_copy(function: str) -> None:
+    """Warn that a function copies a tensor that it was given."""
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
          f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
          UserWarning)
@@ -77,6 +79,12 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Layout = strided, device
     return made(np.full((), filling(number("scalar_tensor", "s", 1, s), target), target), device, requires_grad)
 
 
+def _with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any) -> TensorBase:
+    """A sparse tensor that stores nothing."""
+    return implementation("_with_layout")(  # type: ignore[no-any-return]
+        shape, layout, dtype, device, requires_grad)
+
+
 @public(out=rule(gradient=CONSTANT, typed=True, repeated=True, notice=""), event="aten::zeros")
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = strided, device: Any = None,
           pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
@@ -88,6 +96,8 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
+    if layout is not strided:
+        return _with_layout(shape_of("zeros", sizes, size), layout, dtype, device, requires_grad)
     return made(np.zeros(shape_of("zeros", sizes, size), element_type("zeros", dtype)), device, requires_grad)
 
 
@@ -101,6 +111,8 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = stri
     >>> ones(2, dtype=int)
     tensor([1, 1])
     """
+    if layout is not strided:
+        raise RuntimeError(f"full(...) is not implemented for sparse layout. The layout is {layout!r}.")
     return made(np.ones(shape_of("ones", sizes, size), element_type("ones", dtype)), device, requires_grad)
 
 
@@ -112,6 +124,8 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, layout: Layout = str
 
     The dtype is `dtype`, or the default float dtype. Raises RuntimeError for a negative size.
     """
+    if layout is not strided:
+        return _with_layout(shape_of("empty", sizes, size), layout, dtype, device, requires_grad)
     array = np.empty(shape_of("empty", sizes, size), element_type("empty", dtype))
     if memory_format is not None and memory_format is not contiguous_format:
         if memory_format is preserve_format:
@@ -192,6 +206,8 @@ def zeros_like(input: TensorBase, *, dtype: Any = None, layout: Layout | None = 
     tensor([0, 0])
     """
     array, target = _like("zeros_like", input, dtype)
+    if layout is not None and layout is not strided:
+        return _with_layout(array.shape, layout, dtype or input.dtype, device, requires_grad)
     if layouts.in_rows(array) and memory_format is None:
         return made(full_beside(array, array.shape, target, 0), device, requires_grad)
     return made(_full_as(array, target, memory_format, 0), device, requires_grad)
@@ -235,7 +251,7 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, device: Any = 
                layout: Layout = strided, pin_memory: bool = False) -> TensorBase:
     """`tensor(data)`. The dtype is `dtype`, or the dtype of this tensor."""
     if isinstance(data, TensorBase):
-        _warn_of_copy("tensor.new_tensor")
+        warn_of_copy("tensor.new_tensor")
     target = self._array.dtype if dtype is None else element_type("new_tensor", dtype)
     return made(new_array(data, target), device, requires_grad)
 

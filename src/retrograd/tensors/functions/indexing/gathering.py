@@ -26,6 +26,7 @@ from ...recording.public import public
 from ...recording.twins import Call, twins
 from ...state.base import TensorBase, plain
 from ..shapes.shape import broadcast_to, reshape
+from ..sparse import implementation
 
 # Messages of `check_range`.
 OUT_OF_BOUNDS = "index {wrong} is out of bounds for dimension {dim} with size {size}"
@@ -108,7 +109,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     places = array_of("gather", index, "index", 3)
     index = int_index("gather", index) if places.size else plain(cast.run(places, I64))
     check_elements("gather", array, index._array, dim)
-    return _gather(input, index, dim)
+    return (implementation("_gather") if sparse_grad else _gather)(input, index, dim)
 
 
 def check_types(array: Any, source: Any) -> None:

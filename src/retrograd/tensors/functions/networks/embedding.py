@@ -19,6 +19,7 @@ from ...recording.inplace import over
 from ...recording.public import public
 from ...state.base import plain
 from ..indexing.gathering import check_range
+from ..sparse import implementation
 
 _NO_ROW = "index out of range in self: the indices are from {least} to {most}, and there are {size} rows"
 _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
@@ -55,11 +56,8 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
         raise RuntimeError(f"'weight' must be 2-D. The weight has {array.ndim} dimensions.")
     numbers = _numbers("embedding", indices)
     check_range(numbers._array, array.shape[0], IndexError, _NO_ROW)
-    if sparse:
-        raise NotImplementedError("embedding(): there are no sparse gradients here. Remove sparse=True: the "
-                                  "gradient is then a dense tensor with the same numbers.")
     refuse_complex_gradient("embedding", weight)
-    return _embedding(weight, numbers, padding, bool(scale_grad_by_freq))
+    return (implementation("_embedding") if sparse else _embedding)(weight, numbers, padding, bool(scale_grad_by_freq))
 
 
 @public()
@@ -114,7 +112,7 @@ def _check_table(array: Any, scales: Any) -> None:
 
 
 def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode: int, scales: Any,
-         include_last_offset: bool, padding_idx: int | None) -> tuple[Any, ...]:
+         include_last_offset: bool, padding_idx: int | None, sparse: bool) -> tuple[Any, ...]:
     """The values of the bags, the bag of each row, the sizes of the bags, and the rows of the largest elements."""
     array = array_of("embedding_bag", weight, "weight")
     array_of("embedding_bag", indices, "indices", 2)
@@ -137,7 +135,8 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     if not starts._array.size:
         numbers = numbers[:0]
     padding = padding + rows if padding_idx is not None and padding < 0 else padding
-    found: tuple[Any, ...] = _embedding_bag(weight, scales, numbers, starts, mode, padding, bool(scale_grad_by_freq))
+    take = implementation("_embedding_bag") if sparse else _embedding_bag
+    found: tuple[Any, ...] = take(weight, scales, numbers, starts, mode, padding, bool(scale_grad_by_freq))
     return found
 
 
@@ -150,10 +149,8 @@ def embedding_bag(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: b
     As in PyTorch, three more tensors follow for later computations: the bag of each row, the sizes of the bags, and
     the rows of the largest elements. Each is filled only if the mode needs it.
     """
-    if sparse:
-        raise NotImplementedError("embedding_bag(): there are no sparse gradients here. Remove sparse=True.")
     out, bag_of_row, sizes, chosen = bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights,
-                                  include_last_offset, padding_idx)
+                                  include_last_offset, padding_idx, sparse)
     if mode == kernels.MAX:
         return out, bag_of_row, sizes, chosen
     if mode == kernels.MEAN:

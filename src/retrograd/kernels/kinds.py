@@ -1,0 +1,19 @@
+"""The base of arrays of another kind than NumPy's. The layers above ask with it whether an array is of such a kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class OtherArray:
+    """An array that is not a NumPy array, such as a sparse array."""
+
+    __slots__ = ("__weakref__",)
+
+    def kept(self) -> Any:
+        """The array to keep as a gradient, when it is the first that reaches a leaf."""
+        raise NotImplementedError
+
+    def added(self, other: Any) -> Any:
+        """The sum of a gradient that a leaf holds and another: the array itself if it can be added to in place."""
+        raise NotImplementedError

@@ -1,0 +1,190 @@
+"""The sparse kinds of array: coordinates (COO), and compressed rows or columns (CSR, CSC).
+
+A sparse array holds NumPy arrays. It has what the layers above ask of any array: a shape, a dtype, flags. A call of a
+NumPy function or of an operator with a sparse array goes to the kernel that `kernels` of its class holds under that
+function or operator. Without such a kernel the call raises PyTorch's error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from ..kinds import OtherArray
+
+Array = np.ndarray[Any, Any]
+
+
+class _Flags:
+    """The flags of an array that does not lie row by row, because it has no memory of its own."""
+
+    c_contiguous = f_contiguous = forc = carray = fnc = owndata = False
+    writeable = True
+
+
+def unsupported(name: str, backend: str) -> NotImplementedError:
+    """PyTorch's error for a function that has no sparse kernel."""
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the '{backend}' backend. There is no such function of "
+        "sparse tensors here: call it on x.to_dense().")
+
+
+class SparseLike(OtherArray):
+    """What all sparse arrays share. `values` are the elements that are stored."""
+
+    __slots__ = ()
+    kernels: ClassVar[dict[Any, Callable[..., Any]]]
+    backend: ClassVar[str]
+    # The class of a tensor over such an array, given its class over a dense array. The tensors fill it in.
+    face: ClassVar[Callable[[type[Any]], type[Any]]]
+
+    flags = _Flags()
+    base = None
+    shape: tuple[int, ...]
+    values: Array
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the elements."""
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements, stored or not."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The number of bytes of an element."""
+        return int(self.values.dtype.itemsize)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def reshape(self, *shape: Any) -> NoReturn:
+        """Raises NotImplementedError, since the stored elements cannot be laid out anew."""
+        raise unsupported("reshape", self.backend)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,), **options: Any) -> Any:
+        kernel = self.kernels.get(ufunc)
+        if kernel is None or method != "__call__":
+            raise unsupported(ufunc.__name__, self.backend)
+        target = out[0] if type(out) is tuple else None
+        return kernel(*inputs) if target is None else kernel(*inputs, target)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.__op__(function, args, kwargs)
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    def __add__(self, other: Any) -> Any:
+        return np.add(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return np.subtract(self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return np.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return np.multiply(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return np.true_divide(self, other)
+
+    @staticmethod
+    def __op__(op: Any, args: tuple[Any, ...], options: dict[str, Any] | None = None) -> Any:
+        """The result of an operator or of a NumPy function."""
+        given = args[0] if args and type(args[0]) in (list, tuple) else args
+        array = next(x for x in given if isinstance(x, SparseLike))
+        kernel = array.kernels.get(op)
+        if kernel is None:
+            name: str = getattr(op, "name", "") or op.__name__
+            raise unsupported(name, array.backend)
+        return kernel(*args, **(options or {}))
+
+
+class Coo(SparseLike):
+    """A sparse array by coordinates.
+
+    `indices` has a row for each sparse dimension and a column for each stored element. `values` has the stored elements
+    along its first dimension; its other dimensions are the dense dimensions. The indices of a `coalesced` array are in
+    order, and none occurs twice. Elements with the same index add up.
+    """
+
+    __slots__ = ("coalesced", "indices", "shape", "values")
+    kernels: ClassVar[dict[Any, Callable[..., Any]]] = {}
+    backend = "SparseCPU"
+
+    def __init__(self, indices: Array, values: Array, shape: tuple[int, ...], coalesced: bool = False) -> None:
+        self.indices, self.values, self.shape, self.coalesced = indices, values, shape, coalesced or values.shape[0] < 2
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored elements."""
+        return int(self.values.shape[0])
+
+    def with_values(self, values: Array) -> Coo:
+        """An array with the same indices and other values."""
+        return Coo(self.indices, values, (*self.shape[:self.indices.shape[0]], *values.shape[1:]), self.coalesced)
+
+    def take(self, other: Coo) -> None:
+        """Become what another array is, as a write in place does."""
+        self.indices, self.values, self.shape, self.coalesced = (
+            other.indices, other.values, other.shape, other.coalesced)
+
+    def kept(self) -> Coo:
+        """An array with the same indices and values."""
+        return Coo(self.indices, self.values, self.shape, self.coalesced)
+
+    def added(self, other: Any) -> Any:
+        """The array itself with a sparse array added, or the dense sum with a dense one."""
+        return self.kernels[np.add](self, other, self if isinstance(other, Coo) else None)
+
+
+class Compressed(SparseLike):
+    """A sparse matrix with compressed rows (CSR), or columns (CSC).
+
+    `plain` holds the index of each stored element in its row, for CSR. Row i has the elements from `compressed[i]` to
+    `compressed[i + 1]`. With leading dimensions, all arrays are stacks.
+    """
+
+    __slots__ = ("by_rows", "compressed", "plain", "shape", "values")
+    kernels: ClassVar[dict[Any, Callable[..., Any]]] = {}
+    backend = "SparseCsrCPU"
+
+    def __init__(self, compressed: Array, plain: Array, values: Array, shape: tuple[int, ...],
+                 by_rows: bool = True) -> None:
+        self.compressed, self.plain, self.values, self.shape, self.by_rows = compressed, plain, values, shape, by_rows
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored elements, of one matrix of a stack."""
+        return int(self.plain.shape[-1])
+
+    def with_values(self, values: Array) -> Compressed:
+        """An array with the same indices and other values."""
+        return Compressed(self.compressed, self.plain, values, self.shape, self.by_rows)
+
+    def take(self, other: Compressed) -> None:
+        """Become what another array is, as a write in place does."""
+        self.compressed, self.plain, self.values, self.shape, self.by_rows = (
+            other.compressed, other.plain, other.values, other.shape, other.by_rows)
+
+    def kept(self) -> Compressed:
+        """An array with the same indices and values."""
+        return Compressed(self.compressed, self.plain, self.values, self.shape, self.by_rows)
+
+    def added(self, other: Any) -> Any:
+        """The sum with another array."""
+        return self.kernels[np.add](self, other)

@@ -1,0 +1,135 @@
+"""Products of sparse matrices, with dense and with sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..networks.adding_rows import add_rows
+from .arrays import Array, Coo
+from .coordinates import coalesce, masked_once
+from .structure import ranges
+
+
+def check_sizes(a: Any, b: Any) -> None:
+    """Raises RuntimeError if the inner sizes of two matrices differ."""
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError(f"addmm: matrices expected, got {a.ndim}D and {b.ndim}D tensors")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {a.shape[1]}, got {b.shape[0]}")
+
+
+# A row with more stored elements than this is not added element by element.
+_ROUNDS = 4096
+
+
+def sparse_times_dense(a: Coo, b: Array, start: Array | None = None) -> Array:
+    """The product of a sparse and a dense matrix, or vector, added to `start`.
+
+    PyTorch adds the product of each stored element in their order, by fused instructions, which round once. For float32
+    this function does the same.
+    """
+    rows, columns = a.indices
+    matrix = b[:, None] if b.ndim == 1 else b
+    if start is None:
+        out = np.zeros((a.shape[0], matrix.shape[1]), np.result_type(a.dtype, b.dtype))
+    else:
+        out = np.array(np.broadcast_to(start, (a.shape[0], matrix.shape[1])), order="C")
+    counts = np.bincount(rows, minlength=a.shape[0])
+    if out.size and a.nnz:
+        if out.dtype == np.float32 and a.nnz and int(counts.max()) <= _ROUNDS:
+            _add_fused(out, rows, a.values, matrix, columns, counts)
+        else:
+            add_rows(out, rows, a.values[:, None] * matrix.take(columns, 0))
+    return out[:, 0] if b.ndim == 1 else out
+
+
+def _add_fused(out: Array, rows: Array, values: Array, matrix: Array, columns: Array, counts: Array) -> None:
+    """Add in rounds: first the first element of each row, then the second elements, and so on.
+
+    The product of two float32 numbers is exact in float64, so that only the sum is rounded.
+    """
+    order, by_count = np.argsort(rows, kind="stable"), np.argsort(-counts, kind="stable")
+    starts, falling = (np.cumsum(counts) - counts)[by_count], -counts[by_count]
+    sums = out.take(by_count, 0)
+    for k, reached in enumerate(np.searchsorted(falling, -np.arange(-int(falling[0])), side="left").tolist()):
+        at = order.take(starts[:reached] + k)
+        part = matrix.take(columns.take(at), 0).astype(np.float64)
+        part *= values.take(at)[:, None]
+        part += sums[:reached]
+        sums[:reached] = part
+    out[by_count] = sums
+
+
+def sparse_times_sparse(a: Coo, b: Coo) -> Coo:
+    """The product of two sparse matrices. Each stored element of `a` meets a row of `b`."""
+    a, b = coalesce(a), coalesce(b)
+    starts = np.searchsorted(b.indices[0], np.arange(b.shape[0] + 1))
+    inner = a.indices[1]
+    lengths = starts[inner + 1] - starts[inner]
+    taken = ranges(starts[inner], lengths)
+    indices = np.stack([np.repeat(a.indices[0], lengths), b.indices[1][taken]])
+    terms = Coo(indices, np.repeat(a.values, lengths) * b.values[taken], (a.shape[0], b.shape[1]))
+    product = coalesce(terms)
+    product.coalesced = True
+    return product
+
+
+def mm(a: Any, b: Any) -> Any:
+    """The product of two matrices, at least one of them sparse. It is sparse if both are."""
+    if isinstance(a, Coo) and isinstance(b, Coo):
+        check_sizes(a, b)
+        return sparse_times_sparse(a, b)
+    if isinstance(a, Coo):
+        check_sizes(a, b)
+        return sparse_times_dense(a, b)
+    check_sizes(a, b)
+    turned = Coo(b.indices[::-1], b.values, b.shape[::-1])
+    return np.ascontiguousarray(sparse_times_dense(turned, a.T).T)
+
+
+def mv(a: Coo, b: Array) -> Array:
+    """The product of a sparse matrix and a dense vector."""
+    if a.ndim != 2 or b.ndim != 1 or a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"mv: expected self.size(-1) == vec.size(-1), but got {list(a.shape)} and {list(b.shape)}")
+    return sparse_times_dense(a, b)
+
+
+def bmm(a: Coo, b: Array) -> Array:
+    """The products of the matrices in a sparse stack and in a dense stack."""
+    if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(f"bmm: Expected stacks of matching matrices, got {list(a.shape)} and {list(b.shape)}")
+    count, rows, inner = a.shape
+    of, row, column = coalesce(a).indices
+    indices = np.stack([of * rows + row, of * inner + column])
+    flat = Coo(indices, coalesce(a).values, (count * rows, count * inner), True)
+    return sparse_times_dense(flat, b.reshape(count * inner, -1)).reshape(count, rows, -1)
+
+
+def addmm(x: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * x + alpha * (mat1 @ mat2)."""
+    if isinstance(mat1, Coo) and not isinstance(mat2, Coo) and not isinstance(x, Coo):
+        check_sizes(mat1, mat2)
+        scaled = mat1 if alpha == 1 else mat1.with_values((mat1.values * alpha).astype(mat1.dtype, copy=False))
+        return sparse_times_dense(scaled, mat2, None if beta == 0 else x * np.asarray(beta, mat1.dtype))
+    product = mm(mat1, mat2)
+    if alpha != 1:
+        product = product * alpha
+    return product if beta == 0 else x * beta + product
+
+
+def pattern_product(pattern: Coo, left: Array, right: Array) -> Coo:
+    """The product of two dense matrices at the indices of a sparse matrix."""
+    rows, columns = pattern.indices
+    return pattern.with_values(np.einsum("ij,ij->i", left[rows], right.T[columns]))
+
+
+def masked_product(g: Any, other: Any, mask: Coo) -> Coo:
+    """The product g @ other' at the indices of `mask`, each once: the gradient of a sparse factor."""
+    if isinstance(g, Coo) or isinstance(other, Coo):
+        turned = Coo(other.indices[::-1], other.values, other.shape[::-1]) if isinstance(other, Coo) else other.T
+        return masked_once(mm(g, turned), mask)
+    found = pattern_product(coalesce(mask), g, other.T)
+    found.coalesced = mask.coalesced
+    return found

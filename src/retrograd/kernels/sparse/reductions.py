@@ -1,0 +1,103 @@
+"""Sums, norms and softmax of sparse arrays. In a softmax an element that is not stored counts as minus infinity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, Coo
+from .coordinates import coalesce, keys
+
+
+def sum_all(a: Coo, dtype: Any = None) -> Array:
+    """The sum of all elements. Ints are summed in 64 bits, unless `dtype` is given."""
+    dtype = dtype or (np.int64 if a.dtype.kind in "biu" else a.dtype)
+    return np.asarray(a.values.sum(dtype=dtype))
+
+
+def sum_dims(a: Coo, axes: tuple[int, ...], keepdim: bool = False, dtype: Any = None) -> Any:
+    """The sum over dimensions. It is dense if no sparse dimension is left."""
+    sparse_dim = a.indices.shape[0]
+    axes = tuple(sorted({axis % a.ndim for axis in axes})) or tuple(range(a.ndim))
+    dense = tuple(axis - sparse_dim + 1 for axis in axes if axis >= sparse_dim)
+    values = a.values if dtype is None else a.values.astype(dtype)
+    values = values.sum(axis=dense, dtype=values.dtype, keepdims=keepdim) if dense else values
+    kept = [axis for axis in range(sparse_dim) if axis not in axes]
+    if not kept and not keepdim:
+        return np.asarray(values.sum(axis=0, dtype=values.dtype))
+    indices = a.indices.copy() if keepdim else a.indices[kept]
+    shape = [size for axis, size in enumerate(a.shape) if axis not in axes]
+    if keepdim:
+        shape = [1 if axis in axes else size for axis, size in enumerate(a.shape)]
+        indices[[axis for axis in axes if axis < sparse_dim]] = 0
+    whole = len(kept) == sparse_dim
+    return coalesce(Coo(indices, values, tuple(shape), a.coalesced and whole))
+
+
+def sum_backward(g: Any, x: Coo, axes: tuple[int, ...]) -> Coo:
+    """The gradient of a sum over dimensions, at the indices of the summed array, each once."""
+    coalesced, x = x.coalesced, coalesce(x)
+    sparse_dim = x.indices.shape[0]
+    axes = tuple(sorted({axis % x.ndim for axis in axes})) or tuple(range(x.ndim))
+    kept = [axis for axis in range(sparse_dim) if axis not in axes]
+    if isinstance(g, Coo):
+        g, index = coalesce(g), x.indices[kept]
+        wanted, stored = keys(index, g.shape), keys(g.indices, g.shape)
+        values = np.zeros((x.nnz, *g.values.shape[1:]), g.dtype)
+        if stored.size:
+            at = np.minimum(np.searchsorted(stored, wanted), stored.size - 1)
+            hit = stored[at] == wanted
+            values[hit] = g.values[at[hit]]
+    else:
+        values = g[tuple(x.indices[kept])] if kept else np.broadcast_to(g, (x.nnz, *np.shape(g)))
+    for axis in axes:
+        if axis >= sparse_dim:
+            values = np.expand_dims(values, axis - sparse_dim + 1)
+    return Coo(x.indices, np.ascontiguousarray(np.broadcast_to(values, x.values.shape)), x.shape, coalesced)
+
+
+def norm(x: Coo) -> Array:
+    """The 2-norm of all elements."""
+    return np.asarray(np.sqrt(np.square(np.abs(coalesce(x).values)).sum()), coalesce(x).values.real.dtype)
+
+
+def _pools(a: Coo, dim: int) -> tuple[Array, int]:
+    """For each stored element, the number of its row along a sparse dimension; and the number of rows."""
+    others = [axis for axis in range(a.indices.shape[0]) if axis != dim]
+    key = keys(a.indices[others], tuple(a.shape[axis] for axis in others))
+    found, pools = np.unique(key, return_inverse=True)
+    return pools.reshape(-1), found.size
+
+
+def _over(pools: Array, count: int, values: Array) -> Array:
+    total = np.zeros((count, *values.shape[1:]), values.dtype)
+    np.add.at(total, pools, values)
+    return total[pools]
+
+
+def softmax(a: Coo, dim: int, logarithm: bool = False) -> Coo:
+    """The softmax of the stored elements along a dimension, or its logarithm."""
+    a, sparse_dim, dim = coalesce(a), a.indices.shape[0], dim % a.ndim
+    if dim >= sparse_dim:
+        along = dim - sparse_dim + 1
+        shifted = a.values - a.values.max(axis=along, keepdims=True)
+        powers = np.exp(shifted)
+        total = powers.sum(axis=along, keepdims=True)
+    else:
+        pools, count = _pools(a, dim)
+        largest = np.full((count, *a.values.shape[1:]), -np.inf, a.dtype)
+        np.maximum.at(largest, pools, a.values)
+        shifted = a.values - largest[pools]
+        powers = np.exp(shifted)
+        total = _over(pools, count, powers)
+    return a.with_values(shifted - np.log(total) if logarithm else powers / total)
+
+
+def pooled(x: Coo, dim: int) -> Coo:
+    """The sums of the stored elements along a dimension, at the places of these elements."""
+    dim, sparse_dim = dim % x.ndim, x.indices.shape[0]
+    if dim < sparse_dim:
+        return x.with_values(_over(*_pools(x, dim), x.values))
+    total = x.values.sum(axis=dim - sparse_dim + 1, keepdims=True)
+    return x.with_values(np.ascontiguousarray(np.broadcast_to(total, x.values.shape)))

@@ -1,0 +1,254 @@
+"""Operators of sparse arrays: those that only sparse arrays have, and the sparse kernels of all others.
+
+An operator that dense arrays have too is the same operator for sparse arrays, with the same rules. A rule that calls an
+operator without a sparse kernel raises PyTorch's error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels.indexing import gathering
+from ..kernels.layout import copied
+from ..kernels.networks import embedding as embedding_kernels
+from ..kernels.sparse import compressed, coordinates, elementwise as kernels, gradients, products, reductions, structure
+from ..kernels.sparse.arrays import Compressed, Coo, unsupported
+from ..kernels.sparse.coordinates import pattern
+from .basic import cast, clone, copy
+from .elementwise import arithmetic, comparison, elementary
+from .framework import Op, elementwise, linear, not_differentiable, operator
+from .indexing.indexing import gather as gather_op, index_select, index_select_backward, select
+from .joining import cat, split, stack, unbind
+from .linalg import matrix
+from .networks import activations
+from .networks.embedding import embedding_bag as dense_embedding_bag, embedding_rows, rows_of_bags
+from .reductions import spread, sum_all, sum_dim
+from .shape import permute, squeeze_dim, t, transpose, unsqueeze
+
+# Between dense and sparse
+
+coo_tensor: Op = linear("_sparse_coo_tensor_with_dims_and_tensors", lambda values, at, shape, coalesced: Coo(
+    at, values, shape, coalesced), values=lambda g, at, shape, coalesced: taken_at(g, pattern(at, shape)),
+    node="SparseCooTensorWithDimsAndTensorsBackward0")
+taken_at: Op = operator("sparse_mask", lambda x, pattern: coordinates.masked(x, pattern).values,
+                        tensors=2, x=lambda g, pattern: placed_at(g, pattern))
+placed_at: Op = operator("_sparse_coo_tensor_with_dims_and_tensors", lambda values, pattern: pattern.with_values(
+    values), tensors=2, values=lambda g, pattern: taken_at(g, pattern))
+compressed_tensor: Op = operator(
+    "sparse_compressed_tensor", lambda values, outer, inner, shape, by_rows: Compressed(
+        outer, inner, values, shape, by_rows),
+    values=not_differentiable("sparse_compressed_tensor"), node="NotImplemented")
+
+values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
+to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: masked_once(g, x))
+to_dense_unmasked: Op = linear("to_dense", coordinates.to_dense, x=lambda g: by_coordinates(g))
+# The second of the two is for a given number of sparse dimensions.
+stored: Op = linear("to_sparse", lambda x: coordinates.from_dense(x, x.ndim), x=lambda g: dense(g), node=1)
+to_sparse: Op = linear("to_sparse", coordinates.from_dense, x=lambda g: dense(g))
+dense: Op = operator("to_dense", lambda x: x, layout="kept", x=lambda g: g)
+to_sparse_csr: Op = linear("to_sparse_csr", compressed.from_matrix, x=lambda g: dense(g))
+to_sparse_csc: Op = linear("to_sparse_csc", lambda x: compressed.from_matrix(x, False), x=lambda g: dense(g))
+csr_of_coo: Op = linear("to_sparse_csr", compressed.from_coo, x=lambda g: by_coordinates(g))
+csc_of_coo: Op = linear("to_sparse_csc", lambda x: compressed.from_coo(x, False), x=lambda g: by_coordinates(g))
+coo_of_compressed: Op = linear("to_sparse", compressed.to_coo, x=lambda g: g, node=1)
+by_coordinates: Op = linear("to_sparse", coordinates.by_coordinates, x=lambda g: dense(g))
+masked: Op = operator("sparse_mask", coordinates.masked, tensors=2, x=lambda g, mask: dense(masked_once(g, mask)))
+# At each index of the mask once, even if the mask has an index twice.
+masked_once: Op = operator("sparse_mask", coordinates.masked_once, tensors=2, x=lambda g, mask: masked_once(g, mask))
+masked_sparse: Op = operator("sparse_mask", coordinates.masked, tensors=2, x=lambda g, mask: masked_sparse(g, mask))
+coalesce: Op = linear("coalesce", coordinates.coalesce, x=lambda g: g)
+
+# Products
+
+sparse_addmm: Op = operator(
+    "_sparse_addmm", products.addmm, node="SparseAddmmBackward0", x=lambda g, beta: g if beta == 1 else g * beta,
+    mat1=lambda g, mat1, mat2, alpha: _scaled(masked_product(g, mat2, mat1), alpha),
+    mat2=lambda g, mat1, alpha: _scaled(matrix.mm(t(mat1), g), alpha))
+sparse_matmul: Op = operator(
+    "_sparse_sparse_matmul", lambda x, y: products.mm(x, y), node="SparseSparseMatmulBackward0", tensors=2,
+    x=lambda g, x, y: masked_product(g, y, x),
+    y=lambda g, x, y: masked_once(matrix.mm(t(x), g), y))
+masked_product: Op = operator("masked_product", products.masked_product, tensors=3,
+                              g=lambda h, other: matrix.mm(h, other), other=lambda h, g: matrix.mm(t(h), g))
+hspmm: Op = operator("hspmm", lambda mat1, mat2: coordinates.from_dense(products.mm(mat1, mat2), 1, False),
+                     node="NotImplemented", mat1=not_differentiable("hspmm"), mat2=not_differentiable("hspmm"))
+sspaddmm: Op = operator(
+    "sspaddmm", lambda x, mat1, mat2, beta, alpha: _with_product(x, coordinates.whole(products.mm(mat1, mat2)), beta,
+                                                               alpha), node="NotImplemented", tensors=3,
+    x=not_differentiable("sspaddmm"), mat1=not_differentiable("sspaddmm"), mat2=not_differentiable("sspaddmm"))
+sampled_addmm: Op = operator(
+    "sparse_sampled_addmm", lambda x, mat1, mat2, beta, alpha: _sampled(x, mat1, mat2, beta, alpha), tensors=3,
+    x=lambda g, beta: g * beta,
+    mat1=lambda g, mat2, alpha: _scaled(matrix.mm(g, t(mat2)), alpha),
+    mat2=lambda g, mat1, alpha: _scaled(matrix.mm(t(mat1), g), alpha))
+
+
+def _scaled(g: Any, factor: Any) -> Any:
+    return g if factor == 1 else g * factor
+
+
+def _with_product(x: Coo, product: Coo, beta: Any, alpha: Any) -> Coo:
+    """beta * x + alpha * product, with the elements of both one behind the other."""
+    return Coo(np.concatenate([x.indices, product.indices], axis=1),
+               np.concatenate([x.values * beta, product.values * alpha]), x.shape)
+
+
+def _sampled(x: Compressed, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Compressed:
+    product = compressed.pattern_values(x, products.pattern_product, mat1, mat2)
+    return x.with_values((product.values * alpha + x.values * beta).astype(x.dtype, copy=False))
+
+
+# Gradients of dense tables and matrices that store only the rows or elements that were taken
+
+rows_gradient: Op = linear(
+    "_sparse_coo_tensor_with_dims_and_tensors", gradients.rows, tensors=2,
+    node="SparseCooTensorWithDimsAndTensorsBackward0",
+    g=lambda g, index, g_shape, padding: np.reshape(embedding_rows(g, index, padding, False), g_shape))
+elements_gradient: Op = linear(
+    "_sparse_coo_tensor_with_dims_and_tensors", gradients.elements, tensors=2,
+    node="SparseCooTensorWithDimsAndTensorsBackward0", g=lambda g, index, dim: gather_op(g, index, dim))
+
+
+def _rows(g: Any, index: Any, weight_shape: Any, padding: Any, by_count: Any) -> Any:
+    if by_count:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients. Set "
+                           "scale_grad_by_freq=False, or sparse=False.")
+    return rows_gradient(g, index, weight_shape, padding)
+
+
+embedding: Op = operator("embedding", embedding_kernels.embedding, tensors=2, weight=_rows)
+
+
+def _bags(g: Any, weight_shape: Any, scales: Any, index: Any, bags: Any, sizes: Any, mode: Any, padding: Any,
+          by_count: Any) -> Any:
+    return _rows(rows_of_bags(g, scales, bags, sizes, mode), index, weight_shape, padding, by_count)
+
+
+embedding_bag: Op = operator(
+    "embedding_bag", embedding_kernels.embedding_bag, outputs="out bags sizes chosen", differentiable="out", tensors=4,
+    weight=_bags, scales=dense_embedding_bag.rules["scales"])
+gather: Op = linear("gather", gathering.gather, tensors=2,
+                    x=lambda g, index, x_shape, dim: elements_gradient(g, index, x_shape, dim))
+
+# Reductions
+
+sparse_sum: Op = linear("_sparse_sum", lambda x, axes: reductions.sum_dims(x, axes), node="SparseSumBackward0",
+                        x=lambda g, x, axes: sum_backward(g, x, axes))
+sum_backward: Op = operator("_sparse_sum_backward", reductions.sum_backward, tensors=2,
+                            g=lambda g, axes: sparse_sum(g, axes))
+softmax: Op = operator("_sparse_softmax", lambda x, dim: reductions.softmax(x, dim), node="SparseSoftmaxBackward0",
+                       x=lambda g, out, dim: _by_softmax(masked_once(g, out), out, dim))
+log_softmax: Op = operator(
+    "_sparse_log_softmax", lambda x, dim: reductions.softmax(x, dim, True), node="SparseLogSoftmaxBackward0",
+    x=lambda g, out, dim: _by_logarithm(masked_once(g, out), out, dim))
+# The sums of the stored elements along a dimension, at the places of these elements.
+pooled: Op = linear("_sparse_softmax_backward_data", lambda x, dim: reductions.pooled(x, dim),
+                    x=lambda g, dim: pooled(g, dim))
+# The exponentials of the stored elements only.
+stored_exp: Op = elementwise("exp", kernels.stored_exp, domain="as given", x=lambda g, out: g * out)
+
+
+def _by_softmax(g: Any, out: Any, dim: Any) -> Any:
+    return out * g - out * pooled(out * g, dim)
+
+
+def _by_logarithm(g: Any, out: Any, dim: Any) -> Any:
+    return g - stored_exp(out) * pooled(g, dim)
+
+
+frobenius: Op = operator("norm", reductions.norm, node=1, complex="adjoint", x=lambda g, x, out: x * (g / out))
+narrow_copy: Op = linear("narrow_copy", structure.narrow, x=lambda g, x_shape, dim, start: widened(
+    g, x_shape, dim, start))
+widened: Op = linear("narrow_backward", lambda g, shape, dim, start: structure.widened(
+    coordinates.by_coordinates(g), shape, dim, start),
+    g=lambda g, g_shape, dim, start: narrow_copy(g, dim, start, g_shape[dim]))
+
+
+# The sparse kernels of the operators above and of the operators that dense arrays have, too
+
+OWN = (taken_at, placed_at, values, to_dense, to_dense_unmasked, masked, masked_once,
+       masked_sparse, coalesce, sparse_addmm,
+        sparse_matmul, masked_product, hspmm, sspaddmm, sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax,
+        pooled, stored_exp, frobenius, narrow_copy, widened, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient,
+       by_coordinates, elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor)
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    return x.with_values(copied(x.values, dtype))
+
+
+def _cloned(x: Any, order: Any = "K") -> Any:
+    return x.with_values(np.array(x.values))
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def kernel(x: Any, *options: Any) -> Any:
+        raise unsupported(name, x.backend)
+
+    return kernel
+
+
+def _expanded(x: Any, *options: Any) -> Any:
+    raise RuntimeError("expand is unsupported for Sparse tensors. Use torch.sparse.sum, whose gradient is sparse.")
+
+
+def _power(x: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        raise RuntimeError("pow: 0 is not a supported exponent for a sparse tensor. Call it on x.to_dense().")
+    return x ** exponent
+
+
+_LINEAR: dict[Op, Callable[..., Any]] = {
+    arithmetic.neg: np.negative, arithmetic.mul_number: np.multiply, arithmetic.div_number: np.true_divide,
+    elementary.conj: np.conjugate, elementary.conj_physical: np.conjugate, arithmetic.positive: np.positive,
+}
+_ZERO_PRESERVING: dict[Op, Callable[..., Any]] = {
+    **{op: op.kernel for op in (
+        elementary.sin, elementary.tan, elementary.asin, elementary.atan, elementary.sinh, elementary.tanh,
+        elementary.asinh, elementary.atanh, elementary.expm1, elementary.log1p, elementary.sqrt, elementary.abs,
+        elementary.sgn, elementary.sign, elementary.floor, elementary.ceil, elementary.trunc, elementary.round,
+        elementary.frac, elementary.erf, elementary.erfinv, elementary.deg2rad, elementary.rad2deg,
+        arithmetic.square, comparison.isnan, comparison.isinf, comparison.isposinf, comparison.isneginf,
+        comparison.signbit, activations.relu)},
+    arithmetic.power: _power,
+}
+_BOTH: dict[Any, Callable[..., Any]] = {cast: _cast, clone: _cloned, copy: _cloned}
+Coo.kernels.update(_BOTH)
+Compressed.kernels.update(_BOTH)
+for _op in OWN:
+    Coo.kernels[_op] = _op.kernel
+for _op, _kernel in _LINEAR.items():
+    Coo.kernels[_op] = kernels.on_values(_kernel, coalesced=False)
+    Compressed.kernels[_op] = compressed.on_values(_kernel)
+for _op, _kernel in _ZERO_PRESERVING.items():
+    Coo.kernels[_op] = kernels.on_values(_kernel, coalesced=True)
+    Compressed.kernels[_op] = compressed.on_values(_kernel)
+_BY_COORDINATES: dict[Any, Callable[..., Any]] = {
+    arithmetic.add: kernels.add, arithmetic.sub: kernels.subtract, arithmetic.mul: kernels.multiply,
+    arithmetic.div: kernels.divide, matrix.mm: products.mm, matrix.mv: products.mv, matrix.addmm: products.addmm,
+    sum_all: reductions.sum_all, sum_dim: reductions.sum_dims,
+}
+Coo.kernels.update(_BY_COORDINATES)
+Coo.kernels.update({
+    matrix.bmm: products.bmm, t: structure.t, transpose: structure.transpose, permute: structure.permute,
+    unsqueeze: structure.unsqueeze, squeeze_dim: structure.squeeze_dim, select: structure.select,
+    index_select: structure.index_select, cat: structure.concatenate, stack: structure.stack, unbind: structure.unbind,
+    spread: _expanded, split: _refused("as_strided"), index_select_backward: _refused("index_add_"),
+    dense: coordinates.to_dense, np.zeros_like: kernels.zeros_like,
+})
+for _op, _kernel in [*_BY_COORDINATES.items(), *[(op, op.kernel) for op in (
+        to_dense, to_dense_unmasked, sparse_addmm, sparse_matmul, masked_product, sparse_sum)]]:
+    Compressed.kernels[_op] = compressed.by_coordinates(_kernel)
+Compressed.kernels.update({
+    values: values.kernel, sampled_addmm: sampled_addmm.kernel, t: compressed.t, dense: compressed.to_dense,
+    transpose: lambda x, dim0, dim1: compressed.t(x), by_coordinates: compressed.to_coo, taken_at: taken_at.kernel,
+    coo_of_compressed: compressed.to_coo, masked: compressed.masked, masked_once: compressed.masked,
+    placed_at: placed_at.kernel,
+})
+# A ufunc of NumPy is the operator of which it is the kernel.
+for _kernels in (Coo.kernels, Compressed.kernels):
+    _kernels.update({ufunc: _kernels[op] for ufunc, op in Op.by_kernel.items() if op in _kernels})
+del _op, _kernel, _kernels

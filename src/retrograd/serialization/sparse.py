@@ -1,0 +1,30 @@
+"""Sparse tensors in files: their layouts, and the dense tensors that they consist of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernels.kinds import OtherArray
+from ..tensors.arguments.options import layout as Layout, sparse_coo, sparse_csc, sparse_csr, strided
+from ..tensors.state.base import TensorBase
+
+LAYOUTS: dict[str, Layout] = {f"torch.{kind.name}": kind for kind in (strided, sparse_coo, sparse_csr, sparse_csc)}
+
+
+def is_sparse(obj: Any) -> bool:
+    """Whether an object is a sparse tensor."""
+    return isinstance(obj, TensorBase) and isinstance(obj._array, OtherArray)
+
+
+def parts_of(tensor: Any) -> list[Any]:
+    """The indices and the values of a sparse tensor, as dense tensors."""
+    if tensor.layout is sparse_coo:
+        return [tensor._indices(), tensor._values()]
+    if tensor.layout is sparse_csr:
+        return [tensor.crow_indices(), tensor.col_indices(), tensor._values()]
+    return [tensor.ccol_indices(), tensor.row_indices(), tensor._values()]
+
+
+def _get_layout(name: str) -> Layout:
+    """The layout of this name, such as "torch.sparse_coo". Raises KeyError for a layout that does not exist here."""
+    return LAYOUTS[name]

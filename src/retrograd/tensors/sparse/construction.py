@@ -1,0 +1,221 @@
+"""Functions that make sparse tensors of indices and values, and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...devices import checked
+from ...dtypes import I64
+from ...kernels.sparse.arrays import Array, Compressed, Coo
+from ...kernels.sparse.coordinates import keys
+from ...ops import sparse as ops
+from ...ops.basic import cast
+from ..arguments.options import asked, element_type, layout as Layout, require_grad, sparse_csc, sparse_csr
+from ..functions.creation.creation import tensor
+from ..recording.calls import recorded
+from ..state.base import TensorBase, with_edge
+from .recording import TABLE, record, sparse
+
+_cast = recorded(cast)
+
+
+class Invariants:
+    """Whether new sparse tensors are checked, unless the call says otherwise."""
+
+    checked = False
+
+
+def _data(value: Any, dtype: Any = None) -> Any:
+    """The tensor `value`, or a tensor made of data; in another dtype if that is given."""
+    if not isinstance(value, TensorBase):
+        return tensor(value, dtype=dtype)
+    target = None if dtype is None else element_type("sparse_coo_tensor", dtype)
+    return value if target is None or target == value._array.dtype else _cast(value, target)
+
+
+def _numbers(value: Any) -> Array:
+    """Indices as int64."""
+    array: Array = _data(value)._array
+    return array if array.dtype == I64 else array.astype(I64)
+
+
+def _finished(result: Any, device: Any, requires_grad: Any) -> Any:
+    if device is not None:
+        checked(device)
+    if requires_grad is not False and asked(requires_grad):
+        result = with_edge(result._array, None)
+        require_grad(result)
+    return result
+
+
+@sparse("sparse_coo_tensor")
+def sparse_coo_tensor(indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None,
+                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                      check_invariants: bool | None = None, is_coalesced: bool | None = None) -> Any:
+    """See `torch.sparse_coo_tensor`."""
+    if values is None:
+        if indices is None and size is None:
+            raise TypeError("sparse_coo_tensor() received an invalid combination of arguments - got (), but expected "
+                            "one of:\n * (object indices, object values, tuple of ints size)\n * (tuple of ints size)")
+        return _finished(empty(tuple(indices if size is None else size), dtype), device, requires_grad)
+    values, indices = _data(values, dtype), _numbers(indices)
+    indices = indices.reshape(1, -1) if indices.ndim == 1 and size is None else indices
+    stored = values._array
+    if indices.ndim == 1:
+        indices = indices[:, None] if stored.ndim == 0 else indices.reshape(indices.size, -1)
+    if not stored.ndim:
+        values, stored = values.reshape(1), stored.reshape(1)
+    if size is None:
+        if indices.size and indices.min() < 0:
+            _refuse_index(indices, (0,) * indices.shape[0])
+        largest = indices.max(axis=1) + 1 if indices.shape[1] else np.zeros(indices.shape[0], np.int64)
+        size = (*largest.tolist(), *stored.shape[1:])
+    shape = tuple(int(n) for n in size)
+    _check_coo(indices, stored, shape)
+    if Invariants.checked if check_invariants is None else check_invariants:
+        _check_indices(indices, shape)
+        if is_coalesced and np.any(np.diff(keys(indices, shape)) <= 0):
+            raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
+    return _finished(record(ops.coo_tensor, values, indices, shape, bool(is_coalesced)), device, requires_grad)
+
+
+def _check_coo(indices: Array, values: Array, shape: tuple[int, ...]) -> None:
+    if indices.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
+    sparse_dim, dense_dim = indices.shape[0], values.ndim - 1
+    if len(shape) != sparse_dim + dense_dim:
+        sizes = f"len(size) = {len(shape)}, sparse_dim = {sparse_dim}, dense_dim = {dense_dim}"
+        raise RuntimeError(f"'len(size) == sparse_dim + dense_dim' is not satisfied: {sizes}")
+    if indices.shape[1] != values.shape[0]:
+        raise RuntimeError("indices and values must have same nnz, but got nnz from indices: "
+                           f"{indices.shape[1]}, nnz from values: {values.shape[0]}")
+    if values.shape[1:] != shape[sparse_dim:]:
+        raise RuntimeError(f"values has incorrect size, expected {[values.shape[0], *shape[sparse_dim:]]}, got "
+                           f"{list(values.shape)}")
+
+
+def _check_indices(indices: Array, shape: tuple[int, ...]) -> None:
+    if indices.size and (indices.min() < 0 or any(row.max() >= size for row, size in zip(indices, shape))):
+        _refuse_index(indices, shape)
+
+
+def _refuse_index(indices: Array, shape: tuple[int, ...]) -> None:
+    for dim, (row, size) in enumerate(zip(indices, shape)):
+        if row.min() < 0:
+            raise RuntimeError(f"found negative index {row.min()} for dim {dim}")
+        if row.max() >= size:
+            raise RuntimeError(f"size is inconsistent with indices: for dim {dim}, size is {size} but found index "
+                               f"{row.max()}")
+
+
+def empty(shape: tuple[int, ...], dtype: Any = None, sparse_dim: int | None = None) -> Any:
+    """A sparse tensor that stores nothing."""
+    shape = tuple(int(n) for n in shape)
+    sparse_dim = len(shape) if sparse_dim is None else sparse_dim
+    values = np.zeros((0, *shape[sparse_dim:]), element_type("zeros", dtype))
+    array: Any = Coo(np.zeros((sparse_dim, 0), np.int64), values, shape, True)
+    return with_edge(array, None)
+
+
+def empty_compressed(shape: tuple[int, ...], dtype: Any, by_rows: bool) -> Any:
+    """A matrix with compressed rows or columns that stores nothing."""
+    array: Any = Compressed(np.zeros(shape[0 if by_rows else 1] + 1, np.int64), np.zeros(0, np.int64),
+                       np.zeros(0, element_type("zeros", dtype)), shape, by_rows)
+    return with_edge(array, None)
+
+
+@sparse("_with_layout")
+def with_layout(shape: tuple[int, ...], layout: Layout, dtype: Any, device: Any, requires_grad: Any) -> Any:
+    """What `zeros` and `empty` make in a sparse layout."""
+    if not isinstance(layout, Layout):
+        raise TypeError(f"zeros(): argument 'layout' must be torch.layout, not {type(layout).__name__}")
+    if layout in (sparse_csr, sparse_csc):
+        return _finished(empty_compressed(shape, dtype, layout is sparse_csr), device, requires_grad)
+    return _finished(empty(shape, dtype), device, requires_grad)
+
+
+@sparse("_spdiags")
+def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
+    """See `torch.sparse.spdiags`."""
+    rows, at = np.atleast_2d(diagonals._array), np.atleast_1d(offsets._array)
+    if rows.shape[0] != at.size:
+        raise RuntimeError(f"Number of diagonals ({rows.shape[0]}) does not match the number of offsets ({at.size})")
+    if np.unique(at).size != at.size:
+        raise RuntimeError("Offset tensor contains duplicate values")
+    places: list[Array] = []
+    chosen: list[Array] = []
+    for row, offset in zip(rows, at.tolist()):
+        columns = np.arange(max(offset, 0), min(shape[1], shape[0] + offset, row.size))
+        places.append(np.stack([columns - offset, columns]))
+        chosen.append(row[columns])
+    result = sparse_coo_tensor(tensor(np.concatenate(places, axis=1)), tensor(np.concatenate(chosen)), tuple(shape))
+    return result if layout is None else TABLE["to_sparse"](result, layout=layout)
+
+
+# Compressed rows and columns
+
+@sparse("sparse_compressed_tensor")
+def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *,
+                             dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+                             requires_grad: bool = False, check_invariants: bool | None = None) -> Any:
+    """See `torch.sparse_compressed_tensor`."""
+    if layout is None:
+        raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got none")
+    if layout not in (sparse_csr, sparse_csc):
+        raise NotImplementedError(f"sparse_compressed_tensor(): there are no tensors of layout {layout} here. Use "
+                                  "torch.sparse_csr.")
+    values, by_rows = _data(values, dtype), layout is sparse_csr
+    outer, inner = _data(compressed_indices)._array, _data(plain_indices)._array
+    if size is None:
+        counts = outer.shape[-1] - 1, int(inner.max()) + 1 if inner.size else 0
+        size = (*outer.shape[:-1], *(counts if by_rows else counts[::-1]))
+    shape = tuple(int(n) for n in size)
+    if Invariants.checked if check_invariants is None else check_invariants:
+        for refused, words in _broken(outer, inner, values._array, shape, by_rows):
+            if refused:
+                raise RuntimeError(words)
+    return _finished(record(ops.compressed_tensor, values, outer, inner, shape, by_rows), device, requires_grad)
+
+
+def _broken(outer: Array, inner: Array, values: Array, shape: tuple[int, ...], by_rows: bool
+            ) -> Iterator[tuple[bool, str]]:
+    """For each rule about compressed indices, whether these break it, and PyTorch's words."""
+    names = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+    lines, width = (shape[-2], shape[-1]) if by_rows else (shape[-1], shape[-2])
+    yield outer.shape[-1] != lines + 1, (
+        f"{names[0]}.shape[-1] must be equal to the number of {'rows' if by_rows else 'columns'} + 1 "
+        f"(={lines + 1}), but got {outer.shape[-1]}")
+    yield inner.shape[-1] != values.shape[inner.ndim - 1], (
+        f"{names[1]}.shape[-1] must be equal to nnz (={values.shape[inner.ndim - 1]}) as defined by values.shape[0], "
+        f"but got {inner.shape[-1]}")
+    yield bool((outer[..., 0] != 0).any()), f"`{names[0]}[..., 0] == 0` is not satisfied."
+    yield bool((outer[..., -1] != inner.shape[-1]).any()), f"`{names[0]}[..., -1] == nnz` is not satisfied."
+    steps = np.diff(outer)
+    yield bool(((steps < 0) | (steps > width)).any()), (
+        f"`0 <= {names[0]}[..., 1:] - {names[0]}[..., :-1] <= {'ncols' if by_rows else 'nrows'}` is not satisfied.")
+    yield bool(((inner < 0) | (inner >= width)).any()), (
+        f"`0 <= {names[1]} < {'ncols' if by_rows else 'nrows'}` is not satisfied.")
+    if outer.ndim == 1:
+        rows = np.repeat(np.arange(steps.size), steps)
+        tied = (rows[1:] == rows[:-1]) & (inner[1:] <= inner[:-1])
+        yield bool(tied.any()), (
+            f"`{names[1]}[..., {names[0]}[..., i - 1]:{names[0]}[..., i]] for all i = 1, ..., "
+            f"{'nrows' if by_rows else 'ncols'} are sorted and distinct along the last dimension values` is not "
+            "satisfied.")
+
+
+@sparse("sparse_csr_tensor")
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any) -> Any:
+    """See `torch.sparse_csr_tensor`."""
+    return sparse_compressed_tensor(crow_indices, col_indices, values, size, layout=sparse_csr, **options)
+
+
+@sparse("sparse_csc_tensor")
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **options: Any) -> Any:
+    """See `torch.sparse_csc_tensor`."""
+    return sparse_compressed_tensor(ccol_indices, row_indices, values, size, layout=sparse_csc, **options)
+
+

@@ -1,0 +1,126 @@
+"""Dimensions of sparse tensors, by the names of the public functions: in another order, indexed, joined."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ...kernels.sparse.arrays import Coo, unsupported
+from ...ops import shape as shapes, sparse as ops
+from ...ops.indexing.indexing import index_select as index_select_op, select as select_op
+from ...ops.joining import cat as cat_op, stack as stack_op
+from ..arguments.dims import as_int
+from ..recording.public import METHODS
+from .conversion import to_sparse
+from .recording import is_sparse, record, sparse
+
+
+def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions as non-negative ints. Raises IndexError for one that does not exist."""
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    for axis in dims:
+        if not -ndim <= axis < max(ndim, 1):
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got "
+                             f"{axis})")
+    return tuple(axis % ndim for axis in dims)
+
+
+@sparse("t")
+def t(input: Any) -> Any:
+    if not is_sparse(input):
+        return METHODS["t"](input)
+    if input._array.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is "
+                           f"{input._array.ndim}D")
+    return record(shapes.t, input)
+
+
+@sparse("transpose", "swapaxes", "swapdims")
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    ndim = input._array.ndim
+    return record(shapes.transpose, input, *axes_of((dim0, dim1), ndim))
+
+
+@sparse("permute")
+def permute(input: Any, *dims: Any) -> Any:
+    order = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    if len(order) != input._array.ndim:
+        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
+                           f"the desired ordering of dimensions i.e. input.dim() = {input._array.ndim} is not equal to "
+                           f"len(dims) = {len(order)}")
+    return record(shapes.permute, input, axes_of(order, input._array.ndim))
+
+
+@sparse("unsqueeze")
+def unsqueeze(input: Any, dim: int) -> Any:
+    return record(shapes.unsqueeze, input, *axes_of(dim, input._array.ndim + 1))
+
+
+@sparse("select")
+def select(input: Any, dim: int, index: Any) -> Any:
+    array, at = input._array, as_int("select", index, "index")
+    if not array.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis, = axes_of(dim, array.ndim)
+    if not -array.shape[axis] <= at < array.shape[axis]:
+        raise IndexError(f"select(): index {at} out of range for tensor of size {list(array.shape)} at dimension {dim}")
+    if not isinstance(array, Coo):
+        input = to_sparse(input)
+    return record(select_op, input, axis, at % array.shape[axis])
+
+
+@sparse("__getitem__")
+def getitem(self: Any, index: Any) -> Any:
+    result, dim = self, 0
+    for part in index if isinstance(index, tuple) else (index,):
+        if part is None:
+            result, dim = unsqueeze(result, dim), dim + 1
+        elif isinstance(part, int) and not isinstance(part, bool):
+            result = select(result, dim, part) if is_sparse(result) else METHODS["select"](result, dim, part)
+        elif isinstance(part, slice) and part == slice(None):
+            dim += 1
+        else:
+            raise unsupported("as_strided" if isinstance(part, slice) else "index.Tensor", "SparseCPU")
+    return result
+
+
+@sparse("__setitem__")
+def setitem(self: Any, index: Any, value: Any) -> NoReturn:
+    if not is_sparse(self):
+        raise unsupported("index_put_", "SparseCPU")
+    raise TypeError("Cannot assign to a sparse tensor")
+
+
+@sparse("unbind", "__iter__")
+def unbind(input: Any, dim: int = 0) -> Any:
+    return tuple(select(input, dim, i) for i in range(input._array.shape[dim]))
+
+
+@sparse("narrow_copy")
+def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
+    axis, = axes_of(dim, input._array.ndim)
+    return record(ops.narrow_copy, input, axis, start, length)
+
+
+@sparse("index_select")
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    array = input._array
+    axis, = axes_of(dim, array.ndim)
+    wrong = [i for i in index._array.reshape(-1).tolist() if not -array.shape[axis] <= i < array.shape[axis]]
+    if wrong:
+        raise IndexError(f"index_select(): index contains {wrong[0]} that is out of range for tensor of size "
+                         f"{list(array.shape)} at dimension {dim}")
+    return record(index_select_op, input, index, axis)
+
+
+@sparse("cat", "concat", "concatenate")
+def cat(tensors: Any, dim: int = 0) -> Any:
+    for i, x in enumerate(tensors):
+        if not is_sparse(x):
+            raise RuntimeError("Expected object of backend Sparse but got backend CPU for sequence element "
+                               f"{i} in sequence argument at position #1 'tensors'")
+    return record(cat_op, [*tensors], *axes_of(dim, tensors[0]._array.ndim))
+
+
+@sparse("stack")
+def stack(tensors: Any, dim: int = 0) -> Any:
+    return record(stack_op, [*tensors], *axes_of(dim, tensors[0]._array.ndim + 1))

@@ -1,0 +1,192 @@
+"""The class of tensors over sparse arrays, and where calls of public functions with such tensors go.
+
+`note_layout` gives a new tensor over a sparse array a class that is derived from the class it would have. The derived
+class has the same name. Public functions look at the types of their arguments, so a call with such a tensor takes the
+way of unusual calls, and usual calls pay nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from functools import cache, partial
+from typing import Any
+
+from ...graph.versions import count
+from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
+from ...names import PACKAGE
+from ...ops.framework import Op
+from ...ops.sparse import OWN
+from ..arguments import options
+from ..face.printing import parameter_text, sparse_text
+from ..face.subclassing import leaf_of
+from ..recording.overriding import NOBODY, Otherwise, disabled_torch_function_impl, flat
+from ..state.base import meta_of
+from .names import AS_THEY_ARE, aten_name
+from .recording import TABLE, record, write
+
+
+def layout_of(array: Any) -> Any:
+    """The layout of a sparse array, as programs know it."""
+    if isinstance(array, Coo):
+        return options.sparse_coo
+    return options.sparse_csr if array.by_rows else options.sparse_csc
+
+
+class SparseMethods:
+    """What a tensor over a sparse array has of its own."""
+
+    __slots__ = ()
+    __torch_function__ = staticmethod(disabled_torch_function_impl)
+    _array: Any
+
+    @property
+    def layout(self) -> Any:
+        """`torch.sparse_coo`, `torch.sparse_csr` or `torch.sparse_csc`."""
+        return layout_of(self._array)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the layout is `torch.sparse_coo`."""
+        return isinstance(self._array, Coo)
+
+    @property
+    def is_sparse_csr(self) -> bool:
+        """Whether the layout is `torch.sparse_csr`."""
+        return isinstance(self._array, Compressed) and self._array.by_rows
+
+    @property
+    def T(self) -> Any:
+        """The tensor with its dimensions in reverse order."""
+        return TABLE["permute"](self, *reversed(range(self._array.ndim)))
+
+    @property
+    def mT(self) -> Any:
+        """The tensor with its last two dimensions swapped."""
+        return TABLE["transpose"](self, -2, -1)
+
+    @property
+    def data(self) -> Any:
+        """A tensor over the same array without history."""
+        return TABLE["detach"](self)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._array.take(value._array)
+
+    @property
+    def _version(self) -> int:
+        return count(self._array)
+
+    @staticmethod
+    def __op__(op: Op, args: tuple[Any, ...]) -> Any:
+        return record(op, *args)
+
+    def __repr__(self, **options: Any) -> str:
+        text = text_of(self)
+        return parameter_text(text) if getattr(self, "_is_param", False) else text
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        this: Any = self
+        if id(self) not in memo:
+            if not this.is_leaf:
+                raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                                   "protocol at the moment. Copy a computed tensor with .clone(), or .detach() it "
+                                   "first.")
+            new = leaf_of(plain_class(type(self)), copied(self._array), this.requires_grad)
+            memo[id(self)] = new
+            if this.grad is not None:
+                meta_of(new).grad = copy.deepcopy(this.grad, memo)
+            vars(new).update({name: copy.deepcopy(value, memo) for name, value in vars(self).items()})
+        return memo[id(self)]
+
+    def __copy__(self) -> Any:
+        this: Any = self
+        return leaf_of(plain_class(type(self)), this.detach()._array)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return rebuilt, (plain_class(type(self)), type(self._array), parts_of(self._array), dict(vars(self)))
+
+
+def parts_of(array: Any) -> tuple[Any, ...]:
+    """The arguments that make a sparse array again."""
+    if isinstance(array, Coo):
+        return array.indices, array.values, array.shape, array.coalesced
+    return array.compressed, array.plain, array.values, array.shape, array.by_rows
+
+
+def copied(array: Any) -> Any:
+    """A sparse array with memory of its own."""
+    return type(array)(*copy.deepcopy(parts_of(array)))
+
+
+def rebuilt(kind: type[Any], array_kind: type[Any], parts: tuple[Any, ...], state: Any) -> Any:
+    """A sparse tensor from its pickle, which requires no grad, as in PyTorch."""
+    tensor = leaf_of(kind, array_kind(*parts))
+    vars(tensor).update(state)
+    return tensor
+
+
+def text_of(tensor: Any) -> str:
+    """The text of a sparse tensor."""
+    array, node = tensor._array, tensor.grad_fn
+    if isinstance(array, Coo):
+        parts = {"indices": array.indices, "values": array.values}
+    else:
+        names = ("crow_indices", "col_indices") if array.by_rows else ("ccol_indices", "row_indices")
+        parts = {names[0]: array.compressed, names[1]: array.plain, "values": array.values}
+    suffixes = [] if node is None else [f"grad_fn=<{type(node).__name__}>"]
+    if node is None and tensor.requires_grad:
+        suffixes = ["requires_grad=True"]
+    facts = f"size={array.shape}", f"nnz={array.nnz}", f"layout={layout_of(array)}"
+    return sparse_text(parts, facts, suffixes, apart=isinstance(array, Coo))
+
+
+# The functions of this module call the functions of `TABLE` themselves.
+_NAMESPACE = f"{PACKAGE}.sparse"
+# The classes of tensors over sparse arrays, and the classes that they are derived from.
+_FACES: dict[type[Any], type[Any]] = {}
+
+
+@cache
+def face(kind: type[Any]) -> type[Any]:
+    """The class of a tensor over a sparse array that would be an instance of `kind` over a dense one."""
+    if issubclass(kind, SparseMethods):
+        return kind
+    made = types.new_class(kind.__name__, (SparseMethods, kind), {}, lambda body: body.update(
+        __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__))
+    _FACES[made] = kind
+    return made
+
+
+def plain_class(kind: type[Any]) -> type[Any]:
+    """The class that a class of `face` is derived from."""
+    return _FACES.get(kind, kind)
+
+
+def dispatch(function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """The result of a public function that was called with a sparse tensor; NOBODY if no argument is sparse."""
+    found = next((x for x in flat((*args, *kwargs.values())) if type(x) in _FACES), None)
+    if found is None or getattr(function, "__module__", "") == _NAMESPACE:
+        return NOBODY
+    name: str = function.__name__
+    body = TABLE.get(name)
+    if body is not None:
+        return body(*args, **kwargs)
+    if name in AS_THEY_ARE or name in ("__get__", "__set__", "__delete__"):
+        return NOBODY
+    if name.endswith("_") and name[:-1] in TABLE and type(args[0]) in _FACES:
+        return write(args[0], TABLE[name[:-1]](*args, **kwargs))
+    raise unsupported(aten_name(name, args), found._array.backend)
+
+
+def begin() -> None:
+    """Let tensors over sparse arrays have their class, and send calls with them to `dispatch`."""
+    for op in OWN:                                       # a rule may call them with dense tensors, too
+        op.composition = partial(record, op)
+    SparseLike.face = staticmethod(face)  # type: ignore[assignment]
+    Otherwise.handler = staticmethod(dispatch)
+
+

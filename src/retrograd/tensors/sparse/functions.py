@@ -1,0 +1,310 @@
+"""Arithmetic, products and reductions of sparse tensors, by the names of the public functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...dtypes import legacy
+from ...kernels.sparse.arrays import Compressed, Coo, unsupported
+from ...ops import sparse as ops
+from ...ops.elementwise import arithmetic, comparison, elementary
+from ...ops.framework import Op
+from ...ops.linalg import matrix
+from ...ops.networks import activations
+from ...ops.reductions import sum_all, sum_dim
+from ..functions.linalg.matrix import mm as dense_mm
+from ..recording.public import METHODS
+from ..state.base import TensorBase, plain
+from .conversion import coo_of, to
+from .dimensions import axes_of, t
+from .recording import TABLE, is_sparse, record, sparse, write
+
+# Functions that map 0 to 0
+
+_UNARY: dict[str, Op] = {
+    **{name: getattr(elementary, name) for name in (
+        "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1", "log1p", "sqrt", "abs", "sgn", "sign",
+        "floor", "ceil", "trunc", "round", "frac", "erf", "erfinv", "deg2rad", "rad2deg", "conj_physical")},
+    "neg": arithmetic.neg, "positive": arithmetic.positive, "relu": activations.relu, "square": arithmetic.square,
+    **{name: getattr(comparison, name) for name in ("isnan", "isinf", "isposinf", "isneginf", "signbit")},
+}
+_ALIASES = {"__neg__": "neg", "__abs__": "abs", "absolute": "abs", "negative": "neg", "arcsin": "asin",
+            "arctan": "atan", "arcsinh": "asinh", "arctanh": "atanh", "fix": "trunc", "__pos__": "positive",
+            "conj": "conj_physical"}
+
+
+def _unary(op: Op) -> Callable[..., Any]:
+    def call(input: Any) -> Any:
+        return record(op, input)
+
+    return call
+
+
+TABLE.update({name: _unary(op) for name, op in _UNARY.items()})
+TABLE.update({name: TABLE[other] for name, other in _ALIASES.items()})
+
+
+@sparse("pow", "__pow__", "_power_of")
+def power(input: Any, exponent: Any = 2) -> Any:
+    if not isinstance(exponent, (int, float)) or isinstance(exponent, bool):
+        raise unsupported("pow.Tensor_Tensor", "SparseCPU")
+    return record(arithmetic.square, input) if exponent == 2 else record(arithmetic.power, input, exponent)
+
+
+# Sums, products, quotients
+
+def _refuse_dense(name: str, a: Any, b: Any) -> None:
+    """Raises RuntimeError for a sparse tensor plus a dense one, which PyTorch adds only in the other order."""
+    if is_sparse(a) and isinstance(a._array, Coo) and not is_sparse(b):
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    if not is_sparse(a) and np.shape(a._array if isinstance(a, TensorBase) else a) != b._array.shape:
+        shape = list(np.shape(a._array if isinstance(a, TensorBase) else a))
+        raise RuntimeError(f"{name}: expected 'self' and 'other' to have same size, but self has size {shape} while "
+                           f"other has size {list(b._array.shape)} (FYI: dense-sparse addition does not currently "
+                           "support broadcasting)")
+
+
+@sparse("add", "__add__", "__radd__")
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    _refuse_dense("add", input, other)
+    if not is_sparse(other):
+        input, other = other, input
+    return record(arithmetic.add, input, other if alpha == 1 else multiply(other, alpha))
+
+
+@sparse("sub", "subtract", "__sub__")
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    _refuse_dense("add", input, other)
+    return record(arithmetic.sub, input, other if alpha == 1 else multiply(other, alpha))
+
+
+@sparse("rsub", "__rsub__")
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    return sub(other, input, alpha=alpha)
+
+
+@sparse("mul", "multiply", "__mul__", "__rmul__")
+def multiply(input: Any, other: Any) -> Any:
+    if not isinstance(other, (TensorBase, int, float, complex, np.ndarray, np.generic)):
+        return NotImplemented
+    return record(arithmetic.mul, input, other)
+
+
+@sparse("div", "divide", "true_divide", "__truediv__")
+def divide(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+    if not is_sparse(input):
+        raise unsupported("div.Tensor", "SparseCPU")
+    if is_sparse(other) or (isinstance(other, TensorBase) and other._array.ndim):
+        raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+                           f"{list(other._array.shape)} for divisor). Divide x.to_dense() instead.")
+    quotient = record(arithmetic.div, input, other)
+    if rounding_mode is None:
+        return quotient
+    return to(TABLE["floor" if rounding_mode == "floor" else "trunc"](quotient), input.dtype)
+
+
+@sparse("floor_divide", "__floordiv__")
+def floor_divide(input: Any, other: Any) -> Any:
+    return divide(input, other, rounding_mode="floor")
+
+
+@sparse("__rtruediv__", "reciprocal")
+def reciprocal(input: Any, other: Any = None) -> NoReturn:
+    raise unsupported("reciprocal", "SparseCPU")
+
+
+# In place
+
+@sparse("add_", "__iadd__")
+def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    if is_sparse(self):
+        return write(self, add(self, other, alpha=alpha))
+    result = add(self, other, alpha=alpha)
+    return METHODS["copy_"](self, result)
+
+
+@sparse("sub_", "subtract_", "__isub__")
+def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    return add_(self, other, alpha=-alpha)
+
+
+@sparse("mul_", "__imul__", "multiply_")
+def mul_(self: Any, other: Any) -> Any:
+    result = multiply(self, other)
+    if is_sparse(self):
+        held = self._array.values
+        write(self, result)
+        made = self._array.values
+        if getattr(self._array, "coalesced", True) and not is_sparse(other) and held.flags.writeable:
+            held[...] = made                             # as in PyTorch, other tensors may share this memory
+            self._array.values = held
+        return self
+    return METHODS["copy_"](self, TABLE["to_dense"](result))
+
+
+@sparse("div_", "__itruediv__", "divide_", "true_divide_")
+def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+    return write(self, divide(self, other, rounding_mode=rounding_mode))
+
+
+# Products of matrices
+
+def _check_matrices(a: Any, b: Any) -> None:
+    if a._array.dtype != b._array.dtype:
+        raise RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}. Matrix products do "
+                           "not promote: convert one with .to(dtype).")
+
+
+@sparse("mm", "spmm", "dsmm", "hsmm")
+def mm(input: Any, mat2: Any) -> Any:
+    _check_matrices(input, mat2)
+    return record(matrix.mm, input, mat2)
+
+
+@sparse("mv")
+def mv(input: Any, vec: Any) -> Any:
+    _check_matrices(input, vec)
+    if not is_sparse(input) or is_sparse(vec):
+        raise unsupported("mv", "SparseCPU")
+    return record(matrix.mv, input, vec)
+
+
+@sparse("bmm")
+def bmm(input: Any, mat2: Any) -> Any:
+    _check_matrices(input, mat2)
+    return record(matrix.bmm, input, mat2)
+
+
+@sparse("matmul", "__matmul__", "__rmatmul__")
+def matmul(input: Any, other: Any) -> Any:
+    dims = input._array.ndim, other._array.ndim
+    if dims == (2, 2):
+        return mm(input, other)
+    if dims == (2, 1):
+        return mv(input, other)
+    if dims == (1, 2):
+        return mv(t(other), input)
+    if dims == (3, 3):
+        return bmm(input, other)
+    if dims == (1, 1):
+        raise unsupported("dot", "SparseCPU")
+    raise RuntimeError("expand is unsupported for Sparse tensors. Multiply the matrices of a stack one by one.")
+
+
+@sparse("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    return matmul(input, t(weight)) if bias is None else addmm(bias, input, t(weight))
+
+
+@sparse("addmm")
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    _check_matrices(mat1, mat2)
+    return record(matrix.addmm, input, mat1, mat2, beta, alpha)
+
+
+@sparse("_sparse_mm")
+def sparse_mm(mat1: Any, mat2: Any, reduce: Any = None) -> Any:
+    """`torch.sparse.mm`."""
+    if reduce is not None:
+        raise NotImplementedError("torch.sparse.mm(): there is no `reduce` here. Use torch.scatter_reduce.")
+    _check_matrices(mat1, mat2)
+    if isinstance(mat1._array, Coo) and isinstance(mat2._array, Coo):
+        return record(ops.sparse_matmul, mat1, mat2)
+    if is_sparse(mat1):
+        zeros = plain(np.zeros((mat1._array.shape[0], mat2._array.shape[1]), mat1._array.dtype))
+        return record(ops.sparse_addmm, zeros, mat1, mat2, 0, 1)
+    if is_sparse(mat2):
+        turned = sparse_mm(TABLE["transpose"](mat2, -2, -1), METHODS["transpose"](mat1, -2, -1))
+        return METHODS["transpose"](turned, -2, -1)
+    return dense_mm(mat1, mat2)
+
+
+@sparse("_sparse_addmm")
+def sparse_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`torch.sparse.addmm`."""
+    _check_matrices(mat1, mat2)
+    return record(ops.sparse_addmm, input, mat1, mat2, beta, alpha)
+
+
+@sparse("_sampled_addmm")
+def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:
+    """`torch.sparse.sampled_addmm`."""
+    if not isinstance(input._array, Compressed):
+        raise RuntimeError("sampled_addmm: Expected self to have sparse csr layout. Call .to_sparse_csr() first.")
+    return record(ops.sampled_addmm, input, mat1, mat2, beta, alpha)
+
+
+@sparse("hspmm")
+def hspmm(mat1: Any, mat2: Any, *, out: Any = None) -> Any:
+    result = record(ops.hspmm, mat1, mat2)
+    return result if out is None else write(out, result)
+
+
+@sparse("smm")
+def smm(input: Any, mat2: Any) -> Any:
+    zeros = TABLE["sparse_coo_tensor"]((input._array.shape[0], mat2._array.shape[1]), dtype=input.dtype)
+    return record(ops.sspaddmm, zeros, input, mat2, 0, 1)
+
+
+@sparse("sspaddmm", "saddmm")
+def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    result = record(ops.sspaddmm, input, mat1, mat2, beta, alpha)
+    return result if out is None else write(out, result)
+
+
+# Reductions
+
+@sparse("sum")
+def sum_(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    input = input if dtype is None else to(input, dtype)
+    if dim is None or dim in ((), []):
+        return record(sum_all, input, None)
+    if not isinstance(input._array, Coo):
+        raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported. Call it on "
+                           "x.to_sparse_coo().")
+    return record(sum_dim, input, axes_of(dim, input._array.ndim), keepdim, None)
+
+
+@sparse("_sparse_sum")
+def sparse_sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """`torch.sparse.sum`."""
+    array = coo_of("coalesce" if dim is None else "sum", input)
+    input = input if dtype is None else to(input, dtype)
+    if dim is None:
+        return METHODS["sum"](TABLE["values"](TABLE["coalesce"](input)))
+    return record(ops.sparse_sum, input, axes_of(dim, array.ndim))
+
+
+def _softmax(op: Op, input: Any, dim: int, dtype: Any) -> Any:
+    array = coo_of(op.name, input)
+    return record(op, input if dtype is None else to(input, dtype), *axes_of(dim, array.ndim))
+
+
+@sparse("_sparse_softmax")
+def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """`torch.sparse.softmax`."""
+    return _softmax(ops.softmax, input, dim, dtype)
+
+
+@sparse("_sparse_log_softmax")
+def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """`torch.sparse.log_softmax`."""
+    return _softmax(ops.log_softmax, input, dim, dtype)
+
+
+@sparse("norm")
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    if dim is not None:
+        raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
+                           "contain all dimensions of the input. Call it on x.to_dense().")
+    if p in ("fro", 2):
+        return record(ops.frobenius, input)
+    return METHODS["norm"](plain(TABLE["coalesce"](input)._array.values), p)
+
+
+@sparse("any")
+def any_(input: Any) -> Any:
+    return plain(np.asarray(TABLE["coalesce"](input)._array.values.any()))

@@ -1,0 +1,124 @@
+"""What needs the memory of dense tensors, and so cannot be done with sparse ones; and writes in place."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ...kernels.sparse import compressed, coordinates
+from ...kernels.sparse.arrays import Compressed, Coo, SparseLike
+from ..state.base import requires
+from .construction import empty
+from .conversion import clone, coo_of, dense_dim as dense_dims, kind_of, sparse_dim as sparse_dims, zeros_like
+from .recording import is_sparse, sparse, write
+
+
+@sparse("numpy", "__array__")
+def numpy(self: Any, *args: Any, **options: Any) -> NoReturn:
+    name = "Sparse" if isinstance(self._array, Coo) else kind_of(self)
+    raise TypeError(f"can't convert {name} layout tensor to numpy. Use Tensor.to_dense() first.")
+
+
+@sparse("data_ptr", "tolist", "const_data_ptr")
+def data_ptr(self: Any) -> NoReturn:
+    raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage. Call it on x.to_dense().")
+
+
+@sparse("storage", "untyped_storage", "storage_offset", "_typed_storage")
+def storage(self: Any) -> NoReturn:
+    raise NotImplementedError("Cannot access storage of SparseTensorImpl. Take the storage of x.to_dense().")
+
+
+@sparse("stride")
+def stride(self: Any, dim: Any = None) -> Any:
+    if not isinstance(self._array, Coo):
+        raise RuntimeError("Sparse CSR tensors do not have strides. Call it on x.to_dense().")
+    return (0,) * self._array.ndim if dim is None else 0
+
+
+@sparse("is_contiguous")
+def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+    return False
+
+
+@sparse("contiguous")
+def contiguous(self: Any, memory_format: Any = None) -> NoReturn:
+    raise RuntimeError("unsupported memory format option Contiguous. A sparse tensor has no order of elements: leave "
+                       "contiguous() out.")
+
+
+@sparse("expand", "expand_as", "broadcast_to", "repeat", "tile")
+def expand(self: Any, *sizes: Any) -> NoReturn:
+    raise RuntimeError("expand is unsupported for Sparse tensors. Call it on x.to_dense().")
+
+
+@sparse("reshape", "flatten", "outer", "einsum", "ravel")
+def reshape(self: Any, *sizes: Any, **options: Any) -> NoReturn:
+    raise RuntimeError("reshape is not implemented for sparse tensors. Call it on x.to_dense().")
+
+
+@sparse("item")
+def item(self: Any) -> Any:
+    if self._array.size != 1:
+        raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+    return coordinates.to_dense(compressed_or_coo(self._array)).item()
+
+
+def compressed_or_coo(array: SparseLike) -> Coo:
+    """A sparse array by coordinates."""
+    return compressed.to_coo(array) if isinstance(array, Compressed) else array  # type: ignore[return-value]
+
+
+# In place
+
+@sparse("copy_")
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    if is_sparse(self) != is_sparse(src):
+        raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
+                           f"{self.type()} and src type = {src.type()}. Convert one with .to_dense() or .to_sparse().")
+    if self._array.shape != src._array.shape:
+        raise RuntimeError(f"copy_() between sparse tensors of sizes {list(self._array.shape)} and "
+                           f"{list(src._array.shape)} is not possible: sparse tensors do not broadcast.")
+    return write(self, clone(src))
+
+
+@sparse("zero_")
+def zero_(self: Any) -> Any:
+    return write(self, zeros_like(self.detach()))
+
+
+@sparse("sparse_resize_")
+def sparse_resize_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
+    array, shape = coo_of("sparse_resize_", self), tuple(int(n) for n in size)
+    if sparse_dim + dense_dim != len(shape):
+        raise RuntimeError("'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = "
+                           f"{len(shape)}, sparse_dim = {sparse_dim}, dense_dim = {dense_dim}")
+    held = array.indices.shape[0]
+    if array.nnz and (sparse_dim != held or dense_dim != array.values.ndim - 1):
+        kind = "sparse" if sparse_dim != held else "dense"
+        counts = (held, sparse_dim) if sparse_dim != held else (array.values.ndim - 1, dense_dim)
+        raise RuntimeError(f"changing the number of {kind} dimensions (from {counts[0]} to {counts[1]}) on a non-empty "
+                           "sparse tensor is not supported. Make a new tensor with torch.sparse_coo_tensor.")
+    if array.nnz and any(new < old for new, old in zip(shape[:held], array.shape)):
+        raise RuntimeError(f"shrinking the size of sparse dimensions (from {list(array.shape[:held])} to "
+                           f"{list(shape[:held])}) on a non-empty sparse tensor is not supported.\nCall "
+                           "sparse_resize_and_clear_, or make a new tensor with torch.sparse_coo_tensor.")
+    if requires(self):
+        raise RuntimeError("sparse_resize_ of a tensor that requires grad is not recorded. Call it on x.detach().")
+    wide = empty(shape, self.dtype, sparse_dim)._array
+    if array.nnz:
+        wide.indices, wide.coalesced = array.indices, array.coalesced
+        wide.values = coordinates.resized(array.values, (array.nnz, *shape[sparse_dim:]))
+    array.take(wide)
+    return self
+
+
+@sparse("sparse_resize_and_clear_")
+def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any:
+    array = coo_of("sparse_resize_and_clear_", self)
+    array.take(empty(tuple(size), self.dtype, sparse_dim)._array)
+    return self
+
+
+@sparse("resize_as_sparse_")
+def resize_as_sparse_(self: Any, other: Any) -> Any:
+    return sparse_resize_(self, other._array.shape, sparse_dims(other), dense_dims(other))

@@ -1,0 +1,99 @@
+"""The recorded call of an operator with sparse tensors. `record` makes a node as the calls of dense tensors do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
+from ...kernels.sparse.arrays import SparseLike
+from ...modes import local
+from ...ops.basic import cast
+from ...ops.framework import Op
+from ..recording.nodes import new_node
+from ..recording.operands import floating, scalar
+from ..state.base import TensorBase, edge_of, meta_of, plain, requires, stands_as_leaf, with_edge
+
+# What a public function does with sparse tensors, by the name of the function.
+TABLE: dict[str, Callable[..., Any]] = {}
+
+
+def sparse(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The decorator of a function that `TABLE` holds under these names."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        TABLE.update(dict.fromkeys(names, function))
+        return function
+
+    return decorate
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether `x` is a tensor over a sparse array."""
+    return isinstance(x, TensorBase) and isinstance(x._array, SparseLike)
+
+
+def _operand(value: Any, beside: Any, op: Op) -> Any:
+    """A tensor as it is; a number or a NumPy array as a tensor."""
+    if isinstance(value, TensorBase) or value is None:
+        return value
+    if isinstance(value, (bool, int, float, complex)):
+        dtype = beside._array.dtype
+        return scalar(value, floating(dtype) if op.domain == "float" else dtype)
+    array: Any = value if isinstance(value, SparseLike) else np.asarray(value)
+    return plain(array)
+
+
+def _arrays(op: Op, operands: Sequence[Any]) -> list[Any]:
+    """The arrays of the operands, in the type that the operator computes in."""
+    arrays = [None if x is None else x._array for x in operands]
+    if op.domain == "as given":
+        return arrays
+    present = [a for a in arrays if a is not None]
+    dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+    if op.domain == "float":
+        dtype = dtype if category(dtype) >= FLOATING else default_floating()
+    elif callable(op.domain):
+        dtype = op.domain(dtype, [a.dtype for a in present])
+    return [a if a is None or a.dtype == dtype else cast(a, dtype) for a in arrays]
+
+
+def record(op: Op, *args: Any) -> Any:
+    """The result of an operator for tensors and options: a tensor, with a node if an operand requires grad."""
+    given = args[0] if op.variadic else args[:op.arity]
+    beside = next(x for x in given if isinstance(x, TensorBase))
+    operands = [_operand(x, beside, op) for x in given]
+    arrays = _arrays(op, operands)
+    thread = local.thread
+    out = thread.run(op, arrays, *args[1:]) if op.variadic else thread.run(op, *arrays, *args[op.arity:])
+    result = with_edge(out, None)
+    edges: tuple[Any, ...] = ()
+    if thread.grad and op.steps:
+        edges = tuple([None if x is None or not (op.variadic or i in op.uses) else edge_of(x)
+                       for i, x in enumerate(operands)])
+    if any(edges) and out.dtype in DIFFERENTIABLE:
+        result._edge = node = new_node(op, operands, arrays, edges, args, (result,))
+        node.shape, node.dtype = out.shape, out.dtype
+        if thread.watchers:
+            thread.tell(node, (result,), operands)
+    elif thread.inference:
+        meta_of(result).inference = True
+    return result
+
+
+def write(x: Any, result: Any) -> Any:
+    """Let a sparse tensor become the result of a function, in place.
+
+    Raises RuntimeError for a leaf that requires grad.
+    """
+    if local.thread.grad and requires(x) and stands_as_leaf(x):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. Call it under "
+                           "torch.no_grad().")
+    array = result._array
+    if array.dtype != x._array.dtype:
+        array = cast(array, x._array.dtype)
+    x._array.take(array)
+    x._edge = result._edge
+    return x
