@@ -16,7 +16,7 @@ KNOWN = 5  # nodes of each community whose label is known
 
 
 def graph() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Features of the nodes, the normalized adjacency matrix, and the community of each node."""
+    """Features of the nodes, the normalized adjacency matrix as a sparse tensor, and the community of each node."""
     labels = torch.arange(COMMUNITIES).repeat_interleave(SIZE)
     same = labels.unsqueeze(0) == labels.unsqueeze(1)
     edges = torch.rand(same.shape) < torch.where(same, 0.1, 0.005)
@@ -24,7 +24,10 @@ def graph() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     adjacency = (edges | edges.t()).float() + torch.eye(len(labels))
     scale = adjacency.sum(dim=1).rsqrt()
     features = torch.randn(len(labels), FEATURES) + 1.5 * F.one_hot(labels, FEATURES)
-    return features, scale.unsqueeze(1) * adjacency * scale, labels
+    places = adjacency.nonzero().t()
+    weights = scale[places[0]] * scale[places[1]]
+    sparse = torch.sparse_coo_tensor(places, weights, adjacency.shape, check_invariants=True)
+    return features, sparse.coalesce(), labels
 
 
 class GraphConvolution(nn.Module):
@@ -39,7 +42,7 @@ class GraphConvolution(nn.Module):
         self.bias.data.uniform_(-bound, bound)
 
     def forward(self, features: torch.Tensor, adjacency: torch.Tensor) -> torch.Tensor:
-        return torch.mm(adjacency, torch.mm(features, self.weight)) + self.bias
+        return torch.spmm(adjacency, torch.mm(features, self.weight)) + self.bias
 
     def extra_repr(self) -> str:
         return " -> ".join(map(str, self.weight.shape))
