@@ -287,3 +287,82 @@ def test_gaussian_process(tmp_path: Path) -> None:
     for line in text.splitlines()[-3:]:
         mean, spread, true = numbers(line)[-3:]
         assert abs(mean - true) < 3 * spread
+
+
+def test_image_classifier(tmp_path: Path) -> None:
+    text = printed(tmp_path, "image_classifier", "--epochs=2")
+    assert "  (fc1): Linear(in_features=288, out_features=64, bias=True)\n" in text
+    first, last = (numbers(part(text, f"epoch {epoch}: ")) for epoch in (1, 2))
+    assert first == close(1.0, 2.028, 1.087, 78.8, rel=1e-2)  # recorded
+    assert (last[0], last[3] > 85) == (0.7, True)
+    assert text.endswith("<All keys matched successfully>\nthe copy reads the same\n")
+
+
+def test_vae(tmp_path: Path) -> None:
+    text = printed(tmp_path, "vae", "--epochs=3")
+    rows = [numbers(line)[1:] for line in text.splitlines() if line.startswith("epoch")]
+    assert rows == [close(36.53, 30.18, rel=5e-3), close(28.02, 26.92, rel=5e-3)]  # recorded
+    assert part(text, "distributions:\n\n").split() == ["++++", "######", "::##", "##", "######.."]  # five scans
+
+
+def test_gan(tmp_path: Path) -> None:
+    text = printed(tmp_path, "gan")
+    assert [numbers(line)[-2] for line in text.splitlines()] == close(0.18, 1.79, 1.87, 1.97, abs=0.03)  # recorded
+
+
+def test_word_language_model(tmp_path: Path) -> None:
+    text = printed(tmp_path, "word_language_model", "--epochs=2")
+    assert text.startswith("11940 words to read, 22 different ones\n")
+    perplexities = numbers(part(text, "epoch 1: "))[1], numbers(part(text, "epoch 2: "))[1]
+    assert perplexities == (pytest.approx(5.296, rel=5e-3), pytest.approx(5.197, rel=5e-3))  # recorded
+    assert f"saved and loaded: LanguageModel, perplexity {part(text, 'epoch 2: ').split()[-1]}\n" in text
+    assert {"the", "."} <= set(text.splitlines()[-1].split())
+
+
+def test_char_transformer(tmp_path: Path) -> None:
+    text = printed(tmp_path, "char_transformer", "--steps=50")
+    assert text.startswith("26517 letters, 22 different ones, 18518 weights\nstep   0: loss 3.248, rate 0.0002\n")
+    assert numbers(part(text, "step  50: loss"))[0] < 2
+    assert text.splitlines()[-1].startswith("six hundred and twenty-three, ")
+
+
+def test_reinforce(tmp_path: Path) -> None:
+    text = printed(tmp_path, "reinforce")
+    assert [numbers(line)[2] for line in text.splitlines()] == close(29.4, 42.1, 87.3, rel=0.05)  # recorded
+
+
+def test_actor_critic(tmp_path: Path) -> None:
+    text = printed(tmp_path, "actor_critic", "--episodes=20")
+    rewards = [numbers(line)[-1] for line in text.splitlines()]
+    assert rewards == close(0.068, 0.570, 0.736, rel=1e-2)  # recorded
+
+
+def test_gcn(tmp_path: Path) -> None:
+    text = printed(tmp_path, "gcn")
+    assert text.startswith("GCN(\n  (first): GraphConvolution(16 -> 32)\n  (second): GraphConvolution(32 -> 4)\n)\n")
+    losses = [numbers(line)[1] for line in text.splitlines() if line.startswith("epoch")]
+    assert losses[0] == pytest.approx(1.478, rel=2e-3)  # recorded
+    assert numbers(text.splitlines()[-1])[2] > 95
+
+
+def test_time_series(tmp_path: Path) -> None:
+    text = printed(tmp_path, "time_series")
+    errors = [numbers(line)[-1] for line in text.splitlines() if line.startswith("step")]
+    assert errors == close(0.700, 0.350, 0.312, 0.241, 0.247, rel=0.02)  # recorded
+    forecast, true = (numbers(line) for line in text.splitlines()[-2:])
+    assert forecast[:5] == pytest.approx(true[:5], abs=0.15)
+
+
+def test_siamese(tmp_path: Path) -> None:
+    text = printed(tmp_path, "siamese", "--steps=20")
+    first, last = (numbers(line) for line in text.splitlines()[:2])
+    assert last[1] < first[1] / 2
+    assert last[2] > 95
+    assert numbers(part(text, "cosines tensor(["))[0] == pytest.approx(1)
+
+
+def test_neural_ode(tmp_path: Path) -> None:
+    text = printed(tmp_path, "neural_ode", "--steps=50")
+    assert text.startswith("gradcheck of the adjoint: True\n")
+    assert numbers(part(text, "error on the whole path")) == [pytest.approx(0.727, rel=5e-3)]  # recorded
+    assert numbers(text.splitlines()[-1])[-1] < 0.25

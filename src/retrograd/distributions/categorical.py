@@ -75,8 +75,11 @@ class Categorical(_Chances, Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        value, logits = torch.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        return logits.gather(-1, value[..., :1]).squeeze(-1)
+        value, logits = value.long().unsqueeze(-1), self.logits
+        if value.shape[:-1] != logits.shape[:-1]:
+            value, logits = torch.broadcast_tensors(value, logits)
+            value = value[..., :1]
+        return logits.gather(-1, value).squeeze(-1)
 
     def entropy(self) -> Tensor:
         # An impossible category has no part in the entropy.

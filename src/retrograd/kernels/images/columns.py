@@ -18,7 +18,7 @@ from ..native import blas, threads
 Sizes = tuple[int, ...]
 # How many output positions a product should have at least; how many bytes of columns of several samples are made at a
 # time; and how long a multiplication takes in nanoseconds, including the work around it.
-_POSITIONS, _BLOCK, _PRODUCT = 128, 1 << 22, 0.04
+_POSITIONS, _BLOCK, _PRODUCT = 1024, 1 << 22, 0.04
 # If a kernel has at most _PLACES places and its columns at least _LARGE elements, the columns are copied place by
 # place. Otherwise the input is padded with zeros first.
 _PLACES, _LARGE = 8, 1 << 14

@@ -237,14 +237,18 @@ def _check_multinomial(probabilities: Array, count: int, replacement: bool) -> N
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if categories > _MOST_CATEGORIES:
         raise RuntimeError("number of categories cannot exceed 2^24")
+    # A nan makes these extremes nan, and then no comparison is true.
+    least = np.minimum.reduce(probabilities, axis=None, initial=math.inf)
+    peaks = np.maximum.reduce(probabilities, axis=-1, initial=0)
+    highest = np.maximum.reduce(peaks, axis=None, initial=0)
     if replacement and count > 1:
-        if not np.all(probabilities >= 0):
+        if not least >= 0:
             raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
-        if np.isinf(probabilities).any():
+        if highest == math.inf:
             raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
-    elif not np.all((probabilities >= 0) & (probabilities < np.inf)):
+    elif not (least >= 0 and highest < math.inf):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not np.all(np.any(probabilities > 0, axis=-1)):
+    if not np.minimum.reduce(peaks, axis=None, initial=math.inf) > 0:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
