@@ -75,7 +75,6 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
         ("torch", "bfloat16", "use torch.float16 or torch.float32"),
         ("torch.cuda", "amp", "compute in torch.float32, without autocast and GradScaler"),
         ("torch.cuda", "Stream", "leave it out, because everything is computed on the CPU"),
-        ("torch.utils.data", "IterDataPipe", "write a Dataset or an IterableDataset, because there are no data pipes"),
         ("torch.optim", "Muon", "use torch.optim.SGD, torch.optim.Adam or torch.optim.AdamW"),
         ("torch.Tensor", "record_stream", "leave it out, because everything is computed on the CPU"),
     ],
