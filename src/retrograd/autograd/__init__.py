@@ -5,10 +5,12 @@ from . import anomaly_mode, function, functional, grad_mode, graph, profiler, va
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
-from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .grad_mode import (
+    enable_grad, enforce_grad_layout_policy, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled)
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
 __all__ = ["Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
-           "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-           "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "variable"]
+           "enforce_grad_layout_policy", "function", "functional", "grad", "grad_mode", "gradcheck",
+           "gradgradcheck", "graph", "inference_mode", "no_grad", "profiler", "set_detect_anomaly",
+           "set_grad_enabled", "set_multithreading_enabled", "variable"]
