@@ -40,6 +40,7 @@ from retrograd import functional as functional
 from retrograd import fx as fx
 from retrograd import hub as hub
 from retrograd import jit as jit
+from retrograd import library as library
 from retrograd import linalg as linalg
 from retrograd import mps as mps
 from retrograd import multiprocessing as multiprocessing
