@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("autograd", "func"),
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
      "compiling", "distributed"),
-    ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
+    ("optimized", "compiler", "hub", "jit", "library", "multiprocessing", "viz", "testing", "cuda", "accelerator",
      "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
      "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
      "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse", "profiler", "__config__",

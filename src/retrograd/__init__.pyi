@@ -48,6 +48,7 @@ from retrograd import futures as futures
 from retrograd import fx as fx
 from retrograd import hub as hub
 from retrograd import jit as jit
+from retrograd import library as library
 from retrograd import linalg as linalg
 from retrograd import mps as mps
 from retrograd import multiprocessing as multiprocessing

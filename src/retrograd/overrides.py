@@ -20,7 +20,8 @@ from .tensors.tensor import Tensor
 
 __all__ = [
     "BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
-    "get_overridable_functions", "handle_torch_function", "has_torch_function", "has_torch_function_unary",
+    "get_overridable_functions", "get_testing_overrides",
+    "handle_torch_function", "has_torch_function", "has_torch_function_unary",
     "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
     "wrap_torch_function",
 ]
@@ -118,6 +119,20 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """The functions that can be overridden, by the module or class that has them."""
     places = {"torch": _root(), "torch.nn.functional": functional, "torch.autograd": autograd, "torch.Tensor": Tensor}
     return {places[place]: [public for _, _, public in entries] for place, entries in _tables().items()}
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
+    """For each function that can be overridden, a function of the same arguments that returns -1.
+
+    >>> import retrograd as torch
+    >>> torch.overrides.get_testing_overrides()[torch.add](torch.ones(1), 2)
+    -1
+    """
+    def override(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    return {public: override for entries in _tables().values() for _, _, public in entries}
 
 
 def get_ignored_functions() -> set[Callable[..., Any]]:

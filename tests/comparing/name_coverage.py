@@ -20,7 +20,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import retrograd
-from comparing import signatures
+from comparing import namespace_coverage, signatures
 from comparing.everyday import names as everyday_names
 from comparing.out_cases import CASES
 from op_table.table import TABLE, Entry
@@ -211,6 +211,7 @@ def page() -> str:
     head = PAGE.read_text(encoding="utf-8").partition("<!-- made by")[0] if PAGE.exists() else ""
     lines = ["<!-- made by tests/comparing/name_coverage.py -->", "",
              "## The everyday operators", "", *_everyday_table(), ""]
+    lines += namespace_coverage.section()
     for space in SPACES:
         lines += _space_table(space)
     return head + "\n".join(lines).rstrip() + "\n"

@@ -74,7 +74,6 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
         ("torch", "vmap", "loop over the items, and join the results with torch.stack"),
         ("torch", "get_autocast_ipu_dtype", "use the function without the name of the device, with \"cpu\""),
         ("torch.cuda", "CUDAGraph", "leave it out, because everything is computed on the CPU"),
-        ("torch.utils.data", "IterDataPipe", "write a Dataset or an IterableDataset, because there are no data pipes"),
         ("torch.Tensor", "record_stream", "leave it out, because everything is computed on the CPU"),
     ],
 )

@@ -175,3 +175,32 @@ class inference_mode(_Mode):
     def clone(self) -> _Mode:
         """A new context manager of the same mode."""
         return type(self)(self.mode)
+
+
+class _Ignored(_Mode):
+    """A setting that is accepted, and that changes nothing."""
+
+    def __init__(self, value: bool) -> None:
+        super().__init__()
+        self._value = value
+
+    def _switch(self) -> None:
+        """Change nothing."""
+
+    def clone(self) -> _Mode:
+        """A new context manager with the same value."""
+        return type(self)(self._value)
+
+
+class set_multithreading_enabled(_Ignored):
+    """Say whether a backward pass may use several threads. It always uses one."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+
+
+class enforce_grad_layout_policy(_Ignored):
+    """Say whether gradients are laid out like their tensors, where PyTorch can choose."""
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)

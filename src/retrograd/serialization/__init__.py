@@ -11,9 +11,17 @@ from .places import (
     validate_cuda_device)
 from .safe import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .saving import save
+from .settings import (
+    LoadEndianness, SourceChangeWarning, StorageType, get_crc32_options, get_default_load_endianness,
+    get_default_mmap_options, mkdtemp, normalize_storage_type, set_crc32_options, set_default_load_endianness,
+    set_default_mmap_options, skip_data, storage_to_tensor_type, validate_hpu_device)
 from .sparse import _get_layout as _get_layout
 from .weights import get_unsafe_globals_in_checkpoint
 
-__all__ = ["MAP_LOCATION", "add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",
-           "default_restore_location", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag",
-           "register_package", "safe_globals", "save", "validate_cuda_device"]
+__all__ = ["LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType", "add_safe_globals",
+           "check_module_version_greater_or_equal", "clear_safe_globals", "default_restore_location",
+           "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals",
+           "get_unsafe_globals_in_checkpoint", "load", "location_tag", "mkdtemp", "normalize_storage_type",
+           "register_package", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",
+           "set_default_mmap_options", "skip_data", "storage_to_tensor_type", "validate_cuda_device",
+           "validate_hpu_device"]

@@ -3,8 +3,11 @@
 from ..memory import memory_held
 from ..mutation import allow_mutation_on_saved_tensors
 from ..saved_tensors import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
+from .devices import (
+    region_activation_memory_budget, set_override_stale_capture_stream, set_warn_on_accumulate_grad_stream_mismatch)
 from .edges import GradientEdge, Node, get_gradient_edge, increment_version, register_multi_grad_hook
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
-           "get_gradient_edge", "increment_version", "memory_held", "register_multi_grad_hook", "save_on_cpu",
-           "saved_tensors_hooks"]
+           "get_gradient_edge", "increment_version", "memory_held", "region_activation_memory_budget",
+           "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+           "set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"]

@@ -13,12 +13,14 @@ from .activation import _get_softmax_dim as _get_softmax_dim
 from .affine import *
 from .attention import *
 from .classes import *
+from .constants import *
 from .convolution import *
 from .ctc import *
 from .distance import *
 from .dropping import *
 from .embedding import *
 from .embedding import _no_grad_embedding_renorm_ as _no_grad_embedding_renorm_
+from .grouped import *
 from .loss import *
 from .margins import *
 from .multihead import *
@@ -37,4 +39,6 @@ from .unpooling import _unpool_output_size as _unpool_output_size
 __all__ = offered(globals())
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, inside={**_BORROWED, **{name: f"overrides:{name}" for name in (
-        "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}})
+        "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")},
+        **{name: f"_jit_internal:{name}" for name in (
+            "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "boolean_dispatch")}})

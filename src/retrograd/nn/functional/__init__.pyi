@@ -10,8 +10,12 @@ from builtins import int as _int
 from collections.abc import Callable
 from collections.abc import Sequence
 from typing import Any
+from retrograd.dtypes import dtype as _dtype
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.tensor import Tensor
+
+from retrograd.nn.functional.grouped import ScalingType as ScalingType
+from retrograd.nn.functional.grouped import SwizzleType as SwizzleType
 
 def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1,
@@ -119,6 +123,12 @@ def nll_loss(
     ignore_index: _int = -100, reduce: _bool | None = None, reduction: str = 'mean',
 ) -> Tensor: ...
 def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor: ...
+GRID_SAMPLE_INTERPOLATION_MODES: dict
+GRID_SAMPLE_PADDING_MODES: dict
+def assert_int_or_pair(arg: Any, arg_name: str, message: str) -> None: ...
+reproducibility_notes: dict
+sparse_support_notes: dict
+tf32_notes: dict
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1,
 ) -> Tensor: ...
@@ -151,6 +161,10 @@ def embedding_bag(
     input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: _float | None = None, norm_type: _float = 2,
     scale_grad_by_freq: _bool = False, mode: str = 'mean', sparse: _bool = False,
     per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None,
+) -> Tensor: ...
+def grouped_mm(
+    mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Tensor | None = None,
+    out_dtype: _dtype | None = None,
 ) -> Tensor: ...
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: _bool | None = None,
@@ -365,18 +379,19 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_t
     "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu",
     "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh",
     "tanhshrink", "threshold", "threshold_", "bilinear", "linear", "scaled_dot_product_attention", "cross_entropy",
-    "linear_cross_entropy", "nll_loss", "one_hot", "fold", "unfold", "ctc_loss", "cosine_similarity", "normalize",
-    "pairwise_distance", "pdist", "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d",
-    "feature_alpha_dropout", "embedding", "embedding_bag", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-    "gaussian_nll_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss",
-    "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
-    "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "triplet_margin_loss",
-    "triplet_margin_with_distance_loss", "multi_head_attention_forward", "batch_norm", "group_norm", "instance_norm",
-    "layer_norm", "local_response_norm", "rms_norm", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d",
-    "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool1d_with_indices",
-    "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "interpolate", "upsample",
-    "upsample_bilinear", "upsample_nearest", "affine_grid", "grid_sample", "fractional_max_pool2d",
-    "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
-    "max_unpool1d", "max_unpool2d", "max_unpool3d"]
+    "linear_cross_entropy", "nll_loss", "one_hot", "GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES",
+    "assert_int_or_pair", "reproducibility_notes", "sparse_support_notes", "tf32_notes", "fold", "unfold", "ctc_loss",
+    "cosine_similarity", "normalize", "pairwise_distance", "pdist", "alpha_dropout", "dropout", "dropout1d",
+    "dropout2d", "dropout3d", "feature_alpha_dropout", "embedding", "embedding_bag", "ScalingType", "SwizzleType",
+    "grouped_mm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss",
+    "kl_div", "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss", "cosine_embedding_loss",
+    "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss", "multilabel_margin_loss",
+    "multilabel_soft_margin_loss", "soft_margin_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss",
+    "multi_head_attention_forward", "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm",
+    "rms_norm", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d",
+    "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices",
+    "max_pool3d", "max_pool3d_with_indices", "interpolate", "upsample", "upsample_bilinear", "upsample_nearest",
+    "affine_grid", "grid_sample", "fractional_max_pool2d", "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d"]

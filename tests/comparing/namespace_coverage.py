@@ -1,0 +1,104 @@
+"""How many names of each of PyTorch's namespaces retrograd has, from the list of PyTorch's names in the package.
+
+Needs no PyTorch. Modules below a namespace are counted apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, NamedTuple
+
+import retrograd
+from retrograd.names import _table, remedies
+
+# Why names are missing. The first pattern that matches the whole name gives the reason.
+REASONS: dict[str, str] = {
+    "other devices and their libraries": r"torch\.(cuda|xpu|mps|mtia|accelerator|backends|numa|nativert)\b",
+    "the compiler of scripts, and its graphs":
+        r"torch\.(\w+Type|Block|Graph|Node|Value|Use|Code|Call\w+|Script\w*|Argument\w*|AliasDb|\w*Module|ConcreteM\w+|"
+        r"ErrorReport|Execution\w+|GraphExecutor\w+|FunctionSchema|IODescriptor|JITException|OperatorInfo|Tag|Capsule|"
+        r"CompilationUnit|Complete\w+|Future|Locking\w+|Logger\w+|Noop\w+|Static\w+|Tracing\w+|Benchmark\w+|"
+        r"Gradient|ThroughputBenchmark|AVG|SUM|FatalError|DeepCopyMemoTable|\w*erializationStorageContext|"
+        r"slice_inverse|"
+        r"Dispatch\w+|\w*DispatchKeyGuard|DisableTorchFunction\w*|PyTorchFile\w+|Sym\w+|sym_\w+|parse_\w+|import_ir\w*|"
+        r"merge_type\w+|unify_type_list|get_file_path|PRIVATE_OPS|FileCheck|classproperty|Type)$|torch\.\w+\.(slice_inver"
+        r"se|FileCheck|enable_reentrant_dispatch|redispatch_function|NestedIOFunction|common_notes)$",
+    "compiling and tracing": r"torch\.(_dynamo|compiler|fx|jit|library|onnx|package|export|func|vmap)\b",
+    "quantised tensors": r".*(quant|qint|quint|\.q_|\.q[A-Z]|QU?Int|Q[A-Z]|fbgemm|int_repr|qparams|per_(tensor|channel)"
+        r"|qscheme|moving_avg_obs|torch\.ao\b|\.intrinsic|\.qat$)",
+    "sparse, nested and packed tensors": r".*(sparse|(col|row)_indices|coalesce|(indices|values)(_copy)?$|dense_dim|"
+        r"jagged|padded_tensor|nested|masked|\.\w*s?s?p?addmm$|\.[hs]s?[mp]+m$|\.saddmm$|\.dsmm$)",
+    "other dtypes": r".*(bfloat16|BFloat16|float[48]_|bits?\d*(x\d)?$|\.u?int\d+$|complex32|chalf|hash_tensor|amp\b|"
+        r"autocast|GradScaler)",
+    "other devices and libraries": r".*(cudnn|miopen|mkldnn|xpu|ipu|mtia|record_stream|Stream|Event|stream)|"
+        r"torch\.nn\.functional\.scaled\w+|torch\.(batch_norm_\w+|init_num_threads|prepare_multiprocessing_environment)$",
+    "tools around programs": r"torch\.(utils|monitor|profiler|contrib|classes|futures|autograd\.profiler\w*)\b|"
+        r".*profiler\w*",
+    "obsolete in PyTorch": r"torch\.Tensor\.(reinforce|volatile|resize|resize_as)$",
+    "not built yet": r"torch\.Tensor\.(index|grad_dtype)$",
+}
+
+
+class Coverage(NamedTuple):
+    """A namespace: PyTorch's names without modules, those that retrograd has, and PyTorch's modules that it lacks."""
+
+    space: str
+    listed: list[str]
+    absent: list[str]
+    modules: list[str]
+    absent_modules: list[str]
+
+    @property
+    def share(self) -> float:
+        """The share of the names that retrograd has, in per cent."""
+        return 100 * (1 - len(self.absent) / len(self.listed)) if self.listed else 100.0
+
+
+def _home(space: str) -> Any:
+    return reduce(getattr, space.split(".")[1:], retrograd)
+
+
+def coverage(space: str) -> Coverage:
+    """What retrograd has of a namespace."""
+    home = _home(space)
+    names, modules = [], []
+    for name in sorted({*_table()[space]}):
+        (modules if name.endswith("/") else names).append(name.rstrip("/"))
+    names = [name for name in names if name not in modules]
+    return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules,
+                    [n for n in modules if not hasattr(home, n)])
+
+
+def everything() -> Iterator[Coverage]:
+    """Every namespace of the list that retrograd has."""
+    return map(coverage, _table())
+
+
+def reason(name: str) -> str:
+    """Why a whole name is missing, or what to use instead, or ''."""
+    found = next((why for why, pattern in REASONS.items() if re.match(pattern, name)), "")
+    return found or next((f"instead: {said}" for pattern, said in remedies()
+                          if re.fullmatch(pattern.replace(".", r"\.").replace("*", r".*"), name)), "")
+
+
+def _shown(names: list[str]) -> str:
+    return f"{len(names)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if len(names) <= 12 else "")
+
+
+def section() -> list[str]:
+    """The lines of the page."""
+    lines = ["## All namespaces", "",
+             "The names that PyTorch lists in each namespace that retrograd has, with classes. Modules below a",
+             "namespace are counted apart.", "",
+             "| namespace | names | modules | missing |", "|---|---|---|---|"]
+    for one in everything():
+        grouped: dict[str, list[str]] = {}
+        for name in one.absent:
+            grouped.setdefault(reason(f"{one.space}.{name}"), []).append(name)
+        said = "; ".join(f"{why or 'others'}: {_shown(names)}" for why, names in grouped.items())
+        have, below = len(one.listed) - len(one.absent), len(one.modules) - len(one.absent_modules)
+        lines += [f"| `{one.space}` | {have} of {len(one.listed)} ({one.share:.1f} %) | "
+                  f"{below} of {len(one.modules)} | {said} |"]
+    return [*lines, ""]
