@@ -48,8 +48,11 @@ def missing(module_name: str, names: Iterable[str], shown: str = "", modules: It
             return importlib.import_module(f"{module_name}.{name}")
         if name in inside:
             return resolve_name(f"{PACKAGE}.{inside[name]}")
+        caller = sys._getframe(1)
+        if caller.f_code.co_name == "_handle_fromlist":          # Python asks before it imports a module of this name
+            raise AttributeError(name)
         module = sys.modules.get(module_name)
-        if _is_import_from(sys._getframe(1)) and f"{module_name}.{name}" not in sys.modules:
+        if _is_import_from(caller) and f"{module_name}.{name}" not in sys.modules:
             # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
             message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
             raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
