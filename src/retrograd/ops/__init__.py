@@ -3,9 +3,12 @@
 Programs find the operators of PyTorch's core here, as `torch.ops.aten`.
 """
 
-from typing import TYPE_CHECKING
-
-from ..names import missing
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, (), inside={name: f"_ops:{name}" for name in ("aten", "prim")})
+    def __getattr__(name: str) -> Any:
+        # Without a hint: the import of each module of the table asks for its name first.
+        if name in ("aten", "prim"):
+            return getattr(import_module("retrograd._ops"), name)
+        raise AttributeError(f"'_Ops' object 'torch.ops' has no attribute {name!r}")
