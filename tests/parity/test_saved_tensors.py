@@ -165,9 +165,9 @@ UNNEEDED = {"BaddbmmBackward0.beta", "NativeBatchNormBackward0.input", "NativeBa
 # Made of other nodes than PyTorch's: windows over a signal are unfolded here, and there taken by strides; where PyTorch
 # writes over what a derivative needs, nothing is written here; what is joined to the ends of a dimension is sliced off
 # it in another order; eigenvectors that PyTorch's Function gives come from `eigh` here; a recurrent layer is one node
-# here; packed sequences and the cells' gates keep sizes under other names.
+# here; packed sequences and the cells' gates keep sizes under other names; the norms of a weight are computed again.
 RECURRENT = ("lstm", "gru", "rnn_", "pack_padded", "pad_packed")
-OTHER_FORMS = ("stft", "vander", "cond", "pad circular", "lobpcg", *RECURRENT)
+OTHER_FORMS = ("stft", "vander", "cond", "pad circular", "lobpcg", "_weight_norm", *RECURRENT)
 
 
 def saved(node: Any) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 # Arguments of these are cast to the lower precision.
 _LOWER_NAMES = """
     __matmul__ __rmatmul__ addbmm addmm baddbmm bmm conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d linear matmul mm prelu scaled_dot_product_attention vecdot
+    conv_transpose2d conv_transpose3d linear lstm matmul mm prelu rnn_relu rnn_relu_cell
+    rnn_tanh rnn_tanh_cell scaled_dot_product_attention vecdot
 """
 LOWER = frozenset(_LOWER_NAMES.split())
 
@@ -30,6 +31,9 @@ FLOAT32 = frozenset(_FLOAT32_NAMES.split())
 
 # Of the floating-point arguments of these, all are cast to float32 if one is float32.
 WIDEST = frozenset(["cat", "concat", "concatenate", "index_copy", "stack"])
+
+# These compute in the type of their last state. So does `lstm` of a packed sequence.
+BY_STATE = frozenset(["gru", "gru_cell", "lstm_cell"])
 
 # These are cast to float32 only with the options that are named: padding by copies of the input.
 COPYING = ("reflect", "replicate")

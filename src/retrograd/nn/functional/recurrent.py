@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...dtypes import I64, dtype as torch_dtype
+from ...dtypes import I64, dtype as torch_dtype, letter
 from ...ops.indexing.indexing import select
 from ...ops.networks import recurrent as ops
 from ...tensors.functions.networks.dropout import dropout as drop
@@ -207,11 +207,11 @@ def _lstm_layer(x: Any, states: Any, weights: Any, sizes: Any, reverse: bool) ->
 
 def _rnn_refuses(x: Any, states: Any, weights: Any, tanh: bool) -> None:
     """Raise PyTorch's error if a plain layer does not exist for the dtype of its input."""
-    if x._array.dtype.kind == "c" and not tanh:
+    if letter(x._array.dtype) == "c" and not tanh:
         raise NotImplementedError("clamp is not supported for complex types")
-    if x._array.dtype.kind == "b":
+    if letter(x._array.dtype) == "b":
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
-    if x._array.dtype.kind in "iu" and tanh:
+    if letter(x._array.dtype) in "iu" and tanh:
         linear(states[0].float(), weights[1], weights[3])     # the second step fails, since the state is no int
 
 
@@ -221,7 +221,7 @@ def _by(op: Callable[..., Any]) -> Callable[..., Any]:
     def layer(x: Any, states: Any, weights: Any, sizes: Any, reverse: bool) -> Any:
         if op is _gru:
             refuse_integers(x)
-        elif x._array.dtype.kind != "f":
+        elif letter(x._array.dtype) != "f":
             _rnn_refuses(x, states, weights, op is _rnn_tanh)
         return op(x, *weights[:4], *states, sizes, reverse)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...dtypes import letter
 from ...ops.networks.recurrent import gates_apart
 from ...tensors.functions.elementwise.elementary import tanh
 from ...tensors.recording.calls import recorded
@@ -41,8 +42,8 @@ def _check(input: Any, states: Sequence[Any], w_ih: Any, w_hh: Any) -> None:
 
 def refuse_integers(x: Any) -> None:
     """Raise PyTorch's error if gates with a sigmoid do not exist for the dtype of the input."""
-    if x._array.dtype.kind not in "fc":
-        if x._array.dtype.kind == "b":
+    if letter(x._array.dtype) not in "fc":
+        if letter(x._array.dtype) == "b":
             raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
         raise RuntimeError(f"result type Float can't be cast to the desired output type {x.dtype.legacy}")
 
