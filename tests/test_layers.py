@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("optimized", "compiler", "hub", "jit", "multiprocessing", "viz", "testing", "cuda", "accelerator",
      "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
      "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
-     "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse"),
+     "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse", "masked"),
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )

@@ -23,7 +23,7 @@ MODULES = (
     "torch.autograd.functional", "torch.autograd.graph", "torch.autograd.profiler", "torch.backends",
     "torch.compiler", "torch.cpu", "torch.cuda", "torch.distributions", "torch.distributions.constraints",
     "torch.distributions.transforms", "torch.distributions.utils", "torch.fft", "torch.functional",
-    "torch.fx", "torch.jit", "torch.linalg", "torch.mps", "torch.nn", "torch.nn.functional",
+    "torch.fx", "torch.jit", "torch.linalg", "torch.masked", "torch.mps", "torch.nn", "torch.nn.functional",
     "torch.nn.init", "torch.nn.modules", "torch.nn.utils", "torch.onnx", "torch.optim",
     "torch.optim.lr_scheduler", "torch.overrides", "torch.package", "torch.random", "torch.serialization",
     "torch.sparse", "torch.special", "torch.storage", "torch.testing", "torch.types", "torch.utils",
