@@ -202,6 +202,7 @@ if TYPE_CHECKING:
         hub as hub,
         jit as jit,
         library as library,
+        masked as masked,
         multiprocessing as multiprocessing,
         onnx as onnx,
         package as package,
@@ -226,14 +227,14 @@ __all__ += ["_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_seque
             "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
 _say_where([globals()[name] for name in __all__], __name__)
 _LATE = [
-    "__config__",
     "_VF",
+    "__config__",
     "_dynamo",
     "_jit_internal",
     "_ops",
     "_subclasses",
-    "_tensor_str",
     "_tensor",
+    "_tensor_str",
     "ao",
     "compiler",
     "distributed",
@@ -244,6 +245,7 @@ _LATE = [
     "hub",
     "jit",
     "library",
+    "masked",
     "multiprocessing",
     "onnx",
     "package",

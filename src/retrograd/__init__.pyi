@@ -50,6 +50,7 @@ from retrograd import hub as hub
 from retrograd import jit as jit
 from retrograd import library as library
 from retrograd import linalg as linalg
+from retrograd import masked as masked
 from retrograd import mps as mps
 from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn

@@ -12,19 +12,29 @@ from .nn.parameter import Parameter
 from .tensors.arguments.options import layout as Layout, sparse_coo
 from .tensors.face.storage import TypedStorage
 from .tensors.functions.creation.creation import empty
+from .tensors.functions.shapes.geometry import empty_strided
 from .tensors.functions.shapes.joining import cat
 from .tensors.functions.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from .tensors.tensor import Tensor
 
-__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_parameter",
-           "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor", "_rebuild_tensor_v2",
-           "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors", "_unflatten_dense_tensors"]
+__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_meta_tensor_no_storage",
+           "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor",
+           "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
+           "_unflatten_dense_tensors"]
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
     """A tensor on the memory of a typed storage, from an element on, with these sizes and strides."""
+    if storage.untyped().device.type == "meta":
+        return _rebuild_meta_tensor_no_storage(storage.dtype, size, stride, False)
     tensor: Any = empty(0, dtype=storage.dtype)
     tensor.set_(storage.untyped(), storage_offset, tuple(size), tuple(stride))
+    return tensor  # type: ignore[no-any-return]
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Tensor:
+    """A tensor on the device meta."""
+    tensor: Any = empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
     return tensor  # type: ignore[no-any-return]
 
 

@@ -1,11 +1,14 @@
-"""Devices by name: the CPU, where everything is computed, and other devices, which raise an error."""
+"""Devices by name: the CPU, where everything is computed; `meta`, without memory; others raise an error."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
+
+from .names import reached
 
 # PyTorch's device types, in its order. Programs may name types that are not available here.
 KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
@@ -59,15 +62,39 @@ class device:
         return device, (self.type, self.index)
 
     def __enter__(self) -> device:
-        """`with device("cpu"):` makes new tensors on the CPU, as always. Raises AssertionError for another device."""
-        checked(self)
+        """`with device("cpu"):` makes new tensors on the CPU, and `with device("meta"):` makes meta tensors.
+
+        Raises AssertionError for another device.
+        """
+        if not on_meta(self):
+            checked(self)
+        if on_meta(self) or Chosen.device != CPU:
+            Chosen.entered.append(reached("tensors.meta.public").enter(META if on_meta(self) else CPU))
+        else:
+            Chosen.entered.append(None)
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Do nothing: new tensors are on the CPU in any case."""
+        """Make new tensors again on the device of before."""
+        leave = Chosen.entered.pop()
+        if leave is not None:
+            leave()
 
 
 CPU = device("cpu")
+META = device("meta")
+
+
+class Chosen:
+    """The device of new tensors, and for each `with device(...)` that is entered the function that ends it, or None."""
+
+    device = CPU
+    entered: ClassVar[list[Callable[[], None] | None]] = []
+
+
+def on_meta(place: Any) -> bool:
+    """Whether this is the device of tensors without memory, or its name."""
+    return place[:4] == "meta" if type(place) is str else type(place) is device and place.type == "meta"
 
 
 @cache
@@ -95,6 +122,9 @@ def checked(spec: str | device | int | None) -> device:
             raise AssertionError("Torch not compiled with XPU enabled: retrograd computes on the CPU.")
         raise RuntimeError(f"PyTorch is not linked with support for {place.type} devices: retrograd computes on the "
                            "CPU.")
+    if place.type == "meta":
+        raise NotImplementedError("This function does not know the device 'meta': make the tensor on the CPU, and move "
+                                  "it with .to('meta').")
     if place.type != "cpu":
         raise AssertionError(
             f"Torch not compiled with CUDA enabled: retrograd computes on the CPU; '{place}' is not available here. "

@@ -12,6 +12,7 @@ from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
+from ..tensors.recording.overriding import NOBODY, Otherwise
 from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, plain
 
@@ -36,6 +37,9 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     `grad_tensors` are the cotangents, each with the shape of its tensor; a scalar may have None. The gradients of all
     tensors add up. Raises RuntimeError as `Tensor.backward` does.
     """
+    given = tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs
+    if Otherwise.handler is not None and Otherwise.handler(backward, given, {}) is not NOBODY:
+        return
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:

@@ -182,10 +182,10 @@ def row_major(array: Array) -> Array:
 
 def slowest_first(array: Array) -> list[int]:
     """The axes by falling strides. A repeated axis, with stride 0, keeps its place among the others."""
-    return _slowest_first(array.shape, [array.strides])
+    return by_falling_strides(array.shape, [array.strides])
 
 
-def _slowest_first(shape: Shape, operands: Sequence[Shape]) -> list[int]:
+def by_falling_strides(shape: Shape, operands: Sequence[Shape]) -> list[int]:
     """The axes by falling strides. Of two axes, the first operand that repeats neither decides which is slower."""
     order = [*range(len(shape))][::-1]
     for start in range(1, len(shape)):
@@ -226,7 +226,7 @@ def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
     if len(shape) < 2 or not out.size or (len(given) == 1 and 0 not in given[0].strides) or (
             out.flags.c_contiguous and all([a.flags.c_contiguous for a in given])):
         return out
-    order = _slowest_first(shape, [_broadcast_strides(a, shape) for a in given])
+    order = by_falling_strides(shape, [broadcast_strides(a, shape) for a in given])
     strides, step = [0] * len(shape), 1
     for axis in reversed(order):
         strides[axis] = step
@@ -238,7 +238,7 @@ def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
     return laid_out
 
 
-def _broadcast_strides(array: Array, shape: Shape) -> Shape:
+def broadcast_strides(array: Array, shape: Shape) -> Shape:
     """The strides of an operand that is broadcast to a shape."""
     missing = len(shape) - array.ndim
     return (0,) * missing + tuple([0 if n == 1 and m != 1 else stride

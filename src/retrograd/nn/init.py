@@ -65,6 +65,8 @@ def trunc_normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -
     def below(x: float) -> float:
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
+    if tensor.is_meta:
+        return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
              "incorrect.")
@@ -195,7 +197,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """
     if tensor.ndim < 2:
         raise ValueError(f"Only tensors with 2 or more dimensions are supported. This tensor has {tensor.ndim}.")
-    if tensor.numel() == 0:
+    if tensor.numel() == 0 or tensor.is_meta:
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
     drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator).numpy()

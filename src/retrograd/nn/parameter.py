@@ -8,11 +8,10 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
-from ..kernels.kinds import OtherArray
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, meta_of, note_layout, plain
+from ..tensors.state.base import TensorBase, meta_of, note_kind, plain
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
@@ -28,7 +27,7 @@ def _over(cls: type[Any], data: Any) -> Any:
                              "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = data._array, None, None
-    note_layout(leaf)
+    note_kind(leaf)
     if data._meta is not None and data._meta.inference:
         meta_of(leaf).inference = True
     return leaf
@@ -62,7 +61,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if (isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter)
-                and not isinstance(data._array, OtherArray)):
+                and isinstance(data._array, np.ndarray)):
             return _of_subclass(data, requires_grad)
         parameter = _over(cls, data)
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:

@@ -6,6 +6,7 @@ This module must not know any single optimizer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..autograd.grad_mode import enable_grad, no_grad
 from ..dtypes import NARROW
 from ..errors import user_site
 from ..modes import local
+from ..names import reached
 from ..ops.creation import full_beside
 from ..ops.framework import Op
 from ..tensors.recording.overriding import Otherwise
@@ -95,6 +97,14 @@ def like(array: Any) -> Any:
     return np.zeros_like(array) if local.thread.transform is None else full_beside(array, array.shape, array.dtype, 0)
 
 
+def without_numbers(optimizer: Optimizer) -> AbstractContextManager[Any]:
+    """A context in which an optimizer of meta tensors can step: it makes its state, and writes nothing."""
+    if any([p.is_meta for group in optimizer.param_groups for p in group["params"]]):
+        context: AbstractContextManager[Any] = reached("tensors.meta.public").stepping(optimizer)
+        return context
+    return nullcontext()
+
+
 class Scratch:
     """Memory to compute in: one array for each shape, dtype and purpose. The arrays are used again in every step."""
 
@@ -137,7 +147,7 @@ class SteppingOptimizer(Optimizer):
             return self._recorded_step(closure)
         loss = self._evaluated(closure)
         if Otherwise.handler is not None:                # a program that has made a sparse tensor
-            with sparse_steps.stepped(self, self._sparse_step):
+            with sparse_steps.stepped(self, self._sparse_step), without_numbers(self):
                 self._run(user_site(2))
             return loss
         self._run(user_site(2))

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from ..devices import device
-from ..names import PACKAGE, in_pytorch, public
+from ..names import PACKAGE, in_pytorch, public, reached
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 
 Storage = TypedStorage | UntypedStorage
@@ -87,6 +87,8 @@ def default_restore_location(storage: Storage, location: str) -> Storage:
     kind = location.partition(":")[0]
     if kind == "cuda":
         validate_cuda_device(location)
+    if kind == "meta":
+        return reached("tensors.meta.public").emptied(storage)  # type: ignore[no-any-return]
     if kind != "cpu":
         raise RuntimeError("don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
                            f"{location}). Pass map_location='cpu'.")

@@ -55,17 +55,19 @@ class _Pickler(pickle.Pickler):
         """How a tensor is made again. Other objects, and tensors with a way of their own, are pickled as usual."""
         if isinstance(obj, Layout):
             return _get_layout, (str(obj),)
-        if not isinstance(obj, TensorBase) or (
-                type(obj).__reduce_ex__ is not Tensor.__reduce_ex__ and not is_sparse(obj)):
+        if not isinstance(obj, TensorBase):
+            return NotImplemented
+        strided = not is_sparse(obj) and not obj.is_meta
+        if strided and type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
             return NotImplemented
         state = obj.__getstate__() if type(obj).__getstate__ is not object.__getstate__ else vars(obj)
         if isinstance(obj, Parameter):
-            data = plain(obj._array)
+            data = obj.detach() if obj.is_meta else plain(obj._array)
             if state:
                 return _utils._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
             return _utils._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
         rebuild, parts = _parts(obj)
-        if not state and (type(obj) is Tensor or is_sparse(obj)):
+        if not state and (type(obj) is Tensor or not strided):
             return rebuild, parts
         return _rebuild_from_type_v2, (rebuild, type(obj), parts, state)
 
@@ -75,6 +77,9 @@ def _parts(tensor: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     if is_sparse(tensor):
         flags = [tensor.is_coalesced()] if tensor.is_sparse else []
         return _utils._rebuild_sparse_tensor, (tensor.layout, (*parts_of(tensor), tensor.shape, *flags))
+    if tensor.is_meta:
+        return _utils._rebuild_meta_tensor_no_storage, (
+            tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
     layout: tuple[Any, ...] = (
         tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
     storage = tensor.untyped_storage()

@@ -59,6 +59,13 @@ def _tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bo
     return _utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, OrderedDict(), metadata)
 
 
+def _tensor_without_memory(element: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
+    """A tensor on the device meta, of the dtype with a name."""
+    if not isinstance(element, Name) or element.full not in _ELEMENTS:
+        raise ValueError("a tensor that no program saves")
+    return _utils._rebuild_meta_tensor_no_storage(_ELEMENTS[element.full], size, stride, requires_grad)
+
+
 def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any,
                      element: Any, metadata: Any = None) -> Any:
     """A tensor over an untyped storage, of the dtype with a name."""
@@ -106,6 +113,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_tensor_v3": _tensor_of_bytes,
     "torch._utils._rebuild_sparse_tensor": _utils._rebuild_sparse_tensor,
+    "torch._utils._rebuild_meta_tensor_no_storage": _tensor_without_memory,
     "torch.serialization._get_layout": _get_layout,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter_with_state,

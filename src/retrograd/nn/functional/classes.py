@@ -250,6 +250,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     classes = array_of("one_hot", tensor)
     if classes.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor. Convert with .long().")
+    if tensor.is_meta:
+        zeros: Tensor = tensor.new_zeros((*classes.shape, num_classes))
+        return zeros
     if not classes.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -110,7 +110,7 @@ class Recurrent(Module):
 
     def _first(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
         """States of zeros."""
-        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype)
+        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _forward(self, input: Any, hx: Any) -> Any:
         """The outputs and the last states for padded or packed sequences, or for one sequence without a batch."""
@@ -171,7 +171,7 @@ def one_step(cell: Any, function: Any, input: Tensor, states: Any, hidden: tuple
     batched = input.dim() == 2
     x = input if batched else input.unsqueeze(0)
     if states is None:
-        states = (zeros(x.shape[0], cell.hidden_size, dtype=x.dtype),) * len(hidden)
+        states = (zeros(x.shape[0], cell.hidden_size, dtype=x.dtype, device=x.device),) * len(hidden)
     elif not batched:
         states = tuple([state.unsqueeze(0) for state in states])
     after = function(x, states if len(hidden) > 1 else states[0], cell.weight_ih, cell.weight_hh, cell.bias_ih,

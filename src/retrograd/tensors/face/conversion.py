@@ -11,10 +11,10 @@ from numbers import Number
 from typing import Any
 
 from ... import dtypes
-from ...devices import checked, device as Device
+from ...devices import checked, device as Device, on_meta
 from ...dtypes import dtype as torch_dtype, letter
 from ...errors import warn
-from ...names import public as public_name
+from ...names import public as public_name, reached
 from ...ops import basic as ops
 from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from ..recording.calls import recorded
@@ -40,6 +40,8 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
     elif args:
         dtype, device, non_blocking, copy = positional(args, dtype, device, non_blocking, copy)
     if device is not None:
+        if on_meta(device):
+            return reached("tensors.meta.public").moved(self, dtype, copy, memory_format)  # type: ignore[no-any-return]
         checked(device)
     target = self._array.dtype if dtype is None else element_type("to", dtype)
     order = order_in("to", memory_format, self._array, "K")
@@ -57,7 +59,7 @@ def positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> 
     """The positional arguments of `to`: (dtype | other | device [, dtype]), then non_blocking and copy."""
     first, rest = args[0], args[1:]
     if isinstance(first, TensorBase):
-        dtype, device = torch_dtype.of[first._array.dtype], None
+        dtype, device = torch_dtype.of[first._array.dtype], first.device
     elif type(first) is torch_dtype or first in _BUILTIN:
         dtype = first
     elif first is None or isinstance(first, (str, Device, int)):

@@ -121,6 +121,11 @@ def sparse_text(parts: Mapping[str, Array], facts: Sequence[str], suffixes: Sequ
     return _with_suffixes(text, told, options.linewidth, indent, apart)
 
 
+def facts_text(text: str, facts: Sequence[str]) -> str:
+    """The text of a tensor without numbers: `text`, which begins it, then facts about it."""
+    return _with_suffixes(text, facts, _Current.options.linewidth, len("tensor("))
+
+
 def _shows_dtype(array: Array) -> bool:
     """Whether the dtype is shown, since the elements do not tell it. An empty tensor is float by default."""
     if array.size and array.dtype.kind == "c":

@@ -1,6 +1,6 @@
 """Settings of the whole process: the device of new tensors, and how kernels may compute.
 
-The only device is the CPU, and kernels give the same numbers in every run. So the settings are remembered and returned,
+Numbers are on the CPU, and kernels give the same numbers in every run. So the settings are remembered and returned,
 but change no number.
 """
 
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...devices import CPU, checked, device as Device
+from ...devices import META, Chosen, checked, device as Device, on_meta
 from ...dtypes import set_default_dtype
 from ...errors import warn
+from ...names import reached
 from ..recording.public import public
 from .legacy import BY_NAME, tensortype
 
@@ -27,17 +28,22 @@ class _Chosen:
 
 
 def get_default_device() -> Device:
-    """The device on which new tensors are made: the CPU.
+    """The device on which new tensors are made: the CPU, unless a program chose `meta`.
 
     >>> get_default_device()
     device(type='cpu')
     """
-    return CPU
+    return Chosen.device
 
 
 def set_default_device(device: Any) -> None:
-    """Set the device of new tensors. Raises AssertionError or RuntimeError for any device but the CPU and None."""
-    checked(device)
+    """Set the device of new tensors: the CPU, which None stands for, or `meta`.
+
+    Raises AssertionError or RuntimeError for any other device.
+    """
+    place = META if on_meta(device) else checked(device)
+    if place != Chosen.device:
+        reached("tensors.meta.public").choose(place)
 
 
 @public()

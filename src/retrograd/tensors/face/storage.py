@@ -25,7 +25,7 @@ from ..arguments.dims import array_of, kind_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import methods, public, public_property
-from ..state.base import TensorBase, edge_of, note_layout, set_edge, sharing
+from ..state.base import TensorBase, edge_of, note_kind, set_edge, sharing
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -130,6 +130,10 @@ class UntypedStorage(_Storage):
             return UntypedStorage._over(self._elements[index])
         return super().__getitem__(index)
 
+    def _of_type(self, dtype: np.dtype[Any]) -> Array:
+        """The memory as elements of a type."""
+        return self._elements.view(dtype)
+
     def copy_(self, source: UntypedStorage) -> UntypedStorage:
         """Copy the bytes of another storage. Raises RuntimeError if the sizes differ."""
         if len(source) != len(self):
@@ -165,7 +169,7 @@ class TypedStorage(_Storage):
     @classmethod
     def _of(cls, untyped: UntypedStorage, dtype: np.dtype[Any]) -> TypedStorage:
         storage = object.__new__(cls)
-        storage._untyped, storage._elements = untyped, untyped._elements.view(dtype)
+        storage._untyped, storage._elements = untyped, untyped._of_type(dtype)
         return storage
 
     def untyped(self) -> UntypedStorage:
@@ -346,7 +350,7 @@ def put_behind(tensor: Any, array: Array) -> None:
     lineage = new_lineage(array)
     inherit(lineage, tensor._array)
     tensor._array = lineage
-    note_layout(tensor)
+    note_kind(tensor)
 
 
 def data(self: TensorBase) -> TensorBase:
@@ -361,6 +365,9 @@ def set_data(self: TensorBase, value: Any) -> None:
     """
     if not isinstance(value, TensorBase):
         raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
+    if value.is_meta != self.is_meta:
+        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                           "incompatible tensor type. One of them is on the device meta.")
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "

@@ -13,7 +13,7 @@ from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
 from ..recording.overriding import torch_function
-from ..state.base import Results, TensorBase, meta_of, note_layout
+from ..state.base import Results, TensorBase, meta_of, note_kind
 
 S = TypeVar("S")
 _alias = recorded(alias)
@@ -47,7 +47,7 @@ def leaf_of(cls: type[Any], array: Any, requires_grad: bool = False, inference: 
     """A leaf of the class `cls` over an array; with `inference`, an inference tensor."""
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = array, None, None
-    note_layout(leaf)
+    note_kind(leaf)
     if requires_grad:
         meta_of(leaf).leaf = True
     if inference:

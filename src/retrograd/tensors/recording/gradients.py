@@ -303,6 +303,10 @@ def check_grad(tensor: Any, grad: Any) -> None:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
     if grad is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
+    if grad.is_meta != tensor.is_meta:
+        raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
+                           f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
+                           "the same device")
     if grad._array.dtype != tensor._array.dtype:
         raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a "
                            f"tensor with grad_dtype '{tensor.dtype.legacy}'. Convert it with .to({tensor.dtype!r}).")

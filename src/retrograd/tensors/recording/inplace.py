@@ -161,7 +161,7 @@ def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> 
         if transform is None:
             _put(op, target, arrays, options, out, into)
         else:
-            transform(op, partial(_over, op, into), (target, *arrays, *options), True)
+            transform(op, partial(write_over, op, into), (target, *arrays, *options), True)
     except (TypeError, ValueError) as error:
         raise explained(op, operands, error) from None
     written(x)
@@ -217,7 +217,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     return True
 
 
-def _over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
+def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
     """The part of a write beyond the seam, for NumPy arrays: compute the op, and write the result over `target`."""
     arrays, options, out = [*args[: op.arity]], args[op.arity:], None
     _check_overlaps(op, target, arrays)

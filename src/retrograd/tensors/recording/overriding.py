@@ -89,10 +89,21 @@ NOBODY: Any = object()
 class Otherwise:
     """Handles calls with tensors over other kinds of arrays than NumPy's, if no mode and no class does.
 
-    The package of sparse tensors fills it in when it is imported.
+    The packages of sparse tensors and of meta tensors add to it when they are imported.
     """
 
-    handler: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any] | None = None
+    handler: ClassVar[Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any] | None] = None
+
+    @classmethod
+    def add(cls, handler: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any]) -> None:
+        """Ask a handler, and those that were added before it if it returns NOBODY."""
+        before = cls.handler
+
+        def asked(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+            answer = handler(function, args, kwargs)
+            return answer if answer is not NOBODY or before is None else before(function, args, kwargs)
+
+        cls.handler = asked
 
 
 class _Switch:

@@ -25,8 +25,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...devices import on_meta
 from ...errors import PACKAGE
 from ...modes import local
+from ...names import reached
 from ..arguments import checking
 from ..arguments.reordering import reordered
 from ..arguments.schemas import SignatureOfSchema, of_method
@@ -120,6 +122,8 @@ class Public:
             raise
         if result is not NOBODY:
             return result
+        if "device" in kwargs and on_meta(kwargs["device"]):
+            return reached("tensors.meta.public").create(function, args, kwargs)
         observer = local.thread.observer
         if observer is None or not self.event:
             return self.compute(args, kwargs)
@@ -219,7 +223,8 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
     call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if Attention.inert and not (kwargs and not _usual(kwargs)):
+        if Attention.inert and not (
+                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
@@ -237,7 +242,8 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
     call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) in Attention.inert and not (kwargs and not _usual(kwargs)):
+        if args and type(args[0]) in Attention.inert and not (
+                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
@@ -263,7 +269,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             for x in kwargs.values():
                 if type(x) not in inert:
                     return call(args, kwargs)
-            if not _usual(kwargs):
+            if not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])):
                 return call(args, kwargs)
         elif not args:
             return call(args, kwargs)
@@ -283,7 +289,8 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
     call, refused, instead = facts.call, facts.refused, facts.instead
 
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if not args or type(args[0]) not in (list, tuple) or (kwargs and not _usual(kwargs)):
+        if not args or type(args[0]) not in (list, tuple) or (
+                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             return call(args, kwargs)
         inert = Attention.inert
         for x in args[0]:

@@ -187,6 +187,6 @@ def begin() -> None:
     for op in OWN:                                       # a rule may call them with dense tensors, too
         op.composition = partial(record, op)
     SparseLike.face = staticmethod(face)  # type: ignore[assignment]
-    Otherwise.handler = staticmethod(dispatch)
+    Otherwise.add(dispatch)
 
 

@@ -122,6 +122,14 @@ def note_layout(tensor: Any) -> None:
             tensor.__class__ = face(type(tensor))
 
 
+def note_kind(tensor: Any) -> None:
+    """`note_layout`. Also gives a tensor over a meta array, which may lie row by row, the class of such tensors."""
+    note_layout(tensor)
+    face = None if type(tensor._array) is np.ndarray else getattr(tensor._array, "face", None)
+    if face is not None:
+        tensor.__class__ = face(type(tensor))
+
+
 def edge_of(tensor: Any) -> Any:
     """The edge along which gradients for `tensor` flow; None if it does not require grad."""
     meta = tensor._meta

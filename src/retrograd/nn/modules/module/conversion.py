@@ -6,11 +6,12 @@ This module must not know how modules are called or saved.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....devices import checked
+from ....devices import checked, on_meta
 from ....dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....tensors.face.conversion import positional
 from ....tensors.face.swapping import swap_tensors
@@ -62,7 +63,10 @@ class Conversion(Members):
         Raises TypeError for any other dtype.
         """
         device, dtype, memory_format = target(*args, **kwargs)
-        checked(device)
+        moved = on_meta(device) or (device is not None and any([t.is_meta for t in chain(
+            self.parameters(), self.buffers())]))
+        if not on_meta(device):
+            checked(device)
         if dtype is not None and dtype.category < FLOATING:
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype!r}")
@@ -70,9 +74,11 @@ class Conversion(Members):
         def convert(tensor: Any) -> Any:
             wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
             order = memory_format if tensor.dim() in (4, 5) else None
+            if moved:
+                return _moved(tensor, device, wanted, order)
             return tensor if wanted is None and order is None else tensor.to(dtype=wanted, memory_format=order)
 
-        return self if dtype is None and memory_format is None else self._apply(convert)
+        return self if dtype is None and memory_format is None and not moved else self._apply(convert)
 
     def to_empty(self: T, *, device: Any, recurse: bool = True) -> T:
         """Give all parameters and buffers new memory on a device, without values. Returns the module.
@@ -133,6 +139,20 @@ class Conversion(Members):
         return self
 
 
+def _with_data(grad: Any, after: Any) -> Any:
+    """The gradient itself, with other memory."""
+    grad.data = after
+    return grad
+
+
+def _moved(tensor: Any, device: Any, dtype: Any, memory_format: Any) -> Any:
+    """A tensor on another device. Raises NotImplementedError if a meta tensor is to get numbers."""
+    if tensor.is_meta and not on_meta(device):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() "
+                                  "instead of torch.nn.Module.to() when moving module from meta to a different device.")
+    return tensor.to(device=device, dtype=dtype, memory_format=memory_format)
+
+
 def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     """What stands for a parameter after its conversion: the parameter itself, or a new one."""
     grad: Any = parameter.grad
@@ -142,7 +162,7 @@ def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     if ways.get_swap_module_params_on_conversion():
         parameter.grad = None
         swap_tensors(parameter, Parameter(after, parameter.requires_grad))
-    elif ways.get_overwrite_module_params_on_conversion():
+    elif ways.get_overwrite_module_params_on_conversion() or after.is_meta != parameter.is_meta:
         parameter = Parameter(after, parameter.requires_grad)
     else:
         parameter.data = after
@@ -151,5 +171,5 @@ def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     if ways.get_overwrite_module_params_on_conversion() or ways.get_swap_module_params_on_conversion():
         parameter.grad = grad_after.requires_grad_(grad.requires_grad)
     else:
-        grad.data = grad_after
+        parameter.grad = grad_after if grad_after.is_meta != grad.is_meta else _with_data(grad, grad_after)
     return parameter

@@ -212,6 +212,10 @@ class StateDict:
         if not is_lazy(value):
             if value.ndim == 0 and saved.shape == (1,):
                 saved = saved[0]
+            if value.is_meta and not saved.is_meta and not assign:
+                warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                     "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+                     "state dictionary to their corresponding key in the module instead of copying them in place?)")
             if saved.shape != value.shape:
                 return [f"size mismatch for {key}: copying a param with shape {saved.shape} from checkpoint, the shape "
                         f"in current model is {value.shape}."]

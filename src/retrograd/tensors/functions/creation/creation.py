@@ -17,6 +17,7 @@ from ....errors import PACKAGE, warn
 from ....kernels import layout as layouts
 from ....modes import local
 from ....ops import creation as ops
+from ....ops.basic import clone
 from ....ops.creation import full_beside
 from ...arguments.data import new_array
 from ...arguments.options import (
@@ -183,7 +184,10 @@ def _full_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
     """The array of `empty_as`, filled with the number `value`. If `value` is None, the array is not initialized."""
     if local.thread.transform is not None:
         full: Array = full_beside(array, array.shape, dtype, 0 if value is None else value)
-        return full
+        order = order_in("empty_like", memory_format, array, "K")
+        if order == "K" and not layouts.in_rows(array) and layouts.dense(array):
+            order = layouts.steps(array)
+        return clone.run(full, order) if isinstance(order, tuple) else full
     out = empty_as(array, dtype, memory_format)
     if value is not None:
         out.fill(value)

@@ -72,7 +72,7 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
         raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
     low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
     needed = array.itemsize * (1 + start + sum([(n - 1) * step for n, step in zip(sizes, strides)]))
-    if 0 not in sizes and needed > high - low:
+    if 0 not in sizes and needed > high - low and isinstance(array, np.ndarray):
         raise RuntimeError(f"setStorage: sizes {[*sizes]}, strides {[*strides]}, storage offset {start}, and itemsize "
                            f"{array.itemsize} requiring a storage size of {needed} are out of bounds for storage of "
                            f"size {high - low}")

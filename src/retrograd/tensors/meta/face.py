@@ -1,0 +1,299 @@
+"""The class of tensors on the device `meta`, and how calls of public functions with such tensors run."""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...devices import META, device as Device, on_meta
+from ...dtypes import default_floating, dtype as torch_dtype
+from ...kernels.layout import empty_strided, steps
+from ...kernels.meta import MetaArray, without_memory
+from ...modes import local
+from ..arguments.options import element_type, shape_of
+from ..face.printing import facts_text, parameter_text
+from ..face.storage import TypedStorage, UntypedStorage
+from ..face.subclassing import leaf_of
+from ..recording.overriding import NOBODY, Otherwise, disabled_torch_function_impl
+from ..state.base import TensorBase, meta_of, plain
+from .inference import infer, inferring
+from .refusals import NO_DATA, refuse
+
+
+class MetaMethods:
+    """What a tensor without memory has of its own."""
+
+    __slots__ = ()
+    __torch_function__ = staticmethod(disabled_torch_function_impl)
+    _array: Any
+
+    is_meta = True
+    is_cpu = False
+
+    @property
+    def device(self) -> Device:
+        """The device `meta`."""
+        return META
+
+    def item(self) -> NoReturn:
+        """Raises RuntimeError, since there are no numbers."""
+        if self._array.size != 1:
+            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        self._array.tolist()
+        raise AssertionError                                 # `tolist` raises
+
+    __int__ = __float__ = __complex__ = __index__ = item
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            said = "no values" if not self._array.size else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {said} is ambiguous")
+        self.item()
+
+    def tolist(self) -> NoReturn:
+        """Raises NotImplementedError, since there are no numbers."""
+        raise NotImplementedError(NO_DATA)
+
+    def cpu(self, memory_format: Any = None) -> NoReturn:
+        """Raises NotImplementedError, since there are no numbers."""
+        raise NotImplementedError(NO_DATA)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Raises TypeError, since there are no numbers."""
+        return self._array.__array__()
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._array.__array__()
+
+    def data_ptr(self) -> int:
+        """0, since there is no memory."""
+        return 0
+
+    def untyped_storage(self) -> MetaStorage:
+        """The storage that has a size, but no memory."""
+        return MetaStorage.of(self._array.base, self._array.nbytes)
+
+    @property
+    def data(self) -> Any:
+        """A tensor of the same geometry without history."""
+        this: Any = self
+        return this.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, MetaMethods):
+            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                               "incompatible tensor type. One of them is on the device meta.")
+        self._array = value._array
+
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Any:
+        """Give the tensor another size, row by row."""
+        self._array = without_memory(shape_of("resize_", sizes), self._array.dtype)
+        return self
+
+    def storage(self) -> TypedStorage:
+        """The storage that has a size, but no memory, as elements of the tensor's type."""
+        return TypedStorage._of(self.untyped_storage(), self._array.dtype)
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of the tensor's type, such as 'torch.meta.FloatTensor'; or the tensor in another type."""
+        this: Any = self
+        return this.to(dtype) if dtype is not None else f"torch.meta.{torch_dtype.of[self._array.dtype].legacy}Tensor"
+
+    def share_memory_(self) -> NoReturn:
+        """Raises RuntimeError, since there is no memory."""
+        raise RuntimeError("_share_fd_: only available on CPU. A meta tensor has no memory.")
+
+    def pin_memory(self, device: Any = None) -> NoReturn:
+        """Raises RuntimeError, since there is no memory."""
+        raise RuntimeError(f"cannot pin 'Meta{torch_dtype.of[self._array.dtype].legacy}Type' only dense CPU tensors "
+                           "can be pinned")
+
+    def __repr__(self, **options: Any) -> str:
+        text = text_of(self)
+        return parameter_text(text) if getattr(self, "_is_param", False) else text
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        this: Any = self
+        if id(self) not in memo:
+            if not this.is_leaf:
+                raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                                   "protocol at the moment. Copy a computed tensor with .clone(), or .detach() it "
+                                   "first.")
+            memo[id(self)] = new = rebuilt(plain_class(type(self)), *_parts(self), {})
+            if this.grad is not None:
+                meta_of(new).grad = copy.deepcopy(this.grad, memo)
+            vars(new).update({name: copy.deepcopy(value, memo) for name, value in vars(self).items()})
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return rebuilt, (plain_class(type(self)), *_parts(self), dict(vars(self)))
+
+
+def _parts(tensor: Any) -> tuple[Any, Any, Any, Any]:
+    """The arguments that make a meta tensor again: its shape, dtype and strides, and whether it requires grad."""
+    array = tensor._array
+    return array.shape, torch_dtype.of[array.dtype], steps(array), tensor.requires_grad
+
+
+def rebuilt(kind: Any, shape: tuple[int, ...], dtype: Any, strides: Any, requires_grad: bool, state: Any) -> Any:
+    """A meta tensor from its pickle."""
+    tensor = leaf_of(kind, without_memory(shape, element_type("tensor", dtype), strides), requires_grad)
+    vars(tensor).update(state)
+    return tensor
+
+
+class MetaStorage(UntypedStorage):
+    """A storage without memory: it has a size."""
+
+    __module__ = "retrograd.storage"
+    __slots__ = ("_base", "_size")
+    _base: Any
+    _size: int
+
+    @classmethod
+    def of(cls, base: Any, size: int) -> MetaStorage:
+        """The storage of meta arrays over `base`."""
+        storage = object.__new__(cls)
+        storage._base, storage._size = base, size
+        storage._elements = np.broadcast_to(np.zeros((), np.uint8), (size,))
+        return storage
+
+    def _of_type(self, dtype: Any) -> Any:
+        return np.broadcast_to(np.zeros((), dtype), (self._size // dtype.itemsize,))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MetaStorage) and self._base is other._base
+
+    __hash__ = UntypedStorage.__hash__
+
+    @property
+    def device(self) -> Device:
+        """The device `meta`."""
+        return META
+
+    def nbytes(self) -> int:
+        """The size that the memory would have."""
+        return self._size
+
+    __len__ = size = nbytes
+
+    def data_ptr(self) -> int:
+        """0, since there is no memory."""
+        return 0
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise NotImplementedError("Not available for 'meta' device type. The storage has no memory.")
+
+    def __repr__(self) -> str:
+        return f"...\n[torch.storage.UntypedStorage(device=meta) of size {self._size}]"
+
+
+def text_of(tensor: Any) -> str:
+    """The text of a meta tensor."""
+    array, node = tensor._array, tensor.grad_fn
+    facts = ["device='meta'", f"size={array.shape}"]
+    if array.dtype != default_floating():
+        facts.append(f"dtype={torch_dtype.of[array.dtype]!r}")
+    if node is not None:
+        facts.append(f"grad_fn=<{type(node).__name__}>")
+    elif tensor.requires_grad:
+        facts.append("requires_grad=True")
+    return facts_text("tensor(...", facts)
+
+
+# The classes of tensors over meta arrays, and the classes that they are derived from.
+_FACES: dict[type[Any], type[Any]] = {}
+
+
+@cache
+def face(kind: type[Any]) -> type[Any]:
+    """The class of a meta tensor that would be an instance of `kind` on the CPU."""
+    if issubclass(kind, MetaMethods):
+        return kind
+    made = types.new_class(kind.__name__, (MetaMethods, kind), {}, lambda body: body.update(
+        __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__))
+    _FACES[made] = kind
+    return made
+
+
+def plain_class(kind: type[Any]) -> type[Any]:
+    """The class that a class of `face` is derived from."""
+    return _FACES.get(kind, kind)
+
+
+def deep(values: Any) -> list[TensorBase]:
+    """The tensors in arguments, in lists, tuples and dicts too."""
+    found = []
+    for value in values:
+        if isinstance(value, TensorBase):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += deep(value)
+        elif isinstance(value, dict):
+            found += deep(value.values())
+    return found
+
+
+def faced(result: Any) -> Any:
+    """The result of a call. Each tensor over a meta array in it gets the class of such tensors."""
+    for tensor in deep([result]):
+        array: Any = tensor._array
+        if type(array) is MetaArray and type(tensor) not in _FACES:
+            kind: Any = type(tensor)
+            tensor.__class__ = face(kind)
+    return result
+
+
+def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a public function that was called with a meta tensor; NOBODY if no argument is one."""
+    given = deep((*args, *kwargs.values()))
+    if local.thread.transform is infer or not any([type(x) in _FACES for x in given]):
+        return NOBODY
+    name: str = function.__name__
+    refuse(function, name, args, kwargs, given)
+    device = kwargs.get("device")
+    if device is not None and not on_meta(device):
+        return _on_cpu(function, name, args, kwargs)
+    if name in ("to", "type_as") and len(args) > 1 and _leaves_meta(args[1]):
+        raise NotImplementedError(NO_DATA)
+    if device is not None:
+        kwargs = {key: value for key, value in kwargs.items() if key != "device"}
+    with inferring():
+        result = function(*args, **kwargs)
+    if name == "new_tensor":
+        return faced(plain(without_memory(result._array.shape, result._array.dtype)))  # type: ignore[arg-type]
+    return faced(result)
+
+
+def _leaves_meta(place: Any) -> bool:
+    """Whether an argument of `to` names the CPU."""
+    if isinstance(place, TensorBase):
+        return type(place) not in _FACES
+    return isinstance(place, (str, Device)) and not on_meta(place)
+
+
+def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a function that makes a tensor on the CPU of the size of a meta tensor. Raises NotImplementedError
+    for a function that would need its numbers.
+    """
+    if not (name.endswith("_like") or name.startswith("new_")):
+        raise NotImplementedError(NO_DATA)
+    array = args[0]._array
+    return function(plain(empty_strided(array.shape, steps(array), array.dtype)), *args[1:], **kwargs)
+
+
+def begin() -> None:
+    """Let tensors over meta arrays have their class, and send calls with them to `dispatch`."""
+    MetaArray.face = staticmethod(face)  # type: ignore[assignment]
+    Otherwise.add(dispatch)

@@ -1,0 +1,139 @@
+"""The transform for meta arrays: it finds the shape, the dtype and the strides of what an operator would compute.
+
+A view is taken of an array that has the geometry but no memory. The shapes of elementwise operators, products and
+convolutions follow from rules. All other operators compute on zeros, and their results are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import category, dtype as torch_dtype
+from ...kernels.meta import (
+    RULES,
+    MetaArray,
+    elementwise,
+    found_in,
+    replaced,
+    stand_in,
+    strided,
+    without_memory,
+    without_memory_like,
+)
+from ...modes import local
+from ...ops.basic import cast, look
+from ...ops.creation import drawn, drawn_beside, fresh, new_full
+from ...ops.framework import Op
+from ..arguments.generator import fork_rng
+from ..recording.inplace import write_over
+
+_RANDOM = (drawn, drawn_beside)
+
+
+@contextmanager
+def inferring() -> Iterator[None]:
+    """Have `infer` stand on the seam of this thread."""
+    thread = local.thread
+    before, thread.transform = thread.transform, infer
+    try:
+        yield
+    finally:
+        thread.transform = before
+
+
+def infer(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    """The results of an operator, as arrays without memory if one of its arguments is such an array."""
+    metas = found_in(args)
+    if not metas:
+        return call(*args)
+    if write:
+        return _check_write(op, args[1:], args[0]) if getattr(call, "func", None) is write_over else None
+    if op is look:
+        return args[0]
+    if op is new_full:
+        return without_memory(tuple(args[1]), np.dtype(args[2]))
+    if op is fresh:
+        return without_memory_like(args[0])
+    if op.view:
+        return _viewed(op, call, args, metas)
+    rule = RULES.get(op.name)
+    if rule is not None and all(a is None or hasattr(a, "shape") for a in args[:op.arity]):
+        return rule(*args)
+    if op is cast:
+        return elementwise([args[0]], np.dtype(args[1]))
+    if op.kind in ("elementwise", "constant") and op.outputs == ("out",) and not op.variadic:
+        found = _elementwise(op, args)
+        if found is not None:
+            return found
+    with fork_rng():
+        return _computed(call, args)
+
+
+def _elementwise(op: Op, args: tuple[Any, ...]) -> MetaArray | None:
+    """The result of an elementwise operator; None if the operator turns out to be none."""
+    result = elementwise(_arrays(args), np.float32)
+    small = _small(op, args)
+    fits = small.shape == tuple([min(n, 2) for n in result.shape])
+    return elementwise(_arrays(args), small.dtype) if fits else None
+
+
+def _arrays(args: tuple[Any, ...]) -> list[Any]:
+    return [a for a in args if isinstance(a, (np.ndarray, MetaArray))]
+
+
+def _small(op: Op, args: tuple[Any, ...]) -> Any:
+    """The result for zeros, at most two in each dimension."""
+    small = [np.zeros([min(n, 2) for n in a.shape], a.dtype) if isinstance(a, (np.ndarray, MetaArray)) else a
+             for a in args]
+    return small[0] if op.kernel in _RANDOM else op.compute(*small)
+
+
+def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], metas: list[MetaArray]) -> Any:
+    """The views that an operator takes."""
+    x = metas[0]
+    if op.name == "as_strided":
+        return strided(x, tuple(args[1]), tuple(args[2]), args[3] or 0)
+    found = call(*replaced(args, lambda array: array.like))
+    if type(found) is tuple:
+        return tuple([x.seen(part) for part in found])
+    return x.seen(found)
+
+
+def _computed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """What a kernel makes of zeros or, if it refuses them, of ones and identity matrices."""
+    try:
+        found = call(*replaced(args, stand_in))
+    except Exception:
+        try:
+            found = call(*replaced(args, lambda array: stand_in(array, unit=True)))
+        except Exception:
+            found = None
+        if found is None:
+            raise
+    return replaced_by_meta(found)
+
+
+def replaced_by_meta(found: Any) -> Any:
+    """The results of a kernel, without memory."""
+    if isinstance(found, np.ndarray):
+        return without_memory_like(found)
+    if type(found) in (list, tuple):
+        return type(found)([replaced_by_meta(part) for part in found])
+    return found
+
+
+def _check_write(op: Any, args: tuple[Any, ...], target: Any) -> None:
+    """Refuse a result that does not fit the memory that it would be written to. Nothing is written."""
+    arrays = _arrays(args)
+    if op.kind not in ("elementwise", "constant") or op.kernel in _RANDOM or op.variadic or len(arrays) < 2:
+        return
+    shape, dtype = elementwise(arrays, target.dtype).shape, _small(op, args).dtype
+    if shape != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
+    if category(dtype) > category(target.dtype) and op.name not in ("copy", "fill"):
+        have, want = torch_dtype.of[dtype].legacy, torch_dtype.of[target.dtype].legacy
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")

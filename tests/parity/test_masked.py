@@ -1,0 +1,69 @@
+"""torch.masked here and in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch as pytorch
+
+import retrograd
+
+_X = [[1.5, -5.0, 3.0, 0.25], [4.0, 2.0, 6.0, -1.0], [0.5, 7.0, -2.0, 3.5]]
+_MASKS = [None, [[True, False, True, True], [False, True, False, True], [True, True, True, True]],
+          [[True, False, True, True], [False, False, False, False], [True, True, False, True]],
+          [True, False, True, True]]
+_REDUCTIONS = ["sum", "mean", "amax", "amin", "prod", "std", "var", "argmax", "argmin", "logsumexp", "median", "norm"]
+_SAME_SHAPE = ["cumsum", "cumprod", "softmax", "log_softmax", "softmin", "normalize"]
+
+
+def _call(torch: Any, name: str, data: Any, mask: Any, dtype: str, dim: Any, **options: Any) -> Any:
+    x = torch.tensor(data, dtype=getattr(torch, dtype), requires_grad=dtype.startswith("float"))
+    given = (2.0, dim) if name == "normalize" else (2.0, dim) if name == "norm" else (dim,)
+    out = getattr(torch.masked, name)(x, *given, mask=None if mask is None else torch.tensor(mask), **options)
+    if x.requires_grad and out.requires_grad:
+        out.nan_to_num(0, 0, 0).sum().backward()
+    grad = None if x.grad is None else x.grad.tolist()
+    return out.detach().double().tolist(), str(out.dtype).split(".")[-1], tuple(out.shape), grad
+
+
+def _compare(name: str, mask: Any, dtype: str, dim: Any, **options: Any) -> None:
+    data = [[int(v) for v in row] for row in _X] if dtype.startswith("int") else _X
+    try:
+        expected = _call(pytorch, name, data, mask, dtype, dim, **options)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            _call(retrograd, name, data, mask, dtype, dim, **options)
+        return
+    found = _call(retrograd, name, data, mask, dtype, dim, **options)
+    assert found[1:3] == expected[1:3]
+    for a, b in zip(found[::3], expected[::3], strict=True):
+        if b is not None:
+            pytorch.testing.assert_close(pytorch.tensor(a), pytorch.tensor(b), equal_nan=True)
+
+
+@pytest.mark.parametrize("mask", _MASKS)
+@pytest.mark.parametrize("name", _REDUCTIONS)
+def test_reductions(name: str, mask: Any) -> None:
+    for dtype in ("float32", "float64", "int32", "int64"):
+        for dim in (None, 0, 1, -1) if name != "median" else (0, 1, -1):
+            _compare(name, mask, dtype, dim)
+            _compare(name, mask, dtype, dim, keepdim=True)
+    if not name.startswith(("arg", "median")):
+        _compare(name, mask, "float32", (0, 1))
+
+
+@pytest.mark.parametrize("mask", _MASKS)
+@pytest.mark.parametrize("name", _SAME_SHAPE)
+def test_results_of_the_shape_of_the_input(name: str, mask: Any) -> None:
+    for dtype in ("float32", "float64"):
+        for dim in (0, 1, -1):
+            _compare(name, mask, dtype, dim)
+
+
+def test_logaddexp() -> None:
+    results = []
+    for torch in (pytorch, retrograd):
+        x, m = torch.tensor(_X), torch.tensor(_MASKS[1])
+        results.append(torch.masked.logaddexp(x, x.flip(0), input_mask=m, other_mask=~m).tolist())
+    assert results[0] == results[1]
