@@ -228,6 +228,7 @@ class Packed(list[Any]):
 # out, results that are no tensors that require grad, an LU made again, functions that PyTorch composes of others,
 # out-variants.
 PACKED_APART = tuple(name.strip() for name in """
+    _weight_norm
     div floor
     div trunc
     erfinv

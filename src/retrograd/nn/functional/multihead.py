@@ -103,8 +103,9 @@ def _in_projection_packed(q: Tensor, k: Tensor, v: Tensor, w: Tensor,
     if k is v:
         weights: Any = w.split([size, 2 * size])
         biases: Any = (None, None) if b is None else b.split([size, 2 * size])
+        queries = linear(q, weights[0], biases[0])
         parts = _taken_apart(linear(k, weights[1], biases[1]), 2, size)
-        return linear(q, weights[0], biases[0]), parts[0], parts[1]
+        return queries, parts[0], parts[1]
     weights, biases = w.chunk(3), _biases(b)
     return linear(q, weights[0], biases[0]), linear(k, weights[1], biases[1]), linear(v, weights[2], biases[2])
 
