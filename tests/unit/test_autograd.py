@@ -24,7 +24,9 @@ def test_the_public_names_are_exact_and_exist() -> None:
     assert sorted(functional.__all__) == ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
     assert sorted(graph.__all__) == [
         "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
-        "increment_version", "memory_held", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
+        "increment_version", "memory_held", "region_activation_memory_budget", "register_multi_grad_hook",
+        "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream",
+        "set_warn_on_accumulate_grad_stream_mismatch"]
     assert callable(gradcheck)
     assert callable(gradgradcheck)
 

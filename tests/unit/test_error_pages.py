@@ -14,7 +14,7 @@ import pytest
 from showing import pages
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
-# Where the sentences of autograd stand. A profile is about programs, and not about derivatives.
+# Where the sentences of autograd stand. Profiles, counts and devices are about programs, and not about derivatives.
 _OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/resizing",
                "recording/saved_values", "recording/saving", "state/base", "state/inference",
                "state/refusals", "tensor")
@@ -23,13 +23,14 @@ MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("
                                     *(PACKAGE / "utils" / f"{name}.py" for name in _OF_UTILS),
                                     *PACKAGE.glob("nn/modules/module/*hooks.py"),
                                     *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
-           if not path.stem.startswith("profiler")]
+           if not path.stem.startswith(("profiler", "operation_counts", "devices"))]
 
 # Sentences that are on no page, each with the reason. A sentence is found by its beginning.
 LEFT_OUT = {
     "<{}": "a repr, and no error",
     "`{}`, written over the tensor itself": "a docstring",
     "The backward of `{}`": "a docstring",
+    "attempting to assign a gradient with device type": "of the device meta, whose tensors are few programs' own",
     "cannot pickle": "of copying, which is no part of autograd",
     "no saved value was written to": "an assertion that no program reaches",
     "an input whose shape is asked for": "an assertion that no program reaches",
