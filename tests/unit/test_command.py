@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import re
 import signal
 import subprocess
 import sys
