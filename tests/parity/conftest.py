@@ -1,5 +1,6 @@
 """The tests in this folder compare with real PyTorch. Without it, or with another release, they fail; none skips."""
 
+import pytest
 import torch
 
 import retrograd
@@ -17,3 +18,9 @@ torch.backends.opt_einsum.enabled = False
 # A warning that is given once a process would come in whichever test runs first.
 torch.set_warn_always(True)
 retrograd.set_warn_always(True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _checked_parameters() -> None:
+    """PyTorch's compiler switches the checks of all distributions off for the process."""
+    torch.distributions.Distribution.set_default_validate_args(True)
