@@ -170,3 +170,8 @@ def test_a_module_is_called_with_other_parameters() -> None:
     assert result.tolist() == [3]
     assert given["weight"].grad.tolist() == [[1]]
     assert layer.weight.grad is None
+
+
+def test_norms_of_another_dtype_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="expected scalar type BFloat16 but found Float"):
+        torch._weight_norm(torch.ones(3, 4, dtype=torch.bfloat16), torch.ones(3, 1))

@@ -249,8 +249,14 @@ def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
     >>> torch._weight_norm(torch.tensor([[3., 4.], [6., 8.]]), torch.tensor([[1.], [5.]]))
     tensor([[0.6000, 0.8000],
             [3.0000, 4.0000]])
+
+    Raises RuntimeError if the slices are whole rows or columns and the two dtypes differ.
     """
-    if dim in (0, array_of("_weight_norm", v).ndim - 1):
+    directions, norms = array_of("_weight_norm", v), array_of("_weight_norm", g, "g")
+    if dim in (0, directions.ndim - 1):
+        if directions.dtype != norms.dtype:
+            raise RuntimeError(f"expected scalar type {legacy(directions)} but found {legacy(norms)}. "
+                               "Convert the norms to the dtype of the directions.")
         return _weight_norm_interface(v, g, dim)
     return v * (g / norm_except_dim(v, 2, dim))
 
