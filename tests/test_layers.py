@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.state",),
     ("tensors.arguments",),
     ("tensors.recording",),
+    ("tensors.transforms",),
     ("tensors.functions",),
     ("tensors.face",),
     ("tensors",),

@@ -34,14 +34,15 @@ class ThreadState:
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "hooks_refused", "inference", "observer", "passes", "quiet", "run",
-                 "transform", "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "grad", "hooks_refused", "inference", "levels", "observer", "passes",
+                 "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
         self.grad = True
         self.hooks_refused: str | None = None
         self.inference = False
+        self.levels: tuple[Any, ...] = ()                  # of transforms, outermost first
         self.observer: Any = None
         self.passes = 0
         self.transform: Transform | None = None

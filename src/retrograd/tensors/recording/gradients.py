@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...graph.anomaly import CheckedPass
+from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
 from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
@@ -99,12 +100,14 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    # If a transform is on, the rules compute with tensors, so that each of their ops passes the seam.
-    recorder = RECORDER if create_graph or thread.transform is not None else None
+    # If a transform is on, or the pass may cross into one, the rules compute with tensors, so that each of their ops
+    # passes the seam.
+    recorder = RECORDER if create_graph or thread.transform is not None or crossings else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
     grad, outer = thread.grad, thread.walk
+    levels, transform, watchers = thread.levels, thread.transform, thread.watchers
     thread.grad = create_graph
     thread.passes += 1
     try:
@@ -116,6 +119,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
                 callback()
     finally:
         thread.grad, thread.walk = grad, outer
+        thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 

@@ -1,0 +1,1 @@
+"""Transforms of functions: tangents beside memory, batches behind tensors, and the levels that both nest in."""

@@ -1,0 +1,84 @@
+"""An array with hidden axes: one NumPy array that holds a sample for each place of a batch, or of nested batches.
+
+To everybody but its levels, a batched array has the shape of a sample. The hidden axes lead, in the order of the
+levels, so the axis of the innermost level becomes the first axis of an ordinary array when its level is taken off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.layout import offset_of
+
+Array = np.ndarray[Any, Any]
+
+
+def _no_numbers(what: str) -> Callable[..., Any]:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(what)
+
+    return refuse
+
+
+ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
+        "PyTorch internals, please file a bug report.")
+
+
+class Batched:
+    """An array of samples. `levels` are those of its leading axes; `array` holds all samples."""
+
+    __slots__ = ("__weakref__", "array", "levels", "like")
+    __array_ufunc__ = None
+
+    def __init__(self, levels: tuple[Any, ...], array: Array) -> None:
+        self.levels, self.array, hidden = levels, array, len(levels)
+        # A NumPy array with the geometry of a sample: the first sample, or no sample at all.
+        self.like = np.lib.stride_tricks.as_strided(array, array.shape[hidden:], array.strides[hidden:])
+
+    shape = property(lambda self: self.array.shape[len(self.levels):])
+    dtype = property(lambda self: self.array.dtype)
+    ndim = property(lambda self: self.array.ndim - len(self.levels))
+    size = property(lambda self: self.like.size)
+    itemsize = property(lambda self: self.array.itemsize)
+    nbytes = property(lambda self: self.like.nbytes)
+    strides = property(lambda self: self.array.strides[len(self.levels):])
+    flags = property(lambda self: self.like.flags)
+    base = property(lambda self: self.array)
+    offset = property(lambda self: offset_of(self.array))
+    item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = _no_numbers(ITEM)
+
+
+def parts(array: Any) -> tuple[Array, tuple[Any, ...]]:
+    """The NumPy array behind an array, and the levels of its leading axes."""
+    return (array.array, array.levels) if type(array) is Batched else (array, ())
+
+
+def joined(levels: tuple[Any, ...], array: Array) -> Any:
+    """The array with these levels for its leading axes, in any order."""
+    if not levels:
+        return array
+    ordered = tuple(sorted(levels))
+    if ordered != levels:
+        array = array.transpose(*[levels.index(level) for level in ordered], *range(len(levels), array.ndim))
+    return Batched(ordered, array)
+
+
+def shown(array: Any, level: Any) -> Any:
+    """The array with the axis of its innermost level, which must be `level`, as an ordinary first axis."""
+    hidden = array.levels[:-1]
+    return Batched(hidden, array.array) if hidden else array.array
+
+
+def hidden(array: Any, level: Any) -> Batched:
+    """The array with its first axis as that of `level`, which is the innermost level."""
+    array, levels = parts(array)
+    return Batched((*levels, level), array)
+
+
+def is_batched(array: Any, level: Any) -> bool:
+    """Whether an array has an axis of the level."""
+    return type(array) is Batched and level in array.levels

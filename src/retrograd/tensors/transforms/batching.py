@@ -1,0 +1,133 @@
+"""Batches: what an operator makes of arrays with a hidden axis.
+
+Elementwise operators align the ranks of their operands. A view of a batch is the same view of each sample, so it is
+found from one sample and the strides. Operators with dims have their dims shifted (`families`), and products become
+stacks of products. Any other operator is called once for each sample, and the results are stacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ops.framework import Op
+from ...ops.indexing.indexing import select
+from ...ops.joining import stack
+from ..state.base import TensorBase, plain
+from .batched import Batched, hidden, is_batched, joined, parts, shown
+from .families import FAMILIES
+from .levels import Level, below, in_effect, with_level
+from .randomness import RANDOM, draw
+
+RULES: dict[str, Callable[..., Any]] = FAMILIES
+
+
+class BatchLevel(Level):
+    """One application of `vmap`, over `size` samples. `randomness` says what random numbers may differ."""
+
+    __slots__ = ("randomness", "size")
+
+    def __init__(self, size: int, randomness: str) -> None:
+        super().__init__()
+        self.size, self.randomness = size, randomness
+
+    def concerned(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """Whether an operand has an axis of this level, or random numbers are to be drawn."""
+        if op.kernel in RANDOM:
+            return True
+        for arg in args:
+            if type(arg) is Batched:
+                if arg.levels[-1] is self:
+                    return True
+            elif type(arg) in (list, tuple) and any([is_batched(a, self) for a in arg]):
+                return True
+        return None
+
+    def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
+        """The results for all samples."""
+        if op.kernel in RANDOM:
+            return draw(self, op, call, args, write)
+        if op.view and not write:
+            return _viewed(call, args)
+        if op.composition is not None:
+            with in_effect(with_level(self)):
+                found = op.composition(*[plain(a) if hasattr(a, "strides") else a for a in args])
+            return found._array if isinstance(found, TensorBase) else tuple([part._array for part in found])
+        if write:
+            return self._write(op, call, args)
+        if op.kind in ("elementwise", "constant"):
+            found = below(op, call, aligned(args, self))
+        else:
+            rule = RULES.get(op.name)
+            found = NotImplemented if rule is None else rule(self, op, args)
+            if found is NotImplemented:
+                return self._looped(op, call, args)
+        return self._hidden(found)
+
+    def _hidden(self, found: Any) -> Any:
+        return tuple([hidden(part, self) for part in found]) if type(found) is tuple else hidden(found, self)
+
+    def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """The results of one call for each sample, stacked."""
+        results = [below(op, call, self._sample(args, i)) for i in range(self.size)]
+        if not results:
+            raise RuntimeError(f"vmap: {op.name} of a batch without samples is not known")
+        if type(results[0]) is tuple:
+            return tuple([self._stacked([*column]) for column in zip(*results, strict=True)])
+        return self._stacked(results)
+
+    def _stacked(self, samples: list[Any]) -> Any:
+        return hidden(stack.run(samples, 0), self)
+
+    def _sample(self, value: Any, i: int) -> Any:
+        if is_batched(value, self):
+            return select.run(shown(value, self), 0, i)
+        if type(value) in (list, tuple):
+            return type(value)([self._sample(part, i) for part in value])
+        return value
+
+    def _write(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Write over each sample. What is the same for all samples cannot hold what differs."""
+        if not is_batched(args[0], self):
+            raise RuntimeError(
+                f"vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
+                f"extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+                f"`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
+                f"arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
+                f"instead. The operator is {op.name}_.")
+        if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
+            below(op, call, aligned(args, self), True)
+        else:
+            for i in range(self.size):
+                below(op, call, self._sample(args, i), True)
+
+
+def aligned(args: tuple[Any, ...], level: Any) -> list[Any]:
+    """The arguments, with the axis of the level first and the other axes in line with each other."""
+    rank = max([a.ndim for a in args if hasattr(a, "strides")])
+    found = []
+    for a in args:
+        if is_batched(a, level):
+            missing, a = rank - a.ndim, shown(a, level)
+            if missing:
+                array, levels = parts(a)
+                lead = len(levels) + 1
+                a = joined(levels, array[(*[slice(None)] * lead, *[None] * missing)])
+        found.append(a)
+    return found
+
+
+def _viewed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The views of all samples, by the view of one."""
+    x = args[0]
+    found = call(x.like, *args[1:])
+    return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
+
+
+def _spread(x: Batched, view: Any) -> Batched:
+    lead = len(x.levels)
+    array = np.lib.stride_tricks.as_strided(view, (*x.array.shape[:lead], *view.shape),
+                                            (*x.array.strides[:lead], *view.strides), writeable=view.flags.writeable)
+    return Batched(x.levels, array)

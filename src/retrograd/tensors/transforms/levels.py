@@ -1,0 +1,88 @@
+"""The levels of transforms, and the function that stands on the seam while a level is in effect.
+
+A *level* is one application of a transform: one `jvp`, one `vmap`, one `forward_ad.dual_level`. Levels nest. Each level
+has its own number, so the tangents of two levels never mix. `ThreadState.levels` holds the levels in effect, outermost
+first. A call of an operator is interpreted by the innermost level that it concerns. That level computes with the
+levels below it in effect, so it never meets itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...modes import local
+
+_next_number = itertools.count(1).__next__
+
+
+class Level:
+    """One application of a transform. `number` orders the levels: an inner level has a higher number."""
+
+    __slots__ = ("__weakref__", "number")
+
+    def __init__(self) -> None:
+        self.number = _next_number()
+
+    def __lt__(self, other: Level) -> bool:
+        return self.number < other.number
+
+    def gave_a_tangent(self, array: Any) -> bool:
+        """Whether the last write at this level made the memory of the array one with a tangent."""
+        return False
+
+    def concerned(self, op: Any, args: tuple[Any, ...]) -> Any:
+        """What the level knows of the arguments; None if they do not concern the level."""
+        raise NotImplementedError
+
+    def interpret(self, op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
+        """The results of a call that concerns the level. The levels below are in effect; `known` is of `concerned`."""
+        raise NotImplementedError
+
+
+def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    """The transform on the seam: hand a call to the innermost level that it concerns."""
+    thread = local.thread
+    levels = thread.levels
+    try:
+        while thread.levels:
+            level = thread.levels[-1]
+            put(thread.levels[:-1])
+            known = level.concerned(op, args)
+            if known is not None:
+                return level.interpret(op, call, args, write, known)
+        return call(*args)
+    finally:
+        put(levels)
+
+
+def put(levels: Sequence[Level]) -> None:
+    """Have exactly these levels be in effect."""
+    thread = local.thread
+    thread.levels = tuple(levels)
+    thread.transform = interpret if levels else None
+
+
+def below(op: Any, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
+    """Make a call with the levels that are in effect."""
+    transform = local.thread.transform
+    return call(*args) if transform is None else transform(op, call, tuple(args), write)
+
+
+@contextmanager
+def in_effect(levels: Sequence[Level]) -> Iterator[None]:
+    """Have exactly these levels be in effect for a while."""
+    before = local.thread.levels, local.thread.transform
+    put(levels)
+    try:
+        yield
+    finally:
+        local.thread.levels, local.thread.transform = before
+
+
+def with_level(level: Level) -> tuple[Level, ...]:
+    """The levels in effect, and this level among them."""
+    levels: tuple[Level, ...] = local.thread.levels
+    return levels if level in levels else tuple(sorted((*levels, level)))
