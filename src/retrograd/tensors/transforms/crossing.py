@@ -67,8 +67,12 @@ def _edge(tensor: Any) -> Any:
 def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
     """A tensor over an array, recorded as made from the tensors."""
     edges = tuple([_edge(tensor) for tensor in tensors])
-    recording = any([edge is not None for edge in edges])
-    return with_edge(array, kind(level, edges, array.shape, array.dtype) if recording else None)
+    if not any([edge is not None for edge in edges]):
+        return with_edge(array, None)
+    result = with_edge(array, kind(level, edges, array.shape, array.dtype))
+    with in_effect(with_level(level)):
+        _lifting(result._edge, (result,), tensors, level)
+    return result
 
 
 # Tangents
@@ -217,18 +221,25 @@ class Lift(Crossing):
 
 
 def _levels_of(array: Any) -> set[Any]:
-    """The levels in effect of which an array is: those of its hidden axes, and those with a tangent for it."""
-    if not hasattr(array, "strides"):
-        return set()
-    return {*parts(array)[1], *[level for level in local.thread.levels if isinstance(level, ForwardLevel)
-                                and level.shadows.tangent(array) is not None]}
+    """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
+    found = {*parts(array)[1]} if hasattr(array, "strides") else set()
+    for level in local.thread.levels:
+        if isinstance(level, ForwardLevel) and level not in found and hasattr(array, "strides"):
+            tangent = level.shadows.tangent(array)
+            if tangent is not None:
+                found |= {level, *_levels_of(tangent)}
+    return found
 
 
-def _lifting(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
-    """Put a border on each edge of a new node that leads to a value outside of a level of the results."""
+def _lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
+    """Put a border on each edge of a new node that leads to a value outside of a level of the results.
+
+    `own` is the level of which the node is a border itself.
+    """
     if not isinstance(results[0], TensorBase):            # a view taken again, which is of its base's levels
         return
     of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
+    of_results.discard(own)
     if not of_results:
         return
     edges = [*node.edges]

@@ -25,7 +25,7 @@ _INDEFINITE = ("The factorization could not be completed because the input is no
 
 def _followed(x: Any) -> bool:
     """Whether a gradient may be needed. Its rule needs the vectors as well as the values."""
-    return local.thread.grad and requires(x)
+    return local.thread.transform is not None or (local.thread.grad and requires(x))
 
 
 # Cholesky
