@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
+from ..tensors import transforms
 from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
 from ..tensors.recording.overriding import NOBODY, Otherwise
@@ -132,7 +133,7 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
         found = _single(roots, targets, [crossing.enter_batch(level, c, 0) for c in cotangents], retain_graph=retain_graph,
                         materialize_grads=False, **options)
     absent = [plain(np.zeros(input_edge(t).shape, input_edge(t).dtype)) if materialize else None for t in targets]
-    return tuple([none if g is None else crossing.leave_batch(level, g, 0) for g, none in zip(found, absent)])
+    return tuple([none if g is None else crossing.leave_batch(level, g, 0) for g, none in zip(found, absent, strict=True)])
 
 
 def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:
