@@ -130,10 +130,11 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
     crossing = transforms.crossing
     level = transforms.batching.BatchLevel(sizes[0] if sizes else 0, "error")
     with crossing.entered(level):
-        found = _single(roots, targets, [crossing.enter_batch(level, c, 0) for c in cotangents], retain_graph=retain_graph,
-                        materialize_grads=False, **options)
+        rows = [crossing.enter_batch(level, c, 0) for c in cotangents]
+        found = _single(roots, targets, rows, retain_graph=retain_graph, materialize_grads=False, **options)
     absent = [plain(np.zeros(input_edge(t).shape, input_edge(t).dtype)) if materialize else None for t in targets]
-    return tuple([none if g is None else crossing.leave_batch(level, g, 0) for g, none in zip(found, absent, strict=True)])
+    return tuple([none if g is None else crossing.leave_batch(level, g, 0)
+                  for g, none in zip(found, absent, strict=True)])
 
 
 def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:
