@@ -170,14 +170,22 @@ def enter_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
 def leave_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
     """The tensor with the hidden axis of the level as an ordinary dim."""
     array = tensor._array
-    array = shown(array, level) if is_batched(array, level) else expand.run(array, (level.size, *array.shape))
+    if not is_batched(array, level):                       # the same for all samples
+        repeated = CALLS[expand](tensor, (level.size, *array.shape))
+        return CALLS[permute](repeated, _from_first_to(dim, array.ndim + 1)) if dim else repeated
+    array = shown(array, level)
     if dim:
-        rest = iter(range(1, array.ndim))
-        array = permute.run(array, tuple([0 if d == dim else next(rest) for d in range(array.ndim)]))
+        array = permute.run(array, _from_first_to(dim, array.ndim))
     result = _made(LeaveBatch, level, array, tensor)
     if result._edge is not None:
         result._edge.dim = dim
     return result
+
+
+def _from_first_to(dim: int, rank: int) -> tuple[int, ...]:
+    """The order of dims that moves the first dim to the place `dim`."""
+    rest = iter(range(1, rank))
+    return tuple([0 if d == dim else next(rest) for d in range(rank)])
 
 
 class EnterBatch(Crossing):
