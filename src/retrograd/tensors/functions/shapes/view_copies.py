@@ -157,7 +157,8 @@ def _apart(op: Op, input: Any, shown: tuple[Any, ...], dim: int) -> tuple[Any, .
     axis = axis_of("", dim, input._array.ndim)
     parts: tuple[Any, ...] = op(input, tuple([part._array.shape[axis] for part in shown]), axis)
     for part in parts:
-        part._array = new_lineage(part._array)
+        if not local.thread.levels:                        # a level knows memory by its owner
+            part._array = new_lineage(part._array)
     return parts
 
 
