@@ -189,7 +189,10 @@ def format_as(self: TensorBase, spec: str) -> str:
 @public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
     """A tensor over the same memory without history. A write to either changes both, and their versions count it."""
-    return sharing(input, input._array)  # type: ignore[no-any-return]
+    array = input._array
+    for level in local.thread.levels:
+        array = level.constant(array)
+    return sharing(input, array)  # type: ignore[no-any-return]
 
 
 @public(method=True)
@@ -201,6 +204,8 @@ def detach_(input: TensorBase) -> TensorBase:
     if meta is not None:
         set_leaf(meta, False)
     input._edge = None
+    for level in local.thread.levels:
+        input._array = level.constant(input._array)
     return input
 
 

@@ -6,7 +6,7 @@ only. Every other view of that memory gets its new edge when it is next used (`r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -219,12 +219,17 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
 
 def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
     """The part of a write beyond the seam, for NumPy arrays: compute the op, and write the result over `target`."""
-    arrays, options, out = [*args[: op.arity]], args[op.arity:], None
-    _check_overlaps(op, target, arrays)
-    if into is None:
-        out = op.compute(*args)
-        _check_result(out, target)
+    arrays, options = [*args[: op.arity]], args[op.arity:]
+    out = op.compute(*args) if into is None else None
+    check_write(op, target, out, args)
     _put(op, target, arrays, options, out, into)
+
+
+def check_write(op: Op, target: Any, out: Any, args: Sequence[Any]) -> None:
+    """Refuse a write of `out`, the result of the op for `args`, if it does not fit the memory, or overlaps."""
+    _check_overlaps(op, target, [*args[: op.arity]])
+    if out is not None:
+        _check_result(out, target)
 
 
 def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, out: Any,

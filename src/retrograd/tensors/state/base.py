@@ -160,6 +160,17 @@ def requires(tensor: Any) -> bool:
     return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
 
 
+def moves(tensor: Any) -> bool:
+    """Whether a tensor has a tangent, at any level of forward mode that is in effect."""
+    return any([level.moves(tensor._array) for level in local.thread.levels])
+
+
+def followed(tensor: Any) -> bool:
+    """Whether derivatives by a tensor may be needed: a gradient will be recorded, or the tensor has a tangent."""
+    thread = local.thread
+    return (thread.grad and requires(tensor)) or (bool(thread.levels) and moves(tensor))
+
+
 def stands_as_leaf(tensor: Any) -> bool:
     """Whether no recorded operation made the tensor, by its present edge. Like PyTorch, it renews no view."""
     return tensor._edge is None

@@ -18,17 +18,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...graph.crossings import Crossing
-from ...graph.versions import inherit, new_lineage
 from ...modes import local
 from ...ops.creation import full_beside
 from ...ops.reductions import sum_dim
 from ...ops.shape import expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
-from .batched import Batched, hidden, is_batched, parts, shown
+from .batched import hidden, is_batched, parts, shown
 from .batching import BatchLevel
 from .forward import ForwardLevel, fresh_copy
 from .levels import Level, in_effect, put, with_level
+from .shadows import alike
 
 _CROSSED = "levels that were crossed"
 
@@ -78,20 +78,10 @@ def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
 # Tangents
 
 
-def _alike(array: Any) -> Any:
-    """The array, as memory of its own for shadows; in the same place if no level below has a tangent for it."""
-    if local.thread.levels:
-        return fresh_copy(array)
-    physical, levels = parts(array)
-    alone = new_lineage(physical)
-    inherit(alone, physical)
-    return Batched(levels, alone) if levels else alone
-
-
 def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
     """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype, or None for zero."""
     with in_effect(_others(level)):
-        array = _alike(primal._array)
+        array = alike(primal._array)
         if tangent is not None:
             level.shadows.give(array, fresh_copy(tangent._array))
     return _made(MakeDual, level, array, primal, tangent)
@@ -104,7 +94,7 @@ def _others(level: Level) -> Sequence[Any]:
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
     with in_effect(_others(level)):
-        array = _alike(tensor._array)
+        array = alike(tensor._array)
     return _made(PrimalPart, level, array, tensor)
 
 

@@ -22,12 +22,12 @@ from ...ops.framework import Op
 from ...ops.shape import expand
 from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
-from ..recording.inplace import write_over
+from ..recording.inplace import check_write, write_over
 from ..state.base import TensorBase, edge_of, plain
 from .batched import parts
 from .levels import Level, below, in_effect, with_level
 from .products import PRODUCTS
-from .shadows import Shadows
+from .shadows import Shadows, apart, put_over
 
 # Arrays as operands, or nothing. Options are looked at by nobody.
 Tangents = list[Any]
@@ -64,6 +64,14 @@ class ForwardLevel(Level):
             found.append(t)
         return found if some else None
 
+    def moves(self, array: Any) -> bool:
+        """Whether an array has a tangent."""
+        return self.shadows.tangent(array) is not None
+
+    def constant(self, array: Any) -> Any:
+        """The same memory without a tangent."""
+        return apart(array) if self.moves(array) else array
+
     def gave_a_tangent(self, array: Any) -> bool:
         """Whether the last write at this level was to memory that had no tangent before: that of the array."""
         return self.gained is not None and self.gained is owner_of(parts(array)[0])
@@ -90,13 +98,15 @@ class ForwardLevel(Level):
         """Write a result over memory, and its tangent over the shadow of the memory."""
         target = args[0]
         if getattr(call, "func", None) is write_over:
-            given = args[1:]
-            _, tangent = pushed(op, op.compute, given, known[1:])
-        elif op is copy:
-            tangent = known[1]
+            out, tangent = pushed(op, op.compute, args[1:], known[1:])
+            if call.args[1] is None and target.flags.writeable:        # type: ignore[attr-defined]
+                check_write(op, target, out, args[1:])
+                copy.write(put_over, target, out)
+            else:
+                below(op, call, args, True)
         else:
-            _, tangent = pushed(op, op.compute, args, known)
-        below(op, call, args, True)
+            tangent = known[1] if op is copy else pushed(op, op.compute, args, known)[1]
+            below(op, call, args, True)
         if target.dtype not in DIFFERENTIABLE:
             return
         had = self.shadows.tangent(target) is not None

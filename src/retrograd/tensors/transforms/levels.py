@@ -29,6 +29,14 @@ class Level:
     def __lt__(self, other: Level) -> bool:
         return self.number < other.number
 
+    def moves(self, array: Any) -> bool:
+        """Whether an array has a tangent at this level."""
+        return False
+
+    def constant(self, array: Any) -> Any:
+        """The same memory without a tangent at this level."""
+        return array
+
     def gave_a_tangent(self, array: Any) -> bool:
         """Whether the last write at this level made the memory of the array one with a tangent."""
         return False

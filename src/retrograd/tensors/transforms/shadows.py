@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE
+from ...graph.versions import count_with, new_lineage
 from ...kernels.layout import address, owner_of
 from ...modes import local
 from ...ops.basic import copy
@@ -44,6 +45,8 @@ class Shadow:
 
     def _window(self, array: Any, offset: int) -> Any:
         (sizes, strides), memory = self.lead, self.memory
+        if not array.size:                                 # which may lie behind the end of the memory
+            return np.empty((*sizes, *array.shape), array.dtype)
         return np.ndarray((*sizes, *array.shape), array.dtype, memory, offset, (*strides, *array.strides))
 
 
@@ -109,12 +112,26 @@ class Shadows:
     def _write(view: Any, tangent: Any) -> None:
         """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
         if type(view) is Batched or local.thread.levels or type(tangent) is Batched:
-            copy.write(_put, view, tangent)
+            copy.write(put_over, view, tangent)
         else:
             np.copyto(view, tangent, casting="unsafe")
 
 
-def _put(view: Any, tangent: Any) -> None:
+def alike(array: Any) -> Any:
+    """The array, as memory of its own for shadows; in the same place if no level in effect has a tangent for it."""
+    return copy.run(array, "K") if local.thread.levels else apart(array)
+
+
+def apart(array: Any) -> Any:
+    """The same memory, as memory of its own for shadows. Writes to either are counted together."""
+    physical, levels = parts(array)
+    alone = new_lineage(physical)
+    count_with(alone, physical)
+    return Batched(levels, alone) if levels else alone
+
+
+def put_over(view: Any, tangent: Any) -> None:
+    """Write an array over another, for NumPy arrays."""
     np.copyto(view, tangent, casting="unsafe")
 
 
