@@ -38,7 +38,7 @@ def ways(t: Any) -> dict[str, Way]:
 
     def backward(f: Curve) -> Curve:
         def derivative(x: Any) -> Any:
-            x = x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+            x = x.view_as(x) if x.requires_grad else x.view_as(x).requires_grad_()
             out = f(x)
             if not out.requires_grad:
                 return t.zeros_like(x)

@@ -18,7 +18,7 @@ from ..modes import local
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
-from ..tensors.state.base import edge_of
+from ..tensors.state.base import edge_of, with_edge
 from ..tensors.tensor import Tensor
 from ..utils._pytree import PyTree, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, replaced, tensors_in, transforming, with_aux
@@ -40,7 +40,13 @@ def _tracked(x: Tensor) -> Tensor:
     if local.thread.grad and x.requires_grad:
         aliased: Tensor = CALLS[alias](x)
         return aliased
-    return x.detach().requires_grad_()
+    return _without_history(x).requires_grad_()
+
+
+def _without_history(x: Tensor) -> Tensor:
+    """The tensor without its graph. Unlike `detach`, it keeps the tangents of transforms around this one."""
+    alone: Tensor = with_edge(x._array, None)
+    return alone
 
 
 class _Run:
@@ -77,7 +83,7 @@ class _Run:
 
     def outside(self, tree: PyTree) -> PyTree:
         """Tensors that the function returned, as they are outside: recorded only if something outside is."""
-        return tree if self.further else mapped(Tensor.detach, tree)
+        return tree if self.further else mapped(_without_history, tree)
 
     def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *, keep: bool = False) -> Any:
         """The gradients of the arguments, in the structure of the arguments; zeros where there are none."""

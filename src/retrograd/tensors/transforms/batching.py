@@ -63,7 +63,10 @@ class BatchLevel(Level):
         return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
 
     def _hidden(self, found: Any) -> Any:
-        return tuple([hidden(part, self) for part in found]) if type(found) is tuple else hidden(found, self)
+        """Results with the axis of the level first, as results of samples. Kernels leave some results empty."""
+        if type(found) is tuple:
+            return tuple([part if part.shape[:1] != (self.size,) else hidden(part, self) for part in found])
+        return hidden(found, self)
 
     def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The results of one call for each sample, stacked."""
