@@ -15,7 +15,7 @@ from ...dtypes import NARROW, legacy
 from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
-from ..state.base import Results, TensorBase, requires, set_leaf, sharing
+from ..state.base import Results, TensorBase, constant, requires, set_leaf, sharing
 from .printing import repr_of
 
 Array = np.ndarray[Any, Any]
@@ -172,7 +172,9 @@ def text_of(self: TensorBase) -> str:
         name = "Invalid"
     kind = type(self).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
-    text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
+    facts = [fact for level in local.thread.levels for fact in level.facts(self)]
+    text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix,
+                   facts=facts)
     return f"Parameter({text})" if prefix != "tensor(" and getattr(self, "_is_param", False) else text
 
 
@@ -189,10 +191,7 @@ def format_as(self: TensorBase, spec: str) -> str:
 @public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
     """A tensor over the same memory without history. A write to either changes both, and their versions count it."""
-    array = input._array
-    for level in local.thread.levels:
-        array = level.constant(array)
-    return sharing(input, array)  # type: ignore[no-any-return]
+    return sharing(input, constant(input._array))  # type: ignore[no-any-return]
 
 
 @public(method=True)
@@ -204,8 +203,7 @@ def detach_(input: TensorBase) -> TensorBase:
     if meta is not None:
         set_leaf(meta, False)
     input._edge = None
-    for level in local.thread.levels:
-        input._array = level.constant(input._array)
+    input._array = constant(input._array)
     return input
 
 

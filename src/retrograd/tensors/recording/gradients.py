@@ -29,7 +29,7 @@ from ...ops.basic import cast, copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import TensorBase, edge_of, plain, requires, with_edge
+from ..state.base import TensorBase, constant, edge_of, plain, requires, with_edge
 from .calls import recorded
 from .dependences import tied
 from .inplace import check_writable, over
@@ -235,7 +235,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                            "was used to compute the differentiated tensor; its grad_fn is "
                            f"{leaf._edge.node.name()}.")
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
-        g, recorder = None if g is None else g._array, None
+        g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
         with _accumulation:
             held = meta.grad

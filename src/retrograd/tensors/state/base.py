@@ -165,6 +165,13 @@ def moves(tensor: Any) -> bool:
     return any([level.moves(tensor._array) for level in local.thread.levels])
 
 
+def constant(array: Any) -> Any:
+    """The same memory without tangents, at any level."""
+    for level in local.thread.levels:
+        array = level.constant(array)
+    return array
+
+
 def followed(tensor: Any) -> bool:
     """Whether derivatives by a tensor may be needed: a gradient will be recorded, or the tensor has a tangent."""
     thread = local.thread

@@ -18,7 +18,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...graph.crossings import Crossing
+from ...kernels.indexing.indexing import overlaps
 from ...modes import local
+from ...ops.basic import copy
 from ...ops.creation import full_beside
 from ...ops.reductions import sum_dim
 from ...ops.shape import expand, permute
@@ -38,8 +40,8 @@ def entered(level: Level) -> Iterator[None]:
     """Have a level be in effect, above those that are."""
     thread = local.thread
     watchers = thread.watchers
-    if _lifting not in watchers:
-        thread.watchers = (*watchers, _lifting)
+    if lifting not in watchers:
+        thread.watchers = (*watchers, lifting)
     try:
         with in_effect(with_level(level)):
             yield
@@ -52,8 +54,8 @@ def _enter_again(level: Level, walk: Any) -> None:
     thread = local.thread
     walk.notes.setdefault(_CROSSED, set()).add(level)
     put(with_level(level))
-    if _lifting not in thread.watchers:
-        thread.watchers = (*thread.watchers, _lifting)
+    if lifting not in thread.watchers:
+        thread.watchers = (*thread.watchers, lifting)
 
 
 def _crossed(level: Level, walk: Any) -> bool:
@@ -71,7 +73,7 @@ def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
         return with_edge(array, None)
     result = with_edge(array, kind(level, edges, array.shape, array.dtype))
     with in_effect(with_level(level)):
-        _lifting(result._edge, (result,), tensors, level)
+        lifting(result._edge, (result,), tensors, level)
     return result
 
 
@@ -80,20 +82,23 @@ def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
 
 def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
     """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype, or None for zero."""
-    with in_effect(_others(level)):
-        array = alike(primal._array)
+    with in_effect(others(level)):
+        array = primal._array
+        # Elements that coincide in memory may have different tangents.
+        array = copy.run(array, "K") if overlaps(parts(array)[0]) else alike(array)
         if tangent is not None:
             level.shadows.give(array, fresh_copy(tangent._array))
     return _made(MakeDual, level, array, primal, tangent)
 
 
-def _others(level: Level) -> Sequence[Any]:
+def others(level: Level) -> Sequence[Any]:
+    """The levels in effect without this level."""
     return [each for each in local.thread.levels if each is not level]
 
 
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
-    with in_effect(_others(level)):
+    with in_effect(others(level)):
         array = alike(tensor._array)
     return _made(PrimalPart, level, array, tensor)
 
@@ -101,7 +106,7 @@ def primal_part(level: ForwardLevel, tensor: Any) -> Any:
 def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
     """The tangent of a tensor at the level, zeros if it is zero."""
     array = tensor._array
-    with in_effect(_others(level)):
+    with in_effect(others(level)):
         tangent = level.shadows.tangent(array)
         tangent = full_beside(array, array.shape, array.dtype, 0) if tangent is None else fresh_copy(tangent)
     return _made(TangentPart, level, tangent, tensor)
@@ -131,6 +136,9 @@ class PrimalPart(Crossing):
         g = cotangents[0]
         zeros = plain(full_beside(g._array, g._array.shape, g._array.dtype, 0))
         return (make_dual(self.level, zeros, g),)
+
+
+MakeDual.__name__, PrimalPart.__name__ = "ViewBackward0", "Identity"      # as in PyTorch
 
 
 class TangentPart(Crossing):
@@ -185,7 +193,7 @@ class EnterBatch(Crossing):
     dim: int
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        with in_effect(_others(self.level)):
+        with in_effect(others(self.level)):
             return (leave_batch(self.level, cotangents[0], self.dim),)
 
 
@@ -214,7 +222,7 @@ class Lift(Crossing):
             return (g,)
         if isinstance(self.level, ForwardLevel):
             return (tangent_part(self.level, g),)
-        with in_effect(_others(self.level)):
+        with in_effect(others(self.level)):
             return (CALLS[sum_dim](leave_batch(self.level, g, 0), (0,), False, None),)
 
 
@@ -229,10 +237,11 @@ def _levels_of(array: Any) -> set[Any]:
     return found
 
 
-def _lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
-    """Put a border on each edge of a new node that leads to a value outside of a level of the results.
+def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
+    """The watcher of recorded nodes while a level is in effect.
 
-    `own` is the level of which the node is a border itself.
+    Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level
+    of which the node is a border itself.
     """
     if not isinstance(results[0], TensorBase):            # a view taken again, which is of its base's levels
         return

@@ -17,17 +17,21 @@ from ...dtypes import DIFFERENTIABLE
 from ...kernels.layout import owner_of
 from ...modes import local
 from ...ops.basic import cast, copy
-from ...ops.creation import fresh, full_beside
+from ...ops.creation import full_beside
+from ...ops.elementwise.arithmetic import copy as copy_elements
 from ...ops.framework import Op
-from ...ops.shape import expand
+from ...ops.shape import expand, unsafe_view
 from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
 from ..recording.inplace import check_write, write_over
 from ..state.base import TensorBase, edge_of, plain
-from .batched import parts
+from .batched import Batched, parts
 from .levels import Level, below, in_effect, with_level
 from .products import PRODUCTS
 from .shadows import Shadows, apart, put_over
+
+# The kernels of copies. Who writes a copy may write it in another shape.
+COPIES = (copy.kernel, copy_elements.kernel)
 
 # Arrays as operands, or nothing. Options are looked at by nobody.
 Tangents = list[Any]
@@ -66,7 +70,7 @@ class ForwardLevel(Level):
 
     def moves(self, array: Any) -> bool:
         """Whether an array has a tangent."""
-        return self.shadows.tangent(array) is not None
+        return type(array) in (np.ndarray, Batched) and self.shadows.tangent(array) is not None
 
     def constant(self, array: Any) -> Any:
         """The same memory without a tangent."""
@@ -105,7 +109,12 @@ class ForwardLevel(Level):
             else:
                 below(op, call, args, True)
         else:
-            tangent = known[1] if op is copy else pushed(op, op.compute, args, known)[1]
+            if op.kind == "operator" and not op.steps:
+                raise NotImplementedError(f"Trying to use forward AD with {op.name} that does not support it because "
+                                          "it has not been implemented yet.")
+            tangent = known[1] if op.kernel in COPIES else pushed(op, op.compute, args, known)[1]
+            if tangent is not None and tangent.size == target.size and tangent.shape != target.shape:
+                tangent = unsafe_view.run(tangent, target.shape)
             below(op, call, args, True)
         if target.dtype not in DIFFERENTIABLE:
             return
@@ -141,7 +150,7 @@ def fresh_copy(tangent: Any) -> Any:
 def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, Any]:
     """The results of an operator, and their tangents: None for zero, a tuple for several results."""
     if not op.steps:
-        return below(op, call, args), (fresh_copy(tangents[0]) if op is fresh else None)
+        return below(op, call, args), None
     product = PRODUCTS.get(op.name)
     if product is not None and product.fits(op, args):
         return below(op, call, args), product.tangent(op, args, tangents)

@@ -37,6 +37,10 @@ class Level:
         """The same memory without a tangent at this level."""
         return array
 
+    def facts(self, tensor: Any) -> list[str]:
+        """What the text of a tensor tells about it at this level."""
+        return []
+
     def gave_a_tangent(self, array: Any) -> bool:
         """Whether the last write at this level made the memory of the array one with a tangent."""
         return False
@@ -53,7 +57,7 @@ class Level:
 def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to the innermost level that it concerns."""
     thread = local.thread
-    levels = thread.levels
+    levels, transform = thread.levels, thread.transform
     try:
         while thread.levels:
             level = thread.levels[-1]
@@ -63,7 +67,7 @@ def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
                 return level.interpret(op, call, args, write, known)
         return call(*args)
     finally:
-        put(levels)
+        thread.levels, thread.transform = levels, transform
 
 
 def put(levels: Sequence[Level]) -> None:
