@@ -13,15 +13,22 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.elementwise.arithmetic import overwrite
+from ...ops.basic import clone, copy
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.joining import stack
+from ...ops.view_copies import COPIES
+from ..recording.inplace import write_over
 from ..state.base import TensorBase, plain
 from .batched import Batched, hidden, is_batched, shown
 from .families.operands import aligned
 from .families.table import rule_of
 from .levels import Level, below, in_effect, with_level
 from .randomness import RANDOM, draw
+
+# The view that each operator copies.
+VIEWS = {op: view for view, op in COPIES.items()}
 
 
 class BatchLevel(Level):
@@ -59,6 +66,8 @@ class BatchLevel(Level):
             return self._write(op, call, args)
         if op.kind in ("elementwise", "constant") and op.name != "isin":
             return self._hidden(below(op, call, aligned(args, self)))
+        if op in VIEWS and op.name != "view":
+            return self._copied(_viewed(VIEWS[op].compute, args))
         found = rule_of(op.name)(self, op, args)
         return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
 
@@ -67,6 +76,12 @@ class BatchLevel(Level):
         if type(found) is tuple:
             return tuple([part if part.shape[:1] != (self.size,) else hidden(part, self) for part in found])
         return hidden(found, self)
+
+    def _copied(self, found: Any) -> Any:
+        """Views, in memory of their own."""
+        parts = found if type(found) is tuple else (found,)
+        copies = tuple([hidden(clone.run(shown(part, self), "C"), self) for part in parts])
+        return copies if type(found) is tuple else copies[0]
 
     def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The results of one call for each sample, stacked."""
@@ -98,9 +113,14 @@ class BatchLevel(Level):
                 f"instead. The operator is {op.name}_.")
         if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
             below(op, call, aligned(args, self), True)
-        else:
-            for i in range(self.size):
-                below(op, call, self._sample(args, i), True)
+            return
+        found = rule_of(op.name)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
+        target = args[0]
+        if found is not NotImplemented and found.shape[1:] == target.shape and found.dtype == target.dtype:
+            copy.write(overwrite, shown(target, self), found)
+            return
+        for i in range(self.size):
+            below(op, call, self._sample(args, i), True)
 
 
 def _viewed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -6,18 +6,32 @@ reduces all elements, reduces the elements of each sample.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ....ops.elementwise.comparison import eq
+from ....ops.elementwise.arithmetic import sub
+from ....ops.elementwise.comparison import eq, logical_not
 from ....ops.framework import Op
 from ....ops.indexing.sorting import median_dim
+from ....ops.linalg.norms import norm
 from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum_dim
 from ....ops.scans import prod_dim
 from ....ops.shape import diagonal, unsqueeze
-from ..batched import shown
-from .operands import Rule, as_shape, by_stack, first, flat_rows, is_array, rules, with_axes
+from ..batched import is_batched, shown
+from .operands import (
+    Rule,
+    aligned,
+    as_shape,
+    by_alignment,
+    by_stack,
+    first,
+    flat_rows,
+    is_array,
+    rules,
+    with_axes,
+)
 
 # The options that name dims, and those that are sizes of all dims. All other options stay as they are.
 DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
@@ -41,7 +55,7 @@ def by_dims(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
         return NotImplemented
     ranks = {a.ndim for a in arrays if a is not None}
     rank = max(ranks)
-    if len(ranks) > 1 and (op.variadic or "index" in op.arguments):
+    if len(ranks) > 1 and (op.variadic or "index" in op.arguments[:op.arity]):
         return NotImplemented
     options = [shifted(value, rank) if name in DIMS else (level.size, *value) if name in SIZES else value
                for name, value in zip(names, rest, strict=True)]
@@ -110,6 +124,38 @@ def _any_zero(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return any_of.run(eq.run(x, np.zeros((), x.dtype)), (1,), False)
 
 
+def _dist(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, y, p = args
+    return norm.run(flat_rows(sub.run(*aligned((x, y), level))), p, (1,), False, None)
+
+
+def _looked_at(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """Look at all samples at once. What is wrong with the batch may be right for its samples, so then ask for each."""
+    try:
+        return op.run(shown(args[0], level), *args[1:])
+    except Exception:                                      # whatever the test raises
+        return NotImplemented
+
+
+def _isin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, tests, invert = args
+    if not is_batched(tests, level):
+        return op.run(shown(x, level), tests, invert)
+    x, tests = first(x, level), flat_rows(shown(tests, level))
+    if x.dtype != tests.dtype:
+        return NotImplemented
+    equal = eq.run(unsqueeze.run(x, x.ndim), with_axes(tests, 1, x.ndim - 1))
+    found = any_of.run(equal, (x.ndim,), False)
+    return logical_not.run(found) if invert else found
+
+
+def _searchsorted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """Bounds without further axes serve values of any shape."""
+    bounds, x, *options = args
+    fits = not is_batched(bounds, level) and bounds.ndim == 1 and not any([is_array(o) for o in options])
+    return op.run(bounds, shown(x, level), *options) if fits else NotImplemented
+
+
 def _trace(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return sum_dim.run(diagonal.run(shown(args[0], level), 0, 1, 2), (1,), False, None)
 
@@ -160,9 +206,10 @@ def _permuted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 def _in_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """`_unsafe_view`, and the copy of a view in another shape."""
     x, shape = args
-    if not isinstance(shape, tuple) or any([n < 0 for n in shape]):
-        return NotImplemented
-    return op.run(shown(x, level), (level.size, *shape))
+    if not isinstance(shape, tuple) or (-1 in shape and not x.size):
+        return NotImplemented                              # the bytes as another type; a size that nothing decides
+    known = -math.prod(shape)
+    return op.run(shown(x, level), (level.size, *[x.size // known if n == -1 else n for n in shape]))
 
 
 DIMENSIONS: dict[str, Rule] = {
@@ -171,5 +218,7 @@ DIMENSIONS: dict[str, Rule] = {
     "trace": _trace, "roll": _roll, "repeat": _repeat, "sum_of_parts": _sum_of_parts, "new_full": _full,
     "clone": _clone, "copy_": _clone, "sum_over_rows": _sum_over_rows, "_unsafe_view": _in_shape,
     "view": _in_shape, "permute": _permuted,
-    **rules(by_stack, "to fresh tril triu alias"),
+    "dist": _dist, "isin": _isin, "searchsorted": _searchsorted,
+    **rules(_looked_at, "look without_phase"), **rules(by_stack, "to fresh tril triu detach_copy"),
+    "frexp": by_alignment,
 }

@@ -47,6 +47,19 @@ def _convolution_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded(found, level.size)
 
 
+def _over_time(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """Signals of (time, batch, channels)."""
+    x, weight, bias, pad = args
+    if is_batched(weight, level) or is_batched(bias, level):
+        return NotImplemented
+    return unfolded_second(op.run(folded_second(shown(x, level)), weight, bias, pad), level.size)
+
+
+def _fractional(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """A random sample says where the windows of each image lie."""
+    return by_fold(level, op, args) if args[0].ndim == len(args[2]) + 2 else NotImplemented
+
+
 def _im2col(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return (by_stack if args[0].ndim == len(args[1]) + 1 else by_fold)(level, op, args)
 
@@ -61,6 +74,7 @@ _RESIZED = [pair.name for pair in (*resampling.NEAREST.values(), *resampling.NEA
 
 IMAGES: dict[str, Rule] = {
     "convolution": _convolution, "convolution_backward": _convolution_backward, "im2col": _im2col, "col2im": _col2im,
+    "conv_tbc": _over_time, **rules(_fractional, "fractional_max_pool2d fractional_max_pool3d"),
     **dict.fromkeys([name for each in _RESIZED for name in (each, f"{each}_backward")], by_fold),
     **rules(by_fold, "affine_grid affine_grid_backward grid_sampler_2d grid_sampler_3d grid_scatter grid_slopes "
                        "channel_shuffle native_channel_shuffle"),

@@ -30,6 +30,7 @@ from .operands import (
     rules,
     unfolded,
     unfolded_second,
+    with_axes,
 )
 
 # Losses
@@ -91,6 +92,25 @@ def _nll_loss_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
         g = expand.run(as_shape(g, (level.size, *[1] * target.ndim)), (level.size, *target.shape))
     found = op.run(as_shape(g, targets.shape), targets, weight, shape, "none", ignored)
     return as_shape(found, (level.size, *sample))
+
+
+def _multi_margin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, target, weight, p, margin, reduction = args
+    if is_batched(weight, level) or not x.ndim:
+        return NotImplemented
+    count = level.size * (x.shape[0] if x.ndim > 1 else 1)
+    rows = as_shape(first(x, level), (count, x.shape[-1]))
+    losses = op.run(rows, as_shape(first(target, level), (count,)), weight, p, margin, "none")
+    return _over(as_shape(losses, (level.size, *target.shape)), reduction)
+
+
+def _multilabel_margin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, classes, between, reduction = args
+    if not x.ndim:
+        return NotImplemented
+    rows = as_shape(first(x, level), (level.size * classes.shape[0], x.shape[-1]))
+    losses = op.run(rows, *[folded(first(a, level)) for a in (classes, between)], "none")
+    return _over(as_shape(losses, (level.size, *x.shape[:-1])), reduction)
 
 
 # Normalizations
@@ -199,8 +219,9 @@ def _unless(level: Any, rows: Any, index: Any, padding: int) -> Any:
 
 def _attention(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     q, k, v, mask, causal, scale = args
-    if is_batched(mask, level) or (mask is not None and mask.ndim > 2 and mask.shape[0] != 1):
-        return NotImplemented
+    if mask is not None and (is_batched(mask, level) or (mask.ndim == 4 and mask.shape[0] != 1)):
+        mask = with_axes(first(mask, level), 1, 4 - mask.ndim)
+        mask = folded(expand.run(mask, (level.size, q.shape[0], *mask.shape[2:])))
     q, k, v = [folded(first(a, level)) for a in (q, k, v)]
     return unfolded(op.run(q, k, v, mask, causal, scale), level.size)
 
@@ -213,6 +234,7 @@ def _attention_weights(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 NETWORKS: dict[str, Rule] = {
     **rules(_reduced, "mse_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy "
                       "binary_cross_entropy_with_logits"),
+    "multi_margin_loss": _multi_margin, "multilabel_margin_loss": _multilabel_margin,
     **rules(_nll_loss, "nll_loss nll_loss2d"), "nll_loss_backward": _nll_loss_backward,
     "layer_norm": _layer_norm, "group_norm": _group_norm, "batch_norm_by": _by_given_moments,
     **rules(_by_channels, "batch_norm centred_sum"),

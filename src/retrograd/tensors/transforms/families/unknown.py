@@ -13,5 +13,5 @@ def one_by_one(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return NotImplemented
 
 
-LOOPED: dict[str, Rule] = rules(one_by_one, "renorm weight_norm_interface in_groups segment_reduce isin histogramdd "
+LOOPED: dict[str, Rule] = rules(one_by_one, "renorm weight_norm_interface in_groups segment_reduce histogramdd "
                                             "unique_consecutive unique_dim linalg_lstsq")
