@@ -72,7 +72,7 @@ class Cube(torch.autograd.Function):
         return slope * t, 6 * x * t
 
 
-@pytest.mark.parametrize("nesting", product(TRANSFORMS, repeat=3), ids=" of ".join)
+@pytest.mark.parametrize("nesting", [*product(TRANSFORMS, repeat=3)], ids=" of ".join)
 def test_every_nesting_of_a_function_is_right(nesting: tuple[str, ...]) -> None:
     third = lambda x: Cube.apply(x)[0]  # noqa: E731
     for name in nesting:
