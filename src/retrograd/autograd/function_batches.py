@@ -55,4 +55,7 @@ def _batched(function: Any, level: BatchLevel, args: Sequence[Any]) -> Any:
 
 def _hidden(output: Any, dim: int | None, level: BatchLevel) -> Any:
     """An output as a batch; the output itself if all samples share it."""
-    return output if dim is None else plain(hidden(output.movedim(dim, 0)._array, level))
+    if dim is None:
+        return output
+    batch: Any = hidden(output.movedim(dim, 0)._array, level)
+    return plain(batch)
