@@ -68,7 +68,7 @@ class BatchLevel(Level):
             return self._hidden(below(op, call, aligned(args, self)))
         if op in VIEWS and op.name != "view":
             return self._copied(_viewed(VIEWS[op].compute, args))
-        found = rule_of(op.name)(self, op, args)
+        found = rule_of(op)(self, op, args)
         return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
 
     def _hidden(self, found: Any) -> Any:
@@ -114,7 +114,7 @@ class BatchLevel(Level):
         if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
             below(op, call, aligned(args, self), True)
             return
-        found = rule_of(op.name)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
+        found = rule_of(op)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
         target = args[0]
         if found is not NotImplemented and found.shape[1:] == target.shape and found.dtype == target.dtype:
             copy.write(overwrite, shown(target, self), found)

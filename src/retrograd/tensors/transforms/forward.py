@@ -151,7 +151,7 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
     """The results of an operator, and their tangents: None for zero, a tuple for several results."""
     if not op.steps:
         return below(op, call, args), None
-    product = PRODUCTS.get(op.name)
+    product = PRODUCTS.get(op.name) if op.known else None
     if product is not None and product.fits(op, args):
         return below(op, call, args), product.tangent(op, args, tangents)
     if op.kind == "elementwise" and op.outputs == ("out",):
