@@ -31,4 +31,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__, modules=[
-        "algorithms", "autograd", "constants", "distributed_c10d", "nn", "rpc"])
+        "algorithms", "autograd", "constants", "distributed_c10d", "nn", "optim", "rpc"])
