@@ -26,6 +26,7 @@ x.is_nested, x.is_sparse_csr, x.is_mkldnn, x.is_vulkan, x.is_ipu, x.is_maia, x.i
 isinstance(torch.set_flush_denormal(False), bool)
 x.is_shared(), x.is_pinned(), x.is_distributed(), x.name, x.const_data_ptr() == x.data_ptr()
 x.share_memory_() is x
+type(x._cdata), x._cdata == x._cdata, x._cdata == x.view(3)._cdata, x._cdata == x.detach()._cdata
 x[torch.newaxis].shape
 x.pin_memory()
 x.to_dense() is x

@@ -143,6 +143,13 @@ def test_pickles_keep_what_is_the_tensors_own() -> None:
     assert type(pickled(nn.Buffer(torch.ones(1)))) is torch.Tensor
 
 
+def test_each_tensor_has_a_number() -> None:
+    x = torch.ones(2)
+    assert type(x._cdata) is int
+    assert x._cdata == x._cdata
+    assert x._cdata != x.detach()._cdata
+
+
 def test_sizes_are_ints() -> None:
     three, one = torch.tensor(3), torch.Size([np.int32(1)])
     assert torch.Size([three, np.int32(2), True]) == (3, 2, 1)
