@@ -255,9 +255,18 @@ _LATE = [
     "sparse",
     "types",
 ]
+# Functions of lists of tensors: `torch._foreach_add` makes new tensors, and `torch._foreach_add_` writes over them.
+_BOTH_WAYS = [
+    "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div",
+    "erf", "erfc", "exp", "expm1", "floor", "frac", "lerp", "lgamma", "log", "log10", "log1p", "log2", "maximum",
+    "minimum", "mul", "neg", "pow", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sub",
+    "tan", "tanh", "trunc",
+]
+_OF_LISTS = [*_BOTH_WAYS, *(f"{name}_" for name in _BOTH_WAYS), "clone", "copy_", "max", "mm", "norm", "zero_"]
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=_LATE, inside={
-        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule"})
+        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule",
+        **{f"_foreach_{name}": f"tensors.functions.lists:_foreach_{name}" for name in _OF_LISTS}})
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
 _hint_at_missing_names("nn.modules", _BORROWED)

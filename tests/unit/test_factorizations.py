@@ -108,6 +108,20 @@ def test_systems(stack: tuple[int, ...], n: int, dtype: str) -> None:
         close(torch.cholesky_inverse(factor, upper) @ positive, torch.eye(n, dtype=x.dtype).expand(x.shape), 1e-7)
 
 
+@pytest.mark.parametrize("upper", [False, True])
+def test_gradients_for_cholesky_factors_fill_both_triangles(upper: bool) -> None:
+    factor = torch.tensor([[2., 0.], [1., 1.]], dtype=torch.float64)
+    factor = (factor.mT if upper else factor).contiguous().requires_grad_()
+    torch.cholesky_solve(torch.tensor([[1.], [3.]], dtype=torch.float64), factor, upper).sum().backward()
+    assert factor.grad is not None
+    expected = torch.tensor([[0.5, 0.5], [-1.5, -2.5]], dtype=torch.float64)
+    close(factor.grad, expected if not upper else expected.mT)
+    factor.grad = None
+    torch.cholesky_inverse(factor, upper).diagonal().sum().backward()
+    expected = torch.tensor([[-0.5, 1.5], [0.5, -2.5]], dtype=torch.float64)
+    close(factor.grad, expected if not upper else expected.mT)
+
+
 @square
 def test_ldl(stack: tuple[int, ...], n: int, dtype: str) -> None:
     x, b = normal(*stack, n, n, dtype=dtype), normal(*stack, n, 2, dtype=dtype)

@@ -256,3 +256,13 @@ def test_a_file_with_an_index_out_of_range_is_damaged() -> None:
     file.seek(0)
     with pytest.raises(RuntimeError, match="The file is damaged"):
         torch.load(file)
+
+
+def test_the_old_constructor() -> None:
+    x = torch.sparse_coo_tensor([[0, 1]], [1., 2.], (3,), dtype=torch.float64)
+    assert x.new(3, 2).shape == (3, 2)
+    assert x.new(3, 2).dtype is torch.float64
+    assert x.new().shape == (0,)
+    assert x.new(torch.tensor([[0, 2]]), torch.tensor([3, 4]), (4,)).to_dense().tolist() == [3, 0, 4, 0]
+    with pytest.raises(TypeError, match=r"^new\(\) received an invalid combination of arguments - got \(list\)"):
+        x.new([1., 2.])

@@ -2,11 +2,14 @@
 
 import copy
 import gc
+import operator
 import pickle
+import re
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -138,6 +141,28 @@ def test_pickles_keep_what_is_the_tensors_own() -> None:
     assert not twin.requires_grad
     assert twin.note == 2
     assert type(pickled(nn.Buffer(torch.ones(1)))) is torch.Tensor
+
+
+def test_each_tensor_has_a_number() -> None:
+    x = torch.ones(2)
+    assert type(x._cdata) is int
+    assert x._cdata == x._cdata
+    assert x._cdata != x.detach()._cdata
+
+
+def test_sizes_are_ints() -> None:
+    three, one = torch.tensor(3), torch.Size([np.int32(1)])
+    assert torch.Size([three, np.int32(2), True]) == (3, 2, 1)
+    for joined in (torch.Size([three]), operator.add(one, (three,)), operator.add((three,), one)):
+        assert type(joined) is torch.Size
+        assert all(type(size) is int for size in joined)
+    for wrong, place, kind in (([1.5], 0, "float"), ([1, torch.tensor(3.)], 1, "Tensor"), ("a", 0, "str"),
+                               ([np.array([3])], 0, "numpy.ndarray"), ([torch.Size([1])], 0, "torch.Size")):
+        message = re.escape(f"torch.Size() takes an iterable of 'int' (item {place} is '{kind}')")
+        with pytest.raises(TypeError, match=f"^{message}$"):
+            torch.Size(wrong)
+    with pytest.raises(TypeError, match=r"^can only concatenate tuple \(not list\) to torch.Size$"):
+        operator.add(one, [2])
 
 
 def test_pickles_of_what_is_around_tensors() -> None:

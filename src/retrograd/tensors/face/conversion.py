@@ -236,6 +236,11 @@ def _none(self: TensorBase) -> None:
     """None: tensors have no names."""
 
 
+def _identity(self: TensorBase) -> int:
+    """A number of this tensor alone, while the tensor exists."""
+    return id(self)
+
+
 @public(method=True)
 def is_pinned(self: TensorBase, device: Any = None) -> bool:
     """Whether its memory is pinned for a GPU: False."""
@@ -265,4 +270,4 @@ methods(
     is_cpu=public_property(_true), is_cuda=_no, is_mps=_no, is_meta=_no, is_sparse=_no, is_quantized=_no, is_nested=_no,
     is_sparse_csr=_no, is_mkldnn=_no, is_vulkan=_no, is_ipu=_no, is_maia=_no, is_mtia=_no, is_xla=_no, is_xpu=_no,
     name=public_property(_none), layout=public_property(_layout), itemsize=public_property(_itemsize),
-    nbytes=public_property(_nbytes), const_data_ptr=data_ptr)
+    nbytes=public_property(_nbytes), const_data_ptr=data_ptr, _cdata=public_property(_identity))
