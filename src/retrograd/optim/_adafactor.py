@@ -49,9 +49,10 @@ class Adafactor(FormulaOptimizer):
         else:
             state["variance"] = zeros_like(p)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if p.is_complex():
             raise RuntimeError("Adafactor does not support complex parameters")
+        g = -g if group["maximize"] else g
         lr, step, least = group["lr"], state["step"].item(), group["eps"][1]
         floor = finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
         rate = max(least, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / step ** 0.5)
