@@ -79,7 +79,7 @@ def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
 
 
 def _refuse_zero(x: Any, y: Any) -> None:
-    if y.dtype.kind in "iu" and not np.all(y):
+    if y.dtype.kind in "iu" and not (y.all() if y.ndim else y):
         np.broadcast_shapes(x.shape, y.shape)            # shapes that do not broadcast raise first
         raise RuntimeError("ZeroDivisionError")
 
