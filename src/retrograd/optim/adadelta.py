@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementwiseOptimizer, check_numbers
+from .formula import ElementsOptimizer, check_numbers
 from .stepping import check_learning_rate
 
 __all__ = ["Adadelta"]
 
 
-class Adadelta(ElementwiseOptimizer):
+class Adadelta(ElementsOptimizer):
     """`p -= lr * d`, with `d = g * sqrt(u + eps) / sqrt(v + eps)`. v and u are running means of g * g and of d * d.
 
     `rho` is the weight of the past in both means. `weight_decay` adds that multiple of p to g. `maximize` changes the
@@ -19,7 +19,7 @@ class Adadelta(ElementwiseOptimizer):
     """
 
     _zeros = ("square_avg", "acc_delta")
-    _devices = ElementwiseOptimizer._devices[:-1]
+    _devices = ElementsOptimizer._devices[:-1]
 
     def __init__(self, params: Iterable[Any], lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6,
                  weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False,

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import full_like
-from .formula import ElementwiseOptimizer, check_numbers, scalar
+from .formula import ElementsOptimizer, check_numbers, scalar
 from .sparse_steps import is_sparse, with_values
 from .stepping import as_float, check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(ElementwiseOptimizer):
+class Adagrad(ElementsOptimizer):
     """`p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`. s is the sum of g * g over all t steps.
 
     s begins at `initial_accumulator_value`. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of

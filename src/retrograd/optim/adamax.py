@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementwiseOptimizer, check_numbers
+from .formula import ElementsOptimizer, check_numbers
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["Adamax"]
 
 
-class Adamax(ElementwiseOptimizer):
+class Adamax(ElementsOptimizer):
     """`p -= lr / (1 - beta1 ** t) * m / u`, with a running mean m of g, and `u = max(beta2 * u, abs(g) + eps)`.
 
     `betas` are the weights of the past. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of g.

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementwiseOptimizer, check_numbers, put, scalar
+from .formula import ElementsOptimizer, check_numbers, put, scalar
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["ASGD"]
 
 
-class ASGD(ElementwiseOptimizer):
+class ASGD(ElementsOptimizer):
     """`p = (1 - lambd * eta) * p - eta * g`, with a rate that falls: `eta = lr / (1 + lambd * lr * t) ** alpha`.
 
     The state "ax" of a parameter is its mean over the steps from `t0` on. `weight_decay` adds that multiple of p to g.

@@ -6,20 +6,25 @@ which cost little more than their arithmetic. Both round alike. This module must
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype
 from ..kernels.elementwise import arithmetic as kernels
 from ..kernels.elementwise.choosing import limited, where_into
-from ..kernels.elementwise.elementary import sgn
+from ..kernels.elementwise.elementary import rsqrt, sgn
+from ..kernels.linalg.matrix import bmm, mm
+from ..kernels.linalg.norms import norm
+from ..kernels.reductions import mean_dim
 from .stepping import numbers
 
 
 class Elements:
     """The elements of an array of floats. Methods whose name ends in "_" write over the array, and return the object.
 
-    Operands have the same shape and the same dtype, or are Python numbers. `writes` counts the writes to the array.
+    Operands have the same dtype, or are Python numbers. `writes` counts the writes to the array.
     Only NumPy computes with such objects, so they are made only while no transform is on the seam.
     """
 
@@ -107,6 +112,26 @@ class Elements:
         shape: tuple[int, ...] = self.array.shape
         return shape
 
+    @property
+    def ndim(self) -> int:
+        ndim: int = self.array.ndim
+        return ndim
+
+    @property
+    def dtype(self) -> dtype:
+        return dtype.of[self.array.dtype]
+
+    def size(self, dim: int) -> int:
+        return self.shape[dim]
+
+    def numel(self) -> int:
+        size: int = self.array.size
+        return size
+
+    def item(self) -> float:
+        value: float = self.array.item()
+        return value
+
     def new_ones(self, shape: tuple[int, ...]) -> Elements:
         return Elements(np.ones(shape, self.array.dtype))
 
@@ -121,3 +146,24 @@ class Elements:
 
     def masked_fill(self, mask: Elements, value: float) -> Elements:
         return Elements(where_into(self.array.copy(), mask.array, value))
+
+    def square(self) -> Elements:
+        return Elements(np.square(self.array))
+
+    def rsqrt(self) -> Elements:
+        return Elements(rsqrt(self.array))
+
+    def clamp(self, min: float) -> Elements:
+        return Elements(limited(self.array, min, math.inf))
+
+    # Of whole arrays
+
+    def norm(self, p: float, dim: int | None = None, keepdim: bool = False) -> Elements:
+        axes = tuple(range(self.ndim)) if dim is None else (dim % self.ndim,)
+        return Elements(norm(self.array, p, axes, keepdim, None))
+
+    def mean(self, dim: int, keepdim: bool) -> Elements:
+        return Elements(mean_dim(self.array, (dim % self.ndim,), keepdim, None))
+
+    def matmul(self, other: Elements) -> Elements:
+        return Elements((mm if self.ndim == 2 else bmm)(self.array, other.array))

@@ -112,26 +112,27 @@ class FormulaOptimizer(Optimizer):
         raise NotImplementedError
 
 
-class ElementwiseOptimizer(FormulaOptimizer):
-    """An optimizer whose formula computes element by element. A subclass defines `_formula`.
+class ElementsOptimizer(FormulaOptimizer):
+    """An optimizer whose formula also computes with `Elements`: element by element. A subclass defines `_formula`.
 
     The state of a parameter is the count `step`, numbers, and tensors like the parameter, whose names `_names` returns.
     """
 
     _zeros: tuple[str, ...] = ()                         # names of tensors that begin as zeros
+    _whole = False                                       # whether the formula needs whole parameters, not blocks
 
-    def _names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        """The names of the tensors like the parameter in its state."""
+    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+        """The names of the tensors in the state of a parameter."""
         return self._zeros
 
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state["step"] = scalar(0.0)
-        state.update((name, zeros_like(p)) for name in self._names(group))
+        state.update((name, zeros_like(p)) for name in self._names(p, group))
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
-        names = self._names(group)
+        names = self._names(p, group)
         tensors, rates = (p, g, *[state[name] for name in names]), self._rates(state, group, line)
-        if not group.get("differentiable") and _are_plain(tensors):
+        if not group.get("differentiable") and _are_plain(tensors, not self._whole):
             local.thread.run(self._write, [x._array for x in tensors], names, rates, group, line)
         else:
             self._compute(parts(*tensors), names, rates, group)
@@ -141,7 +142,9 @@ class ElementwiseOptimizer(FormulaOptimizer):
         p, _, *kept = arrays
         for array in (p, *kept):
             writing(array)
-        for block in blocks(tuple(arrays if p.ndim else [array.reshape(1) for array in arrays])):
+        if not p.ndim:
+            arrays = [array.reshape(1) for array in arrays]
+        for block in (arrays,) if self._whole else blocks(tuple(arrays)):
             elements = [Elements(array) for array in block]
             self._compute(elements, names, rates, group)
         for array, written_to in zip(arrays, elements):
@@ -183,8 +186,11 @@ def put(held: Any, value: float, line: Any) -> None:
         held.fill_(value)
 
 
-def _are_plain(tensors: Iterable[Any]) -> bool:
-    """Whether `Elements` may stand for tensors: NumPy arrays of one shape and dtype, and nothing looks at the calls."""
+def _are_plain(tensors: Iterable[Any], alike: bool = True) -> bool:
+    """Whether `Elements` may stand for tensors: NumPy arrays of one dtype, and nothing looks at the calls.
+
+    If they are `alike`, they also have one shape.
+    """
     if local.thread.transform is not None:
         return False
     shape = dtype = None
@@ -194,7 +200,7 @@ def _are_plain(tensors: Iterable[Any]) -> bool:
             return False
         if dtype is None:
             shape, dtype = array.shape, array.dtype
-        elif array.dtype is not dtype or array.shape != shape:
+        elif array.dtype is not dtype or (alike and array.shape != shape):
             return False
         if not array.flags.writeable:
             return False

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementwiseOptimizer, check_numbers, scalar
+from .formula import ElementsOptimizer, check_numbers, scalar
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["NAdam"]
 
 
-class NAdam(ElementwiseOptimizer):
+class NAdam(ElementsOptimizer):
     """Adam whose step also uses the momentum of the next step. The weight of the momentum grows with the steps.
 
     `momentum_decay` says how fast. `betas` are the weights of the past in the means of g and of g * g. `weight_decay`

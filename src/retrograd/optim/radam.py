@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementwiseOptimizer, check_numbers
+from .formula import ElementsOptimizer, check_numbers
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["RAdam"]
 
 
-class RAdam(ElementwiseOptimizer):
+class RAdam(ElementsOptimizer):
     """Adam with a factor for the variance of the mean of squares. As long as there is no factor, `p -= lr * m`.
 
     `betas` are the weights of the past in the means of g and of g * g. `weight_decay` adds that multiple of p to g;

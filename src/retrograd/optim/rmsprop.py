@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementwiseOptimizer, check_numbers
+from .formula import ElementsOptimizer, check_numbers
 from .stepping import check_learning_rate
 
 __all__ = ["RMSprop"]
 
 
-class RMSprop(ElementwiseOptimizer):
+class RMSprop(ElementsOptimizer):
     """`p -= lr * g / (sqrt(v) + eps)`. v is a running mean of g * g, in which `alpha` is the weight of the past.
 
     With `centered`, the square of the mean of g is subtracted from v. With `momentum`, `b = momentum * b + g / ...` and
@@ -29,7 +29,7 @@ class RMSprop(ElementwiseOptimizer):
             "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable})
 
-    def _names(self, group: dict[str, Any]) -> tuple[str, ...]:
+    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
         return ("square_avg", *(["momentum_buffer"] if group["momentum"] > 0 else ()),
                 *(["grad_avg"] if group["centered"] else ()))
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import full_like
-from .formula import ElementwiseOptimizer
+from .formula import ElementsOptimizer
 from .stepping import check_learning_rate
 
 __all__ = ["Rprop"]
 
 
-class Rprop(ElementwiseOptimizer):
+class Rprop(ElementsOptimizer):
     """`p -= sign(g) * s`. Each element has a step size s, which begins at `lr`.
 
     `etas` are two factors: the step size shrinks by the first if the sign of g has changed, and then the step is left
