@@ -238,12 +238,12 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
+    straight: set[np.dtype[Any]] = set()                     # types that are known to need no promotion
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # usual: promotion may keep the types
     loose, ordered = op.layout != "rows" and not view, op.layout == "elementwise"
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
-    straight: set[np.dtype[Any]] = set()                     # types that are known to need no promotion
 
     def call(x: Any, *options: Any) -> Any:
         if type(x) is not Results.plain:
