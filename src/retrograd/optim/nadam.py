@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementsOptimizer, check_numbers, scalar
+from .formula import ElementsOptimizer, check_numbers, put, scalar
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["NAdam"]
@@ -42,8 +42,9 @@ class NAdam(ElementsOptimizer):
     def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
         lr, (first, second), step = group["lr"], group["betas"], as_float(state["step"])
         now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
-        state["mu_product"] *= now
-        product = as_float(state["mu_product"])
+        held = state["mu_product"]
+        put(held, as_float(held) * float(held._array.dtype.type(now)), line)     # a product of two float32 is exact
+        product = as_float(held)
         return (1 - second ** step, -lr * (1.0 - now) / (1.0 - product),
                 -lr * following / (1.0 - product * following))
 
