@@ -31,7 +31,7 @@ def view(x: Any, shape: Shape) -> Any:
     except ValueError:
         raise _refused(x, shape) from None
     new, old = out.shape, x.shape
-    if 1 in old or 0 in new or (1 in new and not by_rows):      # NumPy chooses its own strides in these cases
+    if (1 in new and (1 in old or not by_rows)) or 0 in new:    # NumPy chooses its own strides in these cases
         by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
         if by != out.strides:
             return _by_steps(x, new, by)

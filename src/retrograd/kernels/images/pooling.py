@@ -28,6 +28,11 @@ class Span(NamedTuple):
     padding: int
     dilation: int
 
+    @property
+    def inside(self) -> bool:
+        """Whether all windows lie inside the image."""
+        return not self.padding and (self.outputs - 1) * self.stride + self.dilation * (self.kernel - 1) < self.size
+
     def first(self) -> Any:
         """The first place of each window that lies inside the image."""
         starts = np.arange(self.outputs) * self.stride - self.padding
@@ -179,6 +184,8 @@ def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
 
 def _divisor(windows: list[Span], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
     """The divisor of each sum, broadcast over the images."""
+    if divisor is None and all([span.inside for span in windows]):
+        divisor = math.prod([span.kernel for span in windows])
     if divisor is not None:
         return np.asarray(divisor, dtype)
     counts: Any = np.ones((), np.int64)
@@ -213,12 +220,31 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
 
 def _added(x: Any, back: int, size: int, taps: list[tuple[slice, slice]]) -> Any:
     """Zeros with this size in the dimension that is `back` from the end, and `x` added: a target and a source a tap."""
-    axis = x.ndim - back
-    total = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1:]), x.dtype)
+    axis, count = x.ndim - back, len(taps)
+    shape, inner = (*x.shape[:axis], size, *x.shape[axis + 1:]), math.prod(x.shape[axis + 1:])
+    if x.size and x.flags.c_contiguous and _take_turns([source for _, source in taps], size, x.shape[axis]):
+        parts = x.reshape(-1, count, inner)                 # the windows lie side by side: long runs for each tap
+        total = np.add(parts[:, 0], parts[:, 1])
+        for i in range(2, count):
+            np.add(total, parts[:, i], out=total)
+        return np.add(total, 0, out=total).reshape(shape)   # a sum that begins with 0 is never -0.0
+    if x.size and x.flags.c_contiguous and _take_turns([target for target, _ in taps], x.shape[axis], size):
+        parts = np.empty((x.size // inner, count, inner), x.dtype)
+        for i in range(count):
+            np.add(x.reshape(-1, inner), 0, out=parts[:, i])
+        return parts.reshape(shape)
+    total = np.zeros(shape, x.dtype)
     for target, source in taps:
         place = total[along(back, target)]
         np.add(place, x[along(back, source)], out=place)
     return total
+
+
+def _take_turns(places: list[slice], windows: int, size: int) -> bool:
+    """Whether the places of the taps, at least two, take turns in a dimension of this size: one for each window."""
+    count = len(places)
+    return count > 1 and size == windows * count and all(
+        [place.start == i and place.step == count for i, place in enumerate(places)])
 
 
 def _divided(sums: Any, divisor: Any) -> Any:

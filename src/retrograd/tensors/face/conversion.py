@@ -76,6 +76,8 @@ def positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> 
 def _shorthand(target: torch_dtype, name: str) -> Callable[..., Any]:
     @public(name=name, doc=f"The tensor as {target!r}; the tensor itself if it has that type.")
     def convert(self: TensorBase, memory_format: Any = None) -> TensorBase:
+        if self._array.dtype is target.dtype and memory_format is None:
+            return self
         return to(self, target, memory_format=memory_format)
 
     return convert

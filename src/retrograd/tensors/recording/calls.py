@@ -145,11 +145,17 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     return call
 
 
+def _leaves(domain: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether an operator with this domain computes with operands of one type as they are."""
+    return dtype not in RARE and callable(domain) and domain(dtype, [dtype, dtype]) is dtype
+
+
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan, widened = op.kernel, class_of(op), plan_of(op), op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
     promoting = _general(op, otherwise)
+    straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -174,9 +180,12 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
                     return other
         a, b = input._array, other._array
         dtype = a.dtype
-        if dtype is not b.dtype or (
-                dtype is not F32 and dtype is not F64 and (chosen or (RARE and dtype in RARE))):
-            return promoting(input, other)
+        if dtype is not b.dtype or (dtype is not F32 and dtype is not F64 and dtype not in straight and (
+                chosen or (RARE and dtype in RARE))):
+            result = promoting(input, other)
+            if dtype is b.dtype and _leaves(op.domain, dtype):
+                straight.add(dtype)
+            return result
         thread = local.thread
         try:
             out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
@@ -229,6 +238,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
+    straight: set[np.dtype[Any]] = set()                     # types that are known to need no promotion
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # usual: promotion may keep the types
@@ -240,8 +250,10 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             x = operand(op, 0, x, None, otherwise)
         array = x._array
         dtype = array.dtype
-        if promote and not (usual and (dtype is F32 or dtype is F64)):
+        if promote and not (usual and (dtype is F32 or dtype is F64)) and dtype not in straight:
             array = common(op, (x,))[0]
+            if array.dtype is dtype and dtype not in RARE:
+                straight.add(dtype)
         thread = local.thread
         edge = None
         if differentiable and thread.grad:

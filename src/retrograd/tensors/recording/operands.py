@@ -44,7 +44,7 @@ NUMBERS = frozenset((int, float))                       # the usual types, which
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     """A 0-d constant tensor for a Python number beside a tensor of `dtype`.
 
-    The number takes the tensor's dtype unless the number is of a higher category (int and 1.5 make a float). Zeros and
+    The number takes the tensor's dtype unless the number is of a higher category (int and 1.5 make a float). 0.0 and
     nan are not cached: as keys, -0.0 equals 0.0, and nan equals nothing.
     """
     of_type = _constants.get(type(value))
@@ -63,7 +63,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
     array.flags.writeable = False                           # shared, and the sign of a number for `saving.is_number`
     constant = with_edge(array, None)                       # no inference tensor: other modes use it too
-    if of_type is not None and value and target is dtype and value == value:
+    if of_type is not None and (value or type(value) is not float) and target is dtype and value == value:
         kept = of_type.setdefault(dtype, {})
         if len(kept) < _CONSTANTS_KEPT:
             kept[value] = constant
