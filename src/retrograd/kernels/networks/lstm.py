@@ -27,14 +27,20 @@ from .sequences import (
     total_bias,
 )
 
-_INSIDE, _OUTSIDE = [3, 0, 1, 2], [1, 2, 3, 0]
 # A core keeps weights of up to this size in its cache from step to step.
 _CACHED_BYTES = 1 << 20
 
 
-def _arranged(weight: Array, order: list[int]) -> Array:
-    """The rows of a weight with the gates in another order."""
-    return weight.reshape(4, -1)[order].reshape(weight.shape)
+def _inside(weight: Array) -> Array:
+    """The rows of a weight with the gates in the order inside. Outside, the output gate is the last."""
+    size = len(weight) // 4
+    return np.concatenate((weight[3 * size:], weight[: 3 * size]))
+
+
+def _outside(weight: Array) -> Array:
+    """The reverse of `_inside`, as an array of its own."""
+    size = len(weight) // 4
+    return np.concatenate((weight[size:], weight[:size]))
 
 
 def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, sizes: Any,
@@ -52,7 +58,7 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: An
     multiplied with `w_hr`, if there is one.
     """
     bias, (batch, size) = total_bias(b_ih, b_hh), c.shape
-    weight = _arranged(joined_weight(w_ih, bias, w_hh), _INSIDE)
+    weight = _inside(joined_weight(w_ih, bias, w_hh))
     np.negative(weight[: 3 * size], weight[: 3 * size])          # for 1 / (1 + exp(-x))
     factors = factors_of(in_order(x, sizes, reverse), bias, h)
     states, gates = factors[:, -h.shape[1]:], np.empty((len(factors), 5 * size, batch), weight.dtype)
@@ -85,7 +91,7 @@ def _walk(weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array,
             np.dot(weight, column, gate)
         np.exp(sigmoids, sigmoids)
         np.add(sigmoids, one, sigmoids)
-        np.reciprocal(sigmoids, sigmoids)
+        np.divide(one, sigmoids, sigmoids)
         np.tanh(new, new)
         np.multiply(scales, scaled, both)
         np.add(kept, added, cell)
@@ -135,14 +141,14 @@ def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w
     slopes, by_state = _slopes(gates, terms, raw, absent)
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))
     g_h, g_c = incoming(g_h, factors[0, -h.shape[1]:]), incoming(g_c, raw[0])
-    arrived = _walk_back(slopes, by_state, arriving, g_h, g_c, _arranged(computed(w_hh), _INSIDE), computed(w_hr),
-                         absent)
+    arrived = _walk_back(slopes, by_state, arriving, g_h, g_c, _inside(computed(w_hh)), computed(w_hr), absent)
     matrix, rows, by_x = columns(slopes[:, : 4 * size]), in_order(x, sizes, reverse), None
     if wanted[0]:
-        by_x = as_given(np.dot(matrix.T, _arranged(computed(w_ih), _INSIDE)).reshape(rows.shape), sizes, reverse)
-    by_weight = _arranged(np.dot(matrix, columns(factors[:-1]).T), _OUTSIDE)
-    by_bias = None if b_ih is None else by_weight[:, features]
-    found = by_x, by_weight[:, :features], by_weight[:, -h.shape[1]:], by_bias, by_bias, g_h.T, g_c.T
+        by_x = as_given(np.dot(matrix.T, _inside(computed(w_ih))).reshape(rows.shape), sizes, reverse)
+    joined = np.dot(matrix, columns(factors[:-1]).T)
+    by_weights = [_outside(part) for part in (joined[:, :features], joined[:, -h.shape[1]:])]
+    biases = [None if b_ih is None else _outside(joined[:, features]) for _ in range(2)]
+    found = by_x, *by_weights, *biases, g_h.T, g_c.T
     return found if w_hr is None else (*found, _by_projection(raw, arrived, absent))
 
 

@@ -110,7 +110,7 @@ class Recurrent(Module):
 
     def _first(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
         """States of zeros."""
-        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
+        return zeros(*self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _forward(self, input: Any, hx: Any) -> Any:
         """The outputs and the last states for padded or packed sequences, or for one sequence without a batch."""

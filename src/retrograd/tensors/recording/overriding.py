@@ -14,6 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...devices import device
+from ...dtypes import dtype
+from ..arguments.options import layout, memory_format
 from ..state.base import Results, TensorBase
 
 
@@ -47,7 +50,8 @@ class Attention:
     """
 
     inert: ClassVar[frozenset[type]] = frozenset()
-    _usual: ClassVar[set[type]] = {bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type}
+    _usual: ClassVar[set[type]] = {bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type,
+                                   dtype, device, layout, memory_format}
     _watching: ClassVar[int] = 0
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
