@@ -80,7 +80,7 @@ class Recurrent(Module):
 
     def _outer_sizes(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int]:
         """The number of states of each sequence, and the number of sequences."""
-        batch = input.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes[0])
+        batch = input._array.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes[0])
         return self.num_layers * (2 if self.bidirectional else 1), batch
 
     def check_hidden_size(self, hx: Tensor, expected_hidden_size: tuple[int, int, int],

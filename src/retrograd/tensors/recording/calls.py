@@ -23,6 +23,7 @@ from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from .joins import joining, joins
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
@@ -47,15 +48,22 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
         make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
         call = make(op, NotImplemented if dunder else None)
-        call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
-        call.method = dunder  # type: ignore[attr-defined]
-        call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
+        _describe(call, op, dunder)
+        if joins(op):
+            call = joining(op, call)
+            _describe(call, op, dunder)
         if op.short and not dunder:
             recorded_as(call, schemas_of(op), ELEMENTWISE)
         _calls[op, dunder] = call
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
+
+
+def _describe(call: Any, op: Op, dunder: str) -> None:
+    call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
+    call.method = dunder
+    call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
 
 
 class _Calls(dict[Op, Callable[..., Any]]):

@@ -159,12 +159,22 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
     The elements of lists and tuples count as values.
     """
     found: list[Any] = []
-    for value in flat(values):
+    inert = Attention.inert
+    for value in values:
         kind = type(value)
-        if takes_over(value) and all(type(other) is not kind for other in found):
-            place = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
-            found.insert(place, value)
+        if kind in inert:
+            continue
+        for part in value if kind is list or kind is tuple else (value,):
+            if type(part) not in inert and takes_over(part):
+                _insert(found, part)
     return found
+
+
+def _insert(found: list[Any], value: Any) -> None:
+    """Put a value that handles calls into its place, if none of its type is there."""
+    kind = type(value)
+    if all(type(other) is not kind for other in found):
+        found.insert(next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)), value)
 
 
 def flat(values: Iterable[Any]) -> Iterator[Any]:

@@ -151,8 +151,10 @@ class Public:
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
+        if not kwargs:
+            return {}
         code = getattr(getattr(self.body, "func", self.body), "__code__", None)
-        if code is None or not kwargs:
+        if code is None:
             return {**kwargs}
         own = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
         named = {}
