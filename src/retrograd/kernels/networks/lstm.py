@@ -77,6 +77,7 @@ def _walk(weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array,
     if ready:
         np.matmul(weight[:, :-width], factors[:-1, :-width], every)
         weight, arriving = np.ascontiguousarray(weight[:, -width:]), states
+    multiply, add, exp, tanh, divide, times = np.multiply, np.add, np.exp, np.tanh, np.divide, weight.dot
     product, raw, one = np.empty_like(every[0]), np.empty_like(gates[0, len(weight):]), np.ones((), weight.dtype)
     lines, parts, size = in_lines(gates), in_lines(terms), raw.size
     walk = zip(every, arriving, lines[:, : 3 * size], lines[:, 3 * size: 4 * size], lines[:, size: 3 * size],
@@ -85,21 +86,21 @@ def _walk(weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array,
     for step, (gate, column, sigmoids, new, scales, scaled, cell, output, both, added, kept, shown,
                after) in enumerate(walk):
         if ready:
-            np.dot(weight, column, product)
-            np.add(gate, product, gate)
+            times(column, product)
+            add(gate, product, gate)
         else:
-            np.dot(weight, column, gate)
-        np.exp(sigmoids, sigmoids)
-        np.add(sigmoids, one, sigmoids)
-        np.divide(one, sigmoids, sigmoids)
-        np.tanh(new, new)
-        np.multiply(scales, scaled, both)
-        np.add(kept, added, cell)
-        np.tanh(cell, shown)
+            times(column, gate)
+        exp(sigmoids, sigmoids)
+        add(sigmoids, one, sigmoids)
+        divide(one, sigmoids, sigmoids)
+        tanh(new, new)
+        multiply(scales, scaled, both)
+        add(kept, added, cell)
+        tanh(cell, shown)
         if w_hr is None:
-            np.multiply(output, shown, after)
+            multiply(output, shown, after)
         else:
-            np.multiply(output, shown, raw.reshape(-1))
+            multiply(output, shown, raw.reshape(-1))
             np.dot(w_hr, raw, after.reshape(states[0].shape))
         if step in absent:
             for series in (states, gates[:, len(weight):]):
@@ -161,22 +162,23 @@ def _walk_back(slopes: Array, by_state: Array, arriving: Any, g_h: Array, g_c: A
     back, project, arrived = np.ascontiguousarray(weight.T), None if w_hr is None else np.ascontiguousarray(w_hr.T), []
     raw, size = g_h if project is None else np.empty_like(g_c), g_c.size
     by_h, by_c, by_raw, spare = g_h.reshape(-1), g_c.reshape(-1), raw.reshape(-1), np.empty(size, g_c.dtype)
+    multiply, add, times = np.multiply, np.add, back.dot
     lines, order = in_lines(slopes)[::-1], range(len(slopes) - 1, -1, -1)
     walk = zip(order, in_lines(by_state)[::-1], lines[:, :size], lines[:, size:].reshape(len(order), 4, size),
                lines[:, 4 * size:], slopes[::-1, : len(weight)], repeat(None) if arriving is None else arriving[::-1])
     for step, squashing, first, others, before, products, added in walk:
         if added is not None:
-            np.add(by_h, added, by_h)
+            add(by_h, added, by_h)
         if project is not None:
             arrived.append(g_h.copy())
             np.dot(project, g_h, raw)
-        np.multiply(by_raw, squashing, spare)
-        np.add(by_c, spare, by_c)
-        np.multiply(first, by_raw, first)
-        np.multiply(others, by_c, others)
+        multiply(by_raw, squashing, spare)
+        add(by_c, spare, by_c)
+        multiply(first, by_raw, first)
+        multiply(others, by_c, others)
         by_c = before
         passed = g_h[:, absent[step]:].copy() if step in absent else None
-        np.dot(back, products, g_h)
+        times(products, g_h)
         if passed is not None:
             g_h[:, absent[step]:] = passed
     g_c.reshape(-1)[:] = by_c
