@@ -29,6 +29,7 @@ from .operands import NUMBERS, common, explained, floating, operand, scalar, sch
 from .out_rules import ELEMENTWISE
 from .overriding import NOBODY, Attention, cast_by_autocast, handled
 from .public import recorded_as
+from .views import taken_again, viewing
 
 _new = object.__new__
 _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
@@ -238,10 +239,12 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
+    promote, differentiable, indexed = op.domain != "as given", bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # usual: promotion may keep the types
-    loose, ordered = op.layout != "rows" and not view, op.layout == "elementwise"
+    loose, ordered = op.layout != "rows", op.layout == "elementwise"
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
+    if op.view and not promote:
+        return viewing(op, otherwise, chosen)
 
     def call(x: Any, *options: Any) -> Any:
         if type(x) is not Results.plain:
@@ -256,7 +259,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             edge = x._edge if x._meta is None else edge_of(x)
         try:
             if thread.transform is not None or (
-                    RARE and not view and (array.dtype in RARE or rare_among(options))):
+                    RARE and (array.dtype in RARE or rare_among(options))):
                 out = op.run(array, *options)
             else:
                 out = thread.run(kernel, array, *options)
@@ -287,8 +290,6 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
                 thread.tell(node, (result,), (x,))
         elif thread.inference:
             meta_of(result).inference = True
-        if view:
-            make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
         return result
 
     return call
@@ -383,9 +384,3 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
         for i, result in enumerate(results):
             make_view(result, operands[0], partial(taken_again, op, args[1:], i), MULTI_OUTPUT)
     return results
-
-
-def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
-    """Take a view again, of an array, or of a tensor, which records it."""
-    view = op(base, *options)
-    return view if part is None else view[part]

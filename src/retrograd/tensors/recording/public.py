@@ -265,7 +265,8 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
         for x in args:
-            if type(x) not in inert:
+            kind = type(x)
+            if kind not in inert and not ((kind is tuple or kind is list) and inert and inert.issuperset(map(type, x))):
                 return call(args, kwargs)
         if kwargs:
             for x in kwargs.values():
