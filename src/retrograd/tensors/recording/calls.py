@@ -22,14 +22,14 @@ from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
 from .joins import joining, joins
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import NOBODY, Attention, cast_by_autocast, handled
 from .public import recorded_as
-from .views import taken_again, viewing
+from .views import parts_of, taken_again, viewing
 
 _new = object.__new__
 _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
@@ -366,7 +366,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
 
 def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensors over the outputs of a general op. Outputs after the first `op.differentiable` ones are constants."""
-    results = tuple([plain(out) for out in outs])
+    results = parts_of(op, outs, operands[0], args[1:]) if op.view else tuple([plain(out) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
         node = new_node(op, operands, arrays, edges, args, results)
@@ -380,7 +380,4 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
                 result._edge = Output(node, i)
         if local.thread.watchers:
             local.thread.tell(node, results, operands)
-    if op.view:
-        for i, result in enumerate(results):
-            make_view(result, operands[0], partial(taken_again, op, args[1:], i), MULTI_OUTPUT)
     return results

@@ -1,8 +1,11 @@
-"""The recorded call of an operator that returns one view of one tensor, such as `select` and `slice`."""
+"""Views of one tensor: the recorded call of an operator such as `select` or `slice`, and the parts of `unbind`.
+
+Both repeat `make_view` for usual tensors, since a Python call would cost more than the code.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,9 +16,16 @@ from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
 from ...modes import local
 from ...ops.framework import Op
-from ..state.base import ORDINARY, AutogradMeta, Results, edge_of, make_view
+from ..state.base import MULTI_OUTPUT, ORDINARY, AutogradMeta, Results, edge_of, make_view
 from .nodes import making
 from .operands import explained, operand
+
+new = object.__new__
+
+
+def _is_usual(meta: AutogradMeta) -> bool:
+    """Whether a tensor with an AutogradMeta owns its memory, so that a view of it is a usual one."""
+    return meta.base is None and not meta.inference and meta.creation == ORDINARY
 
 
 def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
@@ -28,17 +38,22 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
         array, origin, thread = x._array, x._meta, local.thread
         edge = None
         if differentiable and thread.grad:
-            edge = x._edge if origin is None else edge_of(x)
+            if origin is None:
+                edge = x._edge
+            else:
+                hold = origin.accumulator
+                edge = (hold and hold()) or edge_of(x)
         try:
             out = kernel(array, *options) if thread.transform is None else op.run(array, *options)
         except (TypeError, ValueError) as error:
             raise explained(op, (x,), error) from None
         if type(out) is not np.ndarray and thread.transform is None:
             out = np.asarray(out)
-        result = object.__new__(Results.tensor)
+        result = new(Results.tensor)
         result._array, result._edge = out, None
-        if origin is None and thread.grad:                       # `make_view`, written inline on the hot path
-            result._meta = meta = AutogradMeta()
+        if thread.grad and (origin is None or _is_usual(origin)):
+            result._meta = meta = new(AutogradMeta)
+            meta.accumulator = None
             meta.seen, meta.base, meta.replay = next_number(), x, partial(taken_again, op, options, None)
         else:
             make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
@@ -53,6 +68,25 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
         return result
 
     return call
+
+
+def parts_of(op: Op, outs: Sequence[Any], x: Any, options: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors over the views of `x` that an op returned. Their edges are still to be set."""
+    origin, ordinary, seen = x._meta, local.thread.grad, next_number()
+    ordinary = ordinary and (origin is None or _is_usual(origin))
+    results = []
+    for i, out in enumerate(outs):
+        result = new(Results.tensor)
+        result._array, result._edge = out, None
+        replay = partial(taken_again, op, options, i)
+        if ordinary:
+            result._meta = meta = new(AutogradMeta)
+            meta.accumulator = None
+            meta.seen, meta.base, meta.replay, meta.creation = seen, x, replay, MULTI_OUTPUT
+        else:
+            make_view(result, x, replay, MULTI_OUTPUT)
+        results.append(result)
+    return tuple(results)
 
 
 def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
