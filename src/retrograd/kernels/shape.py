@@ -377,7 +377,7 @@ def unbind(x: Any, dim: int) -> list[Any]:
     """The slices of `x` along `dim`, without this axis."""
     if dim:
         x = np.moveaxis(x, dim, 0)
-    return [x[i, ...] for i in range(len(x))]
+    return [*x] if x.ndim > 1 else [x[i, ...] for i in range(len(x))]
 
 
 def split(x: Any, sizes: Shape, dim: int) -> list[Any]:

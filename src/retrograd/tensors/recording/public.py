@@ -151,8 +151,10 @@ class Public:
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
+        if not kwargs:
+            return {}
         code = getattr(getattr(self.body, "func", self.body), "__code__", None)
-        if code is None or not kwargs:
+        if code is None:
             return {**kwargs}
         own = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
         named = {}
@@ -263,7 +265,8 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
         for x in args:
-            if type(x) not in inert:
+            kind = type(x)
+            if kind not in inert and not ((kind is tuple or kind is list) and inert and inert.issuperset(map(type, x))):
                 return call(args, kwargs)
         if kwargs:
             for x in kwargs.values():
