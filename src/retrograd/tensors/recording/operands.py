@@ -110,6 +110,8 @@ PARAMETER = {0: "input", 1: "other"}
 
 def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     """The arrays of the operands, in the type that the op computes in."""
+    if len(operands) == 1 and not NARROW and (op, operands[0]._array.dtype) in _KEPT:
+        return [operands[0]._array]
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
     dtype = present[0].dtype
@@ -127,8 +129,14 @@ def common(op: Op, operands: Sequence[Any]) -> list[Any]:
             dtype = default_floating()
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
+    if len(operands) == 1 and present[0].dtype is dtype and not NARROW:
+        _KEPT.add((op, dtype))
     convert = copied if local.thread.transform is None else cast.run
     return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
+
+
+# The ops of one operand and the types in which they compute with operands of this type. An op finds out once.
+_KEPT: set[tuple[Op, np.dtype[Any]]] = set()
 
 
 def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:
