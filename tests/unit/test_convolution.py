@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels.images import columns, convolution as kernels
+from retrograd.kernels.images import columns, convolution as kernels, samples_last
 from retrograd.kernels.native import threads
 
 F = torch.nn.functional
@@ -35,16 +35,24 @@ def by_definition(x: Array, weight: Array, stride: Sizes, padding: Sizes, dilati
     return result
 
 
-@pytest.fixture(params=[1, 3])
+@pytest.fixture(params=[(1, "columns"), (3, "columns"), (1, "rows"), (3, "rows")])
 def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """All work in one thread, and even the smallest in three, by a product for each sample and in strips."""
-    before = threads.available()
-    threads.use(request.param)
+    """All work in one thread, and even the smallest in three, by a product for each sample and in strips.
+
+    With columns, and with the samples last where this is possible.
+    """
+    before, (count, way) = threads.available(), request.param
+    threads.use(count)
     monkeypatch.setattr(threads, "ENOUGH", 1)
-    if request.param > 1:
+    monkeypatch.setattr(samples_last, "_WIDE", 1 if way == "rows" else 1 << 40)
+    if way == "rows":
+        monkeypatch.setattr(samples_last, "_SAMPLES", 2)
+        monkeypatch.setattr(samples_last, "_POSITIONS", 1)
+        monkeypatch.setattr(samples_last, "_COLLISION", 64)
+    elif count > 1:
         monkeypatch.setattr(columns, "_POSITIONS", 1)
         monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
-    yield request.param
+    yield count
     threads.use(before)
 
 

@@ -182,6 +182,25 @@ def test_a_step_keeps_the_sparse_gradient() -> None:
     assert table.weight.grad.is_sparse
 
 
+def test_products_follow_a_change_of_the_indices() -> None:
+    """The order of the sums is kept from one product to the next."""
+    a, x = torch.sparse_coo_tensor([[0, 0, 2], [1, 2, 0]], [1., 2., 4.], (3, 3)), torch.eye(3)
+    assert (a @ x).tolist() == (a @ x).tolist() == [[0, 1, 2], [0, 0, 0], [4, 0, 0]]
+    assert (a.t() @ x).tolist() == [[0, 0, 4], [1, 0, 0], [2, 0, 0]]
+    a._indices()[0, 0] = 2
+    assert (a @ x).tolist() == [[0, 0, 2], [0, 0, 0], [4, 1, 0]]
+    assert (a.t() @ x).tolist() == [[0, 0, 4], [0, 0, 1], [2, 0, 0]]
+
+
+def test_products_of_many_elements_are_those_of_the_rows() -> None:
+    """The products of so many elements are not all held at once."""
+    draws = np.random.default_rng(0)
+    indices, dense = draws.integers(0, 30, (2, 200)), draws.integers(-9, 9, (30, 900)).astype(np.float32)
+    a = torch.sparse_coo_tensor(torch.tensor(indices), torch.arange(200.), (30, 30))
+    expected = a.to_dense().numpy() @ dense
+    assert ((a @ torch.tensor(dense)).numpy() == expected).all()
+
+
 # Random arrays, in both layouts
 
 def drawn(seed: int) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 from __future__ import annotations
 
 import math
+from functools import cache
 from operator import index
 from typing import Any
 
@@ -26,7 +27,7 @@ from ...dtypes import (
 )
 from ...errors import called
 from ...kernels.layout import in_rows, row_by_row, steps
-from ...limits import finfo
+from ...limits import largest_float
 from ...modes import local
 from ...ops.creation import fresh
 from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
@@ -237,12 +238,17 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
         return value.imag == 0 and fits(value.real, dtype)
     if kind == "f":
         return not isinstance(value, float) or not math.isfinite(value) or (
-            abs(value) <= finfo(torch_dtype.of[dtype]).max)
+            abs(value) <= largest_float(torch_dtype.of[dtype]))
     if isinstance(value, float) and not math.isfinite(value):
         return False
+    least, most = _range_of_integers(dtype)
+    return bool((least if kind == "i" or isinstance(value, float) else -most) <= value <= most)
+
+
+@cache
+def _range_of_integers(dtype: np.dtype[Any]) -> tuple[int, int]:
     limits = np.iinfo(dtype)
-    low = int(limits.min) if kind == "i" or isinstance(value, float) else -int(limits.max)
-    return bool(low <= value <= int(limits.max))
+    return int(limits.min), int(limits.max)
 
 
 def filling(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -110,25 +110,37 @@ PARAMETER = {0: "input", 1: "other"}
 
 def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     """The arrays of the operands, in the type that the op computes in."""
+    if len(operands) == 1 and not NARROW and (op, operands[0]._array.dtype) in _KEPT:
+        return [operands[0]._array]
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
     dtype = present[0].dtype
     if NARROW and (any([a.dtype in NARROW for a in present]) or default_floating() in NARROW):
         return _beside_narrow(op, arrays, present)
+    own = dtype
     for a in present:
         if a.dtype is not dtype:
             dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+            own = None
             break
     else:
         if (dtype is F32 or dtype is F64) and (op.domain == "promote" or op.domain == "float"):
             return arrays                                    # the usual types, which need no promotion
+        if not NARROW and (op, dtype) in _KEPT:
+            return arrays
     if op.domain == "float":
         if category(dtype) < FLOATING:
             dtype = default_floating()
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
+    if dtype is own and not NARROW:
+        _KEPT.add((op, dtype))
     convert = copied if local.thread.transform is None else cast.run
     return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
+
+
+# Ops and types: the op computes in this type if all its operands have this type. An op finds out once.
+_KEPT: set[tuple[Op, np.dtype[Any]]] = set()
 
 
 def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:

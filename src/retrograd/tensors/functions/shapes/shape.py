@@ -272,8 +272,10 @@ def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Each tensor as a view of the shape that they all broadcast to."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
-    common = common_shape(*[array_of("broadcast_tensors", x, "tensors").shape for x in given])
-    return tuple([x if x._array.shape == common else expand(x, common) for x in given])
+    arrays = [array_of("broadcast_tensors", x, "tensors") for x in given]
+    common = common_shape(*[array.shape for array in arrays])
+    return tuple([x if array.shape == common else _expand(x, expanded(array, common))
+                  for x, array in zip(given, arrays)])
 
 
 # NumPy's functions on tensors
