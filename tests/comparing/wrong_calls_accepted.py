@@ -100,7 +100,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Python refuses to compare complex numbers; here a complex option beside real tensors is sometimes cut": (
         21, lambda e: not e.theirs.startswith("ok") and "1j" in e.call),
     "A flag may be anything that is true or false; None for a dim, all dims": (
-        274, lambda e: e.taken and e.types[0] == "TypeError"),
+        268, lambda e: e.taken and e.types[0] == "TypeError"),
     "One function is the method too, of which sizes are given one by one": (
         11, lambda e: e.theirs.startswith("TypeError") and e.of("flip|tile|reshape|broadcast_to")),
     "Of a list, later elements are looked at when they are used": (

@@ -259,5 +259,5 @@ def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str
 
 def begin() -> None:
     """Let tensors over meta arrays have their class, and send calls with them to `dispatch`."""
-    MetaArray.face = staticmethod(partial(derived, MetaMethods))  # type: ignore[assignment]
+    MetaArray.face = staticmethod(partial(derived, MetaMethods))
     Otherwise.add(dispatch)

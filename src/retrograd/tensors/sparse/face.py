@@ -149,7 +149,7 @@ def begin() -> None:
     """Let tensors over sparse arrays have their class, and send calls with them to `dispatch`."""
     for op in OWN:                                       # a rule may call them with dense tensors, too
         op.composition = partial(record, op)
-    SparseLike.face = staticmethod(partial(derived, SparseMethods))  # type: ignore[assignment]
+    SparseLike.face = staticmethod(partial(derived, SparseMethods))
     Otherwise.add(dispatch)
 
 

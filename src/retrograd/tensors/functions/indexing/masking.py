@@ -91,7 +91,8 @@ def static_index(array: Any) -> Any:
                      f"torch.{array.dtype.name}.")
 
 
-@twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", method=True)
+@twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", strict=True, method=True,
+       bound=True)
 def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
 
