@@ -125,7 +125,10 @@ def floor_divide(call: Call, input: Any, other: Any) -> TensorBase:
     "remainder(Tensor input, Number other, out)",
     out=ELEMENTWISE, method=True)
 def remainder(call: Call, input: Any, other: Any) -> TensorBase:
-    """The remainder of the division rounded down. Its sign is that of `other`. Int division by 0 is a RuntimeError."""
+    """The remainder of the division rounded down, with the sign of `other`. A zero has the sign of `input`.
+
+    Raises RuntimeError for an int divided by 0.
+    """
     if _is_option(call, other):
         return call(ops.remainder_number, input, number("remainder", "other", 2, other))
     if isinstance(input, NUMBER):
