@@ -18,10 +18,11 @@ from ..face.other_arrays import OtherArrayMethods, derived, plain_class
 from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
 from ..face.subclassing import leaf_of
+from ..recording.inplace import written
 from ..recording.overriding import NOBODY, Otherwise
-from ..state.base import TensorBase, plain
+from ..state.base import TensorBase, plain, requires
 from .inference import infer, inferring
-from .refusals import NO_DATA, refuse
+from .refusals import LEAVING, NO_DATA, refuse
 
 
 class MetaMethods(OtherArrayMethods):
@@ -225,6 +226,9 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     if local.thread.transform is infer or not any([isinstance(x, MetaMethods) for x in given]):
         return NOBODY
     name: str = function.__name__
+    if name in LEAVING and not isinstance(given[0], MetaMethods) and not (local.thread.grad and any(
+            [requires(x) for x in given])):
+        return _left_alone(function, args, kwargs)
     refuse(function, name, args, kwargs, given)
     device = kwargs.get("device")
     if device is not None and not on_meta(device):
@@ -238,6 +242,20 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     if name == "new_tensor":
         return faced(plain(without_memory(result._array.shape, result._array.dtype)))  # type: ignore[arg-type]
     return faced(result)
+
+
+def _left_alone(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The tensor with memory that a function was to write to with operands without numbers: it stays as it is.
+
+    Raises the errors that the call would have on meta tensors.
+    """
+    tensor = args[0]
+    array = tensor._array
+    with inferring():
+        function(faced(plain(without_memory(array.shape, array.dtype, steps(array)))),  # type: ignore[arg-type]
+                 *args[1:], **kwargs)
+    written(tensor)
+    return tensor
 
 
 def _leaves_meta(place: Any) -> bool:
