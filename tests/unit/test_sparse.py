@@ -256,3 +256,14 @@ def test_a_file_with_an_index_out_of_range_is_damaged() -> None:
     file.seek(0)
     with pytest.raises(RuntimeError, match="The file is damaged"):
         torch.load(file)
+
+
+def test_sparse_gradients_have_no_common_norm() -> None:
+    layer = torch.nn.Embedding(5, 3, sparse=True)
+    layer(torch.tensor([1, 2])).sum().backward()
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::linalg_vector_norm' with arguments from the "
+                                                  "'SparseCPU' backend"):
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    assert layer.weight.grad is not None
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::clamp_' "):
+        layer.weight.grad.clip_(-1, 1)
