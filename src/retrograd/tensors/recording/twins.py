@@ -38,13 +38,12 @@ class Function(Protocol):
         """Call the function itself."""
 
 
-def twins(*schemas: str, out: OutRule = None, strict: bool = False, method: bool = False, bound: bool = False,
-          name: str = "", doc: str = "") -> Callable[[Callable[..., Any]], Function]:
+def twins(*schemas: str, out: OutRule = None, strict: bool = False, method: bool = False, name: str = "",
+          doc: str = "") -> Callable[[Callable[..., Any]], Function]:
     """The decorator of a function that exists twice. It returns the first public function; its `written` is the twin.
 
     The schemas of the twin are those of the function whose first parameter is a tensor, without `out`. With `method`,
-    both functions are methods of tensors. With `bound`, messages do not count the tensor for either; without, they do
-    not count it for the twin. `name` and `doc` are for functions that a factory makes.
+    both functions are methods of tensors. `name` and `doc` are for functions that a factory makes.
     """
 
     def decorate(function: Callable[..., Any]) -> Function:
@@ -52,7 +51,7 @@ def twins(*schemas: str, out: OutRule = None, strict: bool = False, method: bool
         for body in (new, written):
             vars(body).update({name: getattr(function, name) for name in WRAPPER_ASSIGNMENTS})
         called = name or function.__name__
-        entry: Any = public(*schemas, out=out, strict=strict, method=method, bound=bound, name=called, doc=doc)(new)
+        entry: Any = public(*schemas, out=out, strict=strict, method=method, name=called, doc=doc)(new)
         entry.written = public(
             *[schema for text in schemas if (schema := _schema_of_twin(text))], strict=strict, method=method,
             bound=method, name=f"{called}_", doc=f"`{called}`, written over the tensor itself.")(written)
