@@ -285,3 +285,14 @@ def test_the_old_constructor() -> None:
     assert x.new(torch.tensor([[0, 2]]), torch.tensor([3, 4]), (4,)).to_dense().tolist() == [3, 0, 4, 0]
     with pytest.raises(TypeError, match=r"^new\(\) received an invalid combination of arguments - got \(list\)"):
         x.new([1., 2.])
+
+
+def test_sparse_gradients_have_no_common_norm() -> None:
+    layer = torch.nn.Embedding(5, 3, sparse=True)
+    layer(torch.tensor([1, 2])).sum().backward()
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::linalg_vector_norm' with arguments from the "
+                                                  "'SparseCPU' backend"):
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    assert layer.weight.grad is not None
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::clamp_' "):
+        layer.weight.grad.clip_(-1, 1)

@@ -294,3 +294,15 @@ def test_what_makes_a_tensor_cannot_be_deleted(make: Any, attribute: str, said: 
     with pytest.raises(RuntimeError, match=f"^{said}"):
         delattr(tensor, attribute)
     assert tensor.tolist() == before
+
+
+def test_what_counts_as_an_int_is_a_size() -> None:
+    sizes = torch.Size((True, np.int64(2), torch.tensor(3)))
+    assert repr(sizes) == "torch.Size([1, 2, 3])"
+    assert [*map(type, sizes)] == [int] * 3
+    assert torch.ones(torch.Size((True, 4))).reshape(torch.Size((4, True))).shape == (4, 1)
+    assert torch.zeros(2, True).view((True + 1, True)).expand(2, True).shape == torch.Size((2, True))
+    more = (1,)
+    for part in (sizes[:1], sizes * 2, sizes + more, more + sizes):
+        assert type(part) is torch.Size
+    assert torch.distributions.Multinomial(True, torch.ones(3)).sample().shape == (3,)

@@ -106,7 +106,7 @@ def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
 
 
 def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """The remainder of x / y when the quotient is rounded down. It has the sign of y."""
+    """The remainder of x / y when the quotient is rounded down. It has the sign of y, and a 0 that of x."""
     _refuse_zero(x, y)
     return remainders.remainder(x, y, out)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dtypes import F16, F32
+from ..layout import beside_channels
 
 Sizes = tuple[int, ...]
 
@@ -98,7 +99,10 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
         places = places + starts.reshape(-1, *[1] * (back - 1))
         step *= span.size
     indices = np.take(offsets, taps)
-    return np.ascontiguousarray(values), np.add(indices, places, out=indices)
+    np.add(indices, places, out=indices)
+    if x.ndim < len(kernel) + 2:                            # one image: its channels lie first
+        return np.ascontiguousarray(values), indices
+    return beside_channels(values, x), beside_channels(indices, x)
 
 
 def _maxima(x: Any, windows: list[Span], nans: bool) -> tuple[Any, Any]:
@@ -202,7 +206,8 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
     windows, sums = spans(x.shape, kernel, stride, padding, (1,) * len(kernel), ceil_mode), x
     for back, span in enumerate(reversed(windows), 1):
         sums = _added(sums, back, span.outputs, [(thread, there) for _, thread, there in span.taps()])
-    return _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
+    means = _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
+    return beside_channels(means, x) if len(kernel) == 2 else means       # PyTorch lays out volumes row by row
 
 
 def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,

@@ -141,7 +141,7 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
     shape = []
     for i, n in enumerate(sizes):
         try:
-            if isinstance(n, (bool, np.bool_)):
+            if not i and isinstance(n, (bool, np.bool_)):     # PyTorch looks closely only at the first element
                 raise TypeError
             shape.append(index(n))
         except TypeError:

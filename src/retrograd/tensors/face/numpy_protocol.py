@@ -6,7 +6,7 @@ NumPy function. This module gathers the tables, and has no entries of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,8 +70,10 @@ class NumpyProtocol:
 
     @staticmethod
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
-        """Record a call of an operator with a tensor."""
-        return recorded(op)(*args)
+        """Record a call of an operator with a tensor. The other operands may be arrays."""
+        if op.variadic:
+            return recorded(op)(as_tensors(args[0]), *args[1:])
+        return recorded(op)(*as_tensors(args[:op.arity]), *args[op.arity:])
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Handle a call of a ufunc with a tensor. Raises TypeError if a gradient would be lost."""
@@ -83,7 +85,7 @@ class NumpyProtocol:
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 try:
-                    return recorded(op)(*inputs)
+                    return recorded(op)(*as_tensors(inputs))
                 except TypeError:                        # NumPy may take a number there, unlike PyTorch
                     if _loses_grad(inputs):
                         raise
@@ -129,6 +131,11 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
     _refuse_grad(name, (inputs, options))
     results = getattr(ufunc, method)(*raw(inputs), **options)
     return results if targets else wrapped(results)
+
+
+def as_tensors(operands: Sequence[Any]) -> list[Any]:
+    """The operands, with tensors in place of arrays."""
+    return [plain(x) if isinstance(x, np.ndarray) else x for x in operands]
 
 
 def raw(value: Any) -> Any:

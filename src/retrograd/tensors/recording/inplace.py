@@ -27,7 +27,7 @@ from ...ops.basic import clone
 from ...ops.framework import Op
 from ...ops.lacking import refuse_lacking
 from ..arguments.dims import kind_of
-from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.base import Results, StridedView, TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
@@ -88,6 +88,8 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
                     return result
             if not isinstance(other, _OPERANDS):
                 return NotImplemented
+            if isinstance(other, np.ndarray):
+                other = plain(other)
         if not isinstance(op, Op):
             return op(input, other)
         return over(op, input, other)

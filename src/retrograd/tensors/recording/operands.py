@@ -76,7 +76,10 @@ def schemas_of(op: Op) -> tuple[str, ...]:
 
 
 def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
-    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is None."""
+    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is None.
+
+    An array is an operand of Python's operators only, for which `otherwise` is NotImplemented.
+    """
     if isinstance(value, TensorBase):
         return value
     if value is None and op.arity > 2:
@@ -88,10 +91,8 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         if op.domain is subtracted and isinstance(value, bool):
             subtracted(beside, [beside, BOOL_])             # raises
         return scalar(value, floating(beside) if op.domain == "float" else beside)
-    if isinstance(value, np.ndarray) and op.arity > 1 and isinstance(other, TensorBase):
-        return plain(value)
     if otherwise is NotImplemented:
-        return NotImplemented
+        return plain(value) if isinstance(value, np.ndarray) and isinstance(other, TensorBase) else NotImplemented
     if not suffix and op.short:
         given = (value,) if op.arity == 1 else (other, value) if index else (value, other)
         refused = refusal(schemas_of(op), given, {})

@@ -36,7 +36,9 @@ def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
 
 
 def _size(name: str, value: Any, argument: str, position: int) -> int:
-    """One of several sizes, as an int."""
+    """One of several sizes, as an int. As in PyTorch, only the first may not be a bool."""
+    if position and isinstance(value, bool):
+        return int(value)
     try:
         return as_int(name, value, argument)
     except TypeError:
