@@ -30,10 +30,11 @@ from .compiling import compile
 from .control_flow import cond, fork, wait, while_loop
 from .devices import device
 from .dtypes import (
-    bfloat16, bool_ as bool, cdouble, cfloat, chalf, complex32, complex64, complex128, double, dtype, float4_e2m1fn_x2,
-    float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
-    float_ as float, get_default_dtype, half, int8, int16, int32, int64, int_ as int, long, set_default_dtype, short,
-    uint8, uint16, uint32, uint64)
+    bfloat16, bit, bits1x8, bits2x4, bits4x2, bits8, bits16, bool_ as bool, cdouble, cfloat, chalf, complex32,
+    complex64, complex128, double, dtype, float4_e2m1fn_x2, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
+    float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64, float_ as float, get_default_dtype, half, int1, int2,
+    int3, int4, int5, int6, int7, int8, int16, int32, int64, int_ as int, long, qint8, qint32, quint2x4, quint4x2,
+    quint8, set_default_dtype, short, uint1, uint2, uint3, uint4, uint5, uint6, uint7, uint8, uint16, uint32, uint64)
 from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
 from .futures import Future
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
@@ -54,8 +55,9 @@ from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
 from .tensors.arguments.options import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr,
-    sparse_coo, sparse_csc, sparse_csr, strided)
+    channels_last, channels_last_3d, contiguous_format, jagged, layout, legacy_contiguous_format, memory_format,
+    per_channel_affine, per_channel_affine_float_qparams, per_channel_symmetric, per_tensor_affine,
+    per_tensor_symmetric, preserve_format, qscheme, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
     can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,

@@ -93,6 +93,7 @@ from retrograd.tensors.arguments import generator as random
 from retrograd.tensors.arguments.generator import Generator as Generator
 from retrograd.tensors.arguments.options import layout as layout
 from retrograd.tensors.arguments.options import memory_format as memory_format
+from retrograd.tensors.arguments.options import qscheme as qscheme
 from retrograd.tensors.arguments.size import Size as Size
 from retrograd.tensors.face.storage import BFloat16Storage as BFloat16Storage
 from retrograd.tensors.face.storage import BoolStorage as BoolStorage
@@ -147,6 +148,12 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any[Any]: ...
 def wait(future: Any[Any]) -> Any: ...
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any: ...
 bfloat16: _dtype
+bit: _dtype
+bits1x8: _dtype
+bits2x4: _dtype
+bits4x2: _dtype
+bits8: _dtype
+bits16: _dtype
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
@@ -167,14 +174,33 @@ float64: _dtype
 float: _dtype
 def get_default_dtype() -> _dtype: ...
 half: _dtype
+int1: _dtype
+int2: _dtype
+int3: _dtype
+int4: _dtype
+int5: _dtype
+int6: _dtype
+int7: _dtype
 int8: _dtype
 int16: _dtype
 int32: _dtype
 int64: _dtype
 int: _dtype
 long: _dtype
+qint8: _dtype
+qint32: _dtype
+quint2x4: _dtype
+quint4x2: _dtype
+quint8: _dtype
 def set_default_dtype(d: _dtype) -> None: ...
 short: _dtype
+uint1: _dtype
+uint2: _dtype
+uint3: _dtype
+uint4: _dtype
+uint5: _dtype
+uint6: _dtype
+uint7: _dtype
 uint8: _dtype
 uint16: _dtype
 uint32: _dtype
@@ -290,6 +316,13 @@ def set_rng_state(new_state: Tensor) -> None: ...
 channels_last: _memory_format
 channels_last_3d: _memory_format
 contiguous_format: _memory_format
+jagged: _layout
+legacy_contiguous_format: _memory_format
+per_channel_affine: Any
+per_channel_affine_float_qparams: Any
+per_channel_symmetric: Any
+per_tensor_affine: Any
+per_tensor_symmetric: Any
 preserve_format: _memory_format
 sparse_bsc: _layout
 sparse_bsr: _layout
@@ -1737,24 +1770,27 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "set_autocast_enabled", "set_autocast_gpu_dtype", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "set_anomaly_enabled", "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
     "set_grad_enabled", "as_torch", "compile", "futures", "cond", "fork", "wait", "while_loop", "device", "bfloat16",
-    "bool", "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype",
-    "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-    "float16", "float32", "float64", "float", "get_default_dtype", "half", "int8", "int16", "int32", "int64", "int",
-    "long", "set_default_dtype", "short", "uint8", "uint16", "uint32", "uint64", "AcceleratorError",
-    "OutOfMemoryError", "is_warn_always_enabled", "set_warn_always", "Future", "finfo", "iinfo", "celu", "celu_",
-    "selu", "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits",
-    "cosine_embedding_loss", "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss",
-    "triplet_margin_loss", "gru", "lstm", "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell",
-    "rnn_tanh_cell", "serialization", "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int",
-    "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator",
-    "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d",
-    "contiguous_format", "layout", "memory_format", "preserve_format", "sparse_bsc", "sparse_bsr", "sparse_coo",
-    "sparse_csc", "sparse_csr", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
-    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor",
-    "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor",
-    "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
-    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
+    "bit", "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "bool", "cdouble", "cfloat", "chalf", "complex32",
+    "complex64", "complex128", "double", "dtype", "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz",
+    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "float", "get_default_dtype",
+    "half", "int1", "int2", "int3", "int4", "int5", "int6", "int7", "int8", "int16", "int32", "int64", "int", "long",
+    "qint8", "qint32", "quint2x4", "quint4x2", "quint8", "set_default_dtype", "short", "uint1", "uint2", "uint3",
+    "uint4", "uint5", "uint6", "uint7", "uint8", "uint16", "uint32", "uint64", "AcceleratorError", "OutOfMemoryError",
+    "is_warn_always_enabled", "set_warn_always", "Future", "finfo", "iinfo", "celu", "celu_", "selu", "selu_",
+    "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss",
+    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss", "gru", "lstm",
+    "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell", "serialization", "load",
+    "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed",
+    "seed", "set_rng_state", "channels_last", "channels_last_3d", "contiguous_format", "jagged", "layout",
+    "legacy_contiguous_format", "memory_format", "per_channel_affine", "per_channel_affine_float_qparams",
+    "per_channel_symmetric", "per_tensor_affine", "per_tensor_symmetric", "preserve_format", "qscheme", "sparse_bsc",
+    "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided", "Size", "can_cast", "get_device", "is_complex",
+    "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types",
+    "result_type", "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor",
+    "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
+    "as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions",
+    "set_printoptions", "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
     "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
     "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
     "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-from .dtypes import FLOATING, INTEGRAL, bool_, complex128, dtype, float64, get_default_dtype, int64
+from .dtypes import FLOATING, INTEGRAL, PACKED, QUANTISED, bool_, complex128, dtype, float64, get_default_dtype, int64
 
 # Python's types that stand for element types.
 _BUILTIN: dict[Any, dtype] = {float: float64, complex: complex128, int: int64, bool: bool_}
@@ -93,12 +93,19 @@ class iinfo(_Limits):
         super().__init__(given[0])
         if self.of is bool_:
             raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
-        if self.of.category != INTEGRAL:
+        if self.of.category != INTEGRAL or self.of in PACKED.difference(QUANTISED):
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{self.of!r}'")
         self.bits = 8 * self.of.itemsize
-        self.max = (1 << (self.bits - self.of.is_signed)) - 1
-        self.min = -self.max - 1 if self.of.is_signed else 0
-        self.dtype = self.of.name
+        signed = self.of.kind == "i"
+        self.max = (1 << (self.bits - signed)) - 1
+        self.min = -self.max - 1 if signed else 0
+        if self.of not in QUANTISED:
+            self.dtype = self.of.name
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "dtype":
+            raise NotImplementedError(f"\"dtype\" not implemented for '{self.of.legacy}'")
+        raise AttributeError(f"'torch.iinfo' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

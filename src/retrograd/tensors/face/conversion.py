@@ -171,7 +171,9 @@ def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
 @public("can_cast(dtype from_, dtype to) -> bool", strict=True)
 def can_cast(from_: torch_dtype, to: torch_dtype) -> bool:
     """Whether an in-place operation may write `from_` to `to`: the category of `from_` must not be higher."""
-    return dtypes.category(element_type("can_cast", from_)) <= dtypes.category(element_type("can_cast", to))
+    lower, higher = (kind.category if isinstance(kind, torch_dtype) else dtypes.category(element_type("can_cast", kind))
+                     for kind in (from_, to))
+    return lower <= higher
 
 
 def _true(self: TensorBase) -> bool:
