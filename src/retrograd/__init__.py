@@ -155,6 +155,8 @@ from .tensors.functions.networks.normalization import (
 from .tensors.functions.networks.packing import (
     _pack_padded_sequence as _pack_padded_sequence, _pad_packed_sequence as _pad_packed_sequence)
 from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
+from .tensors.functions.other_backends import (
+    dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points, q_scale, q_zero_point)
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
     all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, mean, nansum, prod, std, std_mean, sum, var, var_mean)
@@ -257,9 +259,24 @@ _LATE = [
     "sparse",
     "types",
 ]
+# Where the names are that a program rarely uses. Their modules are imported when a program first names them.
+_INSIDE = {name: f"{module}:{name}" for module, names in {
+    "_C": "PyTorchFileReader",
+    "device_libraries":
+        "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats "
+        "batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats cudnn_affine_grid_generator "
+        "cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu cudnn_convolution_relu "
+        "cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable miopen_batch_norm miopen_convolution "
+        "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss "
+        "miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d mkldnn_convolution "
+        "mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d",
+    "jit": "ScriptModule",
+    "tensors.functions.networks.fake_quantization":
+        "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
+        "fused_moving_avg_obs_fake_quant",
+}.items() for name in names.split()}
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=_LATE, inside={
-        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule"})
+    __getattr__ = _missing(__name__, __all__, modules=_LATE, inside=_INSIDE)
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
 _hint_at_missing_names("nn.modules", _BORROWED)

@@ -73,6 +73,7 @@ from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
 from retrograd import xpu as xpu
+from retrograd._C import PyTorchFileReader as PyTorchFileReader
 from retrograd.amp.autocast_mode import autocast as autocast
 from retrograd.amp.grad_scaler import GradScaler as GradScaler
 from retrograd.autograd.grad_mode import enable_grad as enable_grad
@@ -84,6 +85,7 @@ from retrograd.dtypes import dtype as dtype
 from retrograd.errors import AcceleratorError as AcceleratorError
 from retrograd.errors import OutOfMemoryError as OutOfMemoryError
 from retrograd.futures import Future as Future
+from retrograd.jit import ScriptModule as ScriptModule
 from retrograd.limits import finfo as finfo
 from retrograd.limits import iinfo as iinfo
 from retrograd.symbols import SymBool as SymBool
@@ -1387,6 +1389,16 @@ def logsumexp(
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def softmax(input: Tensor, *, axis: _int, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
+def dequantize(input: Tensor) -> Tensor: ...
+@overload
+def dequantize(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def int_repr(input: Tensor) -> Tensor: ...
+def q_per_channel_axis(input: Tensor) -> _int: ...
+def q_per_channel_scales(input: Tensor) -> Tensor: ...
+def q_per_channel_zero_points(input: Tensor) -> Tensor: ...
+def q_scale(input: Tensor) -> _float: ...
+def q_zero_point(input: Tensor) -> _int: ...
 def nanmean(
     input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None,
     out: Tensor | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False,
@@ -1760,6 +1772,113 @@ def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: 
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
 def _weight_norm(v: Any, g: Any, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
 __version__: torch_version.TorchVersion
+def batch_norm_backward_elemt(
+    grad_out: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, sum_dy: Tensor,
+    sum_dy_xmu: Tensor, count: Tensor,
+) -> Tensor: ...
+def batch_norm_backward_reduce(
+    grad_out: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, input_g: _bool,
+    weight_g: _bool, bias_g: _bool,
+) -> Tensor: ...
+def batch_norm_elemt(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, eps: _float,
+) -> Tensor: ...
+def batch_norm_gather_stats(
+    input: Tensor, mean: Tensor, invstd: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    momentum: _float, eps: _float, count: _int,
+) -> Tensor: ...
+def batch_norm_gather_stats_with_counts(
+    input: Tensor, mean: Tensor, invstd: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    momentum: _float, eps: _float, counts: Tensor,
+) -> Tensor: ...
+def batch_norm_stats(input: Tensor, eps: _float) -> Tensor: ...
+def batch_norm_update_stats(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: _float,
+) -> tuple[Tensor, Tensor]: ...
+def cudnn_affine_grid_generator(theta: Tensor, N: _int, C: _int, H: _int, W: _int) -> Tensor: ...
+def cudnn_batch_norm(
+    input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
+    training: _bool, exponential_average_factor: _float, epsilon: _float,
+) -> Tensor: ...
+def cudnn_convolution(
+    input: Tensor, weight: Tensor, padding: Sequence[_int], stride: Sequence[_int], dilation: Sequence[_int],
+    groups: _int, benchmark: _bool, deterministic: _bool, allow_tf32: _bool,
+) -> Tensor: ...
+def cudnn_convolution_add_relu(
+    input: Tensor, weight: Tensor, z: Tensor, alpha: _int | _float | _complex | None, bias: Tensor | None,
+    stride: Sequence[_int], padding: Sequence[_int], dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def cudnn_convolution_relu(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[_int], padding: Sequence[_int],
+    dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def cudnn_convolution_transpose(
+    input: Tensor, weight: Tensor, padding: Sequence[_int], output_padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool, allow_tf32: _bool,
+) -> Tensor: ...
+def cudnn_grid_sampler(input: Tensor, grid: Tensor) -> Tensor: ...
+def cudnn_is_acceptable(input: Tensor) -> _bool: ...
+def miopen_batch_norm(
+    input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
+    training: _bool, exponential_average_factor: _float, epsilon: _float,
+) -> Tensor: ...
+def miopen_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool,
+) -> Tensor: ...
+def miopen_convolution_add_relu(
+    input: Tensor, weight: Tensor, z: Tensor, alpha: _int | _float | _complex | None, bias: Tensor | None,
+    stride: Sequence[_int], padding: Sequence[_int], dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def miopen_convolution_relu(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[_int], padding: Sequence[_int],
+    dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def miopen_convolution_transpose(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], output_padding: Sequence[_int],
+    stride: Sequence[_int], dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool,
+) -> Tensor: ...
+def miopen_ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Sequence[_int], target_lengths: Sequence[_int], blank: _int,
+    deterministic: _bool, zero_infinity: _bool,
+) -> Tensor: ...
+def miopen_depthwise_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool,
+) -> Tensor: ...
+def miopen_rnn(
+    input: Tensor, weight: Sequence[Tensor], weight_stride0: _int, hx: Tensor, cx: Tensor | None, mode: _int,
+    hidden_size: _int, num_layers: _int, batch_first: _bool, dropout: _float, train: _bool, bidirectional: _bool,
+    batch_sizes: Sequence[_int], dropout_state: Tensor | None,
+) -> Tensor: ...
+def mkldnn_adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor: ...
+def mkldnn_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int,
+) -> Any: ...
+def mkldnn_linear_backward_weights(
+    grad_output: Tensor, input: Tensor, weight: Tensor, bias_defined: _bool,
+) -> Tensor: ...
+def mkldnn_max_pool2d(
+    input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ...,
+    padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False,
+) -> Tensor: ...
+def mkldnn_max_pool3d(
+    input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ...,
+    padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False,
+) -> Tensor: ...
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: _int, quant_min: _int, quant_max: _int,
+) -> Tensor: ...
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Tensor | _float, zero_point: Tensor | _int, quant_min: _int, quant_max: _int,
+) -> Tensor: ...
+def fbgemm_linear_quantize_weight(input: Tensor) -> tuple[Tensor, Tensor, _float, _int]: ...
+def fused_moving_avg_obs_fake_quant(
+    input: Tensor, observer_on: Tensor, fake_quant_on: Tensor, running_min: Tensor, running_max: Tensor, scale: Tensor,
+    zero_point: Tensor, averaging_const: _float, quant_min: _int, quant_max: _int, ch_axis: _int,
+    per_row_fake_quant: _bool = False, symmetric_quant: _bool = False,
+) -> Tensor: ...
 
 __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "amp", "backends", "cpu", "cuda",
     "fft", "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "version", "torch_version",
@@ -1840,7 +1959,8 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
     "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
     "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
-    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
+    "dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale",
+    "q_zero_point", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
     "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
     "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
     "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",

@@ -106,10 +106,10 @@ def section() -> list[str]:
     """The lines of the page."""
     lines = ["## All namespaces", "",
              "The names that PyTorch lists in each namespace that retrograd has, with classes. Modules below a",
-             "namespace are counted apart. So are the classes that PyTorch binds from C++ in `torch._C`, with pybind11,",
+             "namespace are counted apart. So are the classes that PyTorch binds from C++ in `torch._C` with pybind11,",
              "and copies into `torch`: the types, graphs and tools of its compiler of scripts, and its dispatcher's",
-             "keys. Programs write functions, dtypes, objects and Python's classes, which the row `torch` counts. Of the",
-             "bound classes, programs use `Future` and few others.", "",
+             "keys. Programs write functions, dtypes, objects and Python's classes: the row `torch` counts these. Of",
+             "the bound classes, programs use `Future` and few others.", "",
              "| namespace | names | modules | missing |", "|---|---|---|---|"]
     for one in everything():
         grouped: dict[str, list[str]] = {}

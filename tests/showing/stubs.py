@@ -142,7 +142,7 @@ def namespace(path: str) -> str:
     name = f"retrograd.{path}".rstrip(".")
     module = sys.modules[name]
     lines, imports = [], []
-    for member in [*module.__all__, *(["__version__"] if name == "retrograd" else [])]:
+    for member in [*module.__all__, *(["__version__", *retrograd._INSIDE] if name == "retrograd" else [])]:
         value = getattr(module, member)
         if isinstance(value, types.ModuleType):
             package, _, last = value.__name__.rpartition(".")

@@ -72,9 +72,9 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
     [
         ("torch.jit", "CompilationUnit", "leave script and trace out, and call the function or the module as it is"),
         ("torch", "vmap", "loop over the items, and join the results with torch.stack"),
-        ("torch", "get_autocast_ipu_dtype", "use the function without the name of the device, with \"cpu\""),
+        ("torch", "quantized_max_pool2d", "use floating-point tensors"),
         ("torch.cuda", "CUDAGraph", "leave it out, because everything is computed on the CPU"),
-        ("torch.Tensor", "record_stream", "leave it out, because everything is computed on the CPU"),
+        ("torch.Tensor", "to_mkldnn", "use the tensor as it is"),
     ],
 )
 def test_the_advice(space: str, name: str, advice: str) -> None:
