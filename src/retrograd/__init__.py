@@ -159,7 +159,8 @@ from .tensors.functions.other_backends import (
     dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points, q_scale, q_zero_point)
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
-    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, mean, nansum, prod, std, std_mean, sum, var, var_mean)
+    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, hash_tensor, mean, nansum, prod, std, std_mean, sum,
+    var, var_mean)
 from .tensors.functions.shapes.axes import adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
 from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided, resize_as_
@@ -200,6 +201,7 @@ if TYPE_CHECKING:
         compiler as compiler,
         distributed as distributed,
         distributions as distributions,
+        export as export,
         func as func,
         functional as functional,
         fx as fx,
@@ -207,10 +209,13 @@ if TYPE_CHECKING:
         jit as jit,
         library as library,
         masked as masked,
+        monitor as monitor,
+        mtia as mtia,
         multiprocessing as multiprocessing,
         onnx as onnx,
         package as package,
         profiler as profiler,
+        quasirandom as quasirandom,
         quantization as quantization,
         signal as signal,
         sparse as sparse,
@@ -243,6 +248,7 @@ _LATE = [
     "compiler",
     "distributed",
     "distributions",
+    "export",
     "func",
     "functional",
     "fx",
@@ -250,10 +256,13 @@ _LATE = [
     "jit",
     "library",
     "masked",
+    "monitor",
+    "mtia",
     "multiprocessing",
     "onnx",
     "package",
     "profiler",
+    "quasirandom",
     "quantization",
     "signal",
     "sparse",
@@ -261,7 +270,16 @@ _LATE = [
 ]
 # Where the names are that a program rarely uses. Their modules are imported when a program first names them.
 _INSIDE = {name: f"{module}:{name}" for module, names in {
-    "_C": "PyTorchFileReader",
+    "_C": "DisableTorchFunction DisableTorchFunctionSubclass PyTorchFileReader",
+    "_utils": "classproperty",
+    "_utils_internal":
+        "AVG AggregationType FatalError PRIVATE_OPS SUM USE_GLOBAL_DEPS USE_RTLD_GLOBAL_WITH_LIBTORCH get_file_path "
+        "has_lapack has_mkl has_openmp has_spectral init_num_threads prepare_multiprocessing_environment "
+        "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 sym_constrain_range sym_constrain_range_for_size "
+        "sym_fresh_size",
+    "amp.other_devices":
+        "get_autocast_ipu_dtype get_autocast_xla_dtype is_autocast_ipu_enabled is_autocast_xla_enabled "
+        "set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled",
     "device_libraries":
         "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats "
         "batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats cudnn_affine_grid_generator "
@@ -270,7 +288,9 @@ _INSIDE = {name: f"{module}:{name}" for module, names in {
         "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss "
         "miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d mkldnn_convolution "
         "mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d",
-    "jit": "ScriptModule",
+    "jit": "JITException ScriptModule",
+    "streams": "Event Stream",
+    "tensors.face.storage": "Storage StorageBase",
     "tensors.functions.networks.fake_quantization":
         "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
         "fused_moving_avg_obs_fake_quant",

@@ -41,6 +41,7 @@ from retrograd import cpu as cpu
 from retrograd import cuda as cuda
 from retrograd import distributed as distributed
 from retrograd import distributions as distributions
+from retrograd import export as export
 from retrograd import fft as fft
 from retrograd import func as func
 from retrograd import functional as functional
@@ -51,7 +52,9 @@ from retrograd import jit as jit
 from retrograd import library as library
 from retrograd import linalg as linalg
 from retrograd import masked as masked
+from retrograd import monitor as monitor
 from retrograd import mps as mps
+from retrograd import mtia as mtia
 from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn
 from retrograd import onnx as onnx
@@ -60,6 +63,7 @@ from retrograd import overrides as overrides
 from retrograd import package as package
 from retrograd import profiler as profiler
 from retrograd import quantization as quantization
+from retrograd import quasirandom as quasirandom
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
 from retrograd import signal as signal
@@ -73,7 +77,21 @@ from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
 from retrograd import xpu as xpu
+from retrograd._C import DisableTorchFunction as DisableTorchFunction
+from retrograd._C import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from retrograd._C import PyTorchFileReader as PyTorchFileReader
+from retrograd._utils import classproperty as classproperty
+from retrograd._utils_internal import AVG as AVG
+from retrograd._utils_internal import AggregationType as AggregationType
+from retrograd._utils_internal import FatalError as FatalError
+from retrograd._utils_internal import PRIVATE_OPS as PRIVATE_OPS
+from retrograd._utils_internal import SUM as SUM
+from retrograd._utils_internal import USE_GLOBAL_DEPS as USE_GLOBAL_DEPS
+from retrograd._utils_internal import USE_RTLD_GLOBAL_WITH_LIBTORCH as USE_RTLD_GLOBAL_WITH_LIBTORCH
+from retrograd._utils_internal import has_lapack as has_lapack
+from retrograd._utils_internal import has_mkl as has_mkl
+from retrograd._utils_internal import has_openmp as has_openmp
+from retrograd._utils_internal import has_spectral as has_spectral
 from retrograd.amp.autocast_mode import autocast as autocast
 from retrograd.amp.grad_scaler import GradScaler as GradScaler
 from retrograd.autograd.grad_mode import enable_grad as enable_grad
@@ -85,9 +103,12 @@ from retrograd.dtypes import dtype as dtype
 from retrograd.errors import AcceleratorError as AcceleratorError
 from retrograd.errors import OutOfMemoryError as OutOfMemoryError
 from retrograd.futures import Future as Future
+from retrograd.jit import JITException as JITException
 from retrograd.jit import ScriptModule as ScriptModule
 from retrograd.limits import finfo as finfo
 from retrograd.limits import iinfo as iinfo
+from retrograd.streams import Event as Event
+from retrograd.streams import Stream as Stream
 from retrograd.symbols import SymBool as SymBool
 from retrograd.symbols import SymFloat as SymFloat
 from retrograd.symbols import SymInt as SymInt
@@ -109,6 +130,8 @@ from retrograd.tensors.face.storage import HalfStorage as HalfStorage
 from retrograd.tensors.face.storage import IntStorage as IntStorage
 from retrograd.tensors.face.storage import LongStorage as LongStorage
 from retrograd.tensors.face.storage import ShortStorage as ShortStorage
+from retrograd.tensors.face.storage import Storage as Storage
+from retrograd.tensors.face.storage import StorageBase as StorageBase
 from retrograd.tensors.face.storage import TypedStorage as TypedStorage
 from retrograd.tensors.face.storage import UntypedStorage as UntypedStorage
 from retrograd.tensors.tensor import Tensor as Tensor
@@ -1442,6 +1465,10 @@ def argmin(
 def count_nonzero(
     input: Tensor, dim: _int | Sequence[_int] | None = None, *, axis: _int | Sequence[_int] | None = None,
 ) -> Tensor: ...
+def hash_tensor(
+    input: Tensor, dim: _int | Sequence[_int] | None = ..., *, keepdim: _bool = False, mode: _int = 0,
+    out: Tensor | None = None, axis: _int | Sequence[_int] | None = ..., keepdims: _bool = False,
+) -> Tensor: ...
 @overload
 def mean(input: Tensor, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -1772,6 +1799,25 @@ def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: 
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
 def _weight_norm(v: Any, g: Any, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
 __version__: torch_version.TorchVersion
+def get_file_path(*path_components: str) -> str: ...
+def init_num_threads() -> None: ...
+def prepare_multiprocessing_environment(path: str) -> None: ...
+def profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() -> _bool: ...
+def sym_constrain_range(
+    size: _int | _float | _complex, *, min: _int | None = None, max: _int | None = None,
+) -> None: ...
+def sym_constrain_range_for_size(
+    size: _int | _float | _complex, *, min: _int | None = None, max: _int | None = None,
+) -> None: ...
+def sym_fresh_size(expr: Any) -> Any: ...
+def get_autocast_ipu_dtype() -> _dtype: ...
+def get_autocast_xla_dtype() -> _dtype: ...
+def is_autocast_ipu_enabled() -> _bool: ...
+def is_autocast_xla_enabled() -> _bool: ...
+def set_autocast_ipu_dtype(dtype: _dtype, /) -> None: ...
+def set_autocast_ipu_enabled(enabled: _bool, /) -> None: ...
+def set_autocast_xla_dtype(dtype: _dtype, /) -> None: ...
+def set_autocast_xla_enabled(enabled: _bool, /) -> None: ...
 def batch_norm_backward_elemt(
     grad_out: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, sum_dy: Tensor,
     sum_dy_xmu: Tensor, count: Tensor,
@@ -1961,14 +2007,14 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
     "dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale",
     "q_zero_point", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
-    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
-    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
-    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
-    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
-    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
-    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
-    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "count_nonzero", "hash_tensor", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint",
+    "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod",
+    "combinations", "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided",
+    "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate",
+    "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split",
+    "unbind", "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud",
+    "meshgrid", "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to",
+    "clone", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
     "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",

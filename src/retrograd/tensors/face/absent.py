@@ -27,8 +27,7 @@ class Absent:
 
 
 _NAMES = [
-    "grad_dtype", "hash_tensor", "index", "ipu", "mtia", "reinforce", "resize", "resize_as", "slice_inverse",
-    "to_mkldnn", "to_sparse_bsc", "to_sparse_bsr", "volatile", "xpu",
+    "index", "slice_inverse", "to_mkldnn", "to_sparse_bsc", "to_sparse_bsr",
 ]
 
 

@@ -113,6 +113,21 @@ def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memor
     return self
 
 
+def _refusing(kind: str, doc: str) -> Any:
+    @public(method=True, name=kind, doc=doc)
+    def method(self: TensorBase, device: Any = None, non_blocking: bool = False,
+               memory_format: Any = None) -> TensorBase:
+        checked(kind if device is None else device)
+        return self
+
+    return method
+
+
+ipu = _refusing("ipu", "Raises RuntimeError, like PyTorch without Graphcore's devices.")
+xpu = _refusing("xpu", "Raises AssertionError, like PyTorch without Intel's GPUs.")
+mtia = _refusing("mtia", "Raises AssertionError, like PyTorch without Meta's accelerators.")
+
+
 def is_tensor(obj: Any) -> bool:
     """Whether `obj` is a tensor."""
     return isinstance(obj, TensorBase)

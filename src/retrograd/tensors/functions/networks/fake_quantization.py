@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, I64, dtype as torch_dtype, letter, require
+from ....dtypes import F32, dtype as torch_dtype, float32, int32, int64, letter, require
 from ....kernels.networks import fake_quantization as kernels
 from ....ops.basic import check_values
 from ....ops.framework import Op
@@ -42,7 +42,12 @@ def _one(x: Any, dtype: Any) -> Any:
     """The only number of a tensor, as a 0-d array."""
     if x._array.size != 1:
         raise RuntimeError(f"a Tensor with {x._array.size} elements cannot be converted to Scalar")
-    return x._array.reshape(()).astype(dtype)
+    return _shaped(x, dtype, ())
+
+
+def _shaped(x: Any, dtype: torch_dtype | None, shape: tuple[int, ...]) -> Any:
+    """The numbers of a tensor in another shape, and in another dtype if that is given."""
+    return x.detach().to(x.dtype if dtype is None else dtype).reshape(shape)._array
 
 
 def _refuse_outside(zeros: Any, least: int, largest: int) -> None:
@@ -70,10 +75,10 @@ def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, qua
         if not quant_min <= zero_point <= quant_max:
             _refuse_outside(np.asarray(zero_point), quant_min, quant_max)
         _check(input, kernel, ops.per_tensor)
-        zero = zero_point if isinstance(zero_point, int) else _one(zero_point, I64)
+        zero = zero_point if isinstance(zero_point, int) else _one(zero_point, int64)
         return _per_tensor(input, np.float32(scale).reshape(()), np.asarray(zero), quant_min, quant_max)[0]
     _check(input, kernel, ops.per_tensor_of_tensors, scale, zero_point)
-    return _per_tensor_of_tensors(input, _one(scale, F32), _one(zero_point, I64), quant_min, quant_max)[0]
+    return _per_tensor_of_tensors(input, _one(scale, float32), _one(zero_point, int64), quant_min, quant_max)[0]
 
 
 @public("fake_quantize_per_channel_affine(Tensor input, Tensor scale, Tensor zero_point, int axis, int quant_min, "
@@ -109,7 +114,8 @@ def fake_quantize_per_channel_affine(input: Any, scale: Any, zero_point: Any, ax
         check_values(zeros, _refuse_outside, quant_min, quant_max)
     _check(input, "fake_quantize_channel_cachemask_cpu_type_handling", ops.per_channel, scale, zero_point)
     along = (-1, *[1] * (x.ndim - axis - 1))
-    return _per_channel(input, scales.astype(F32).reshape(along), zeros.reshape(along), quant_min, quant_max)[0]
+    return _per_channel(input, _shaped(scale, float32, along), _shaped(zero_point, None, along), quant_min,
+                        quant_max)[0]
 
 
 def _observe(x: Any, low: Any, high: Any, weight: float) -> None:
@@ -147,20 +153,19 @@ def fused_moving_avg_obs_fake_quant(
     if x.dtype != F32:
         raise RuntimeError(f"expected scalar type Float but found {torch_dtype.of[x.dtype].legacy}")
     _check_ends(quant_min, quant_max)
-    if _one(observer_on, I64) and x.size:
+    if observer_on.item() and x.size:
         rows = x.reshape(x.shape[0] if per_row_fake_quant else 1, -1)
         if per_row_fake_quant and not running_min._array.size:
             _begin(len(rows), running_min, running_max, scale, zero_point)
         _observe(rows, running_min, running_max, averaging_const)
-    on = bool(_one(fake_quant_on, I64))
+    on = bool(fake_quant_on.item())
     if on and x.size:
         found = [kernels.chosen(low, high, quant_min, quant_max, symmetric_quant) for low, high in zip(
             running_min._array.ravel().tolist(), running_max._array.ravel().tolist())]
         _write(scale, [one.scale for one in found])
         _write(zero_point, [one.zero for one in found])
     along = (-1, *[1] * (x.ndim - 1)) if per_row_fake_quant else ()
-    return _observed(input, scale._array.reshape(along), zero_point._array.astype(np.int32).reshape(along), quant_min,
-                     quant_max, on)[0]
+    return _observed(input, _shaped(scale, None, along), _shaped(zero_point, int32, along), quant_min, quant_max, on)[0]
 
 
 def _begin(rows: int, low: Any, high: Any, scale: Any, zero: Any) -> None:
