@@ -67,7 +67,7 @@ from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor,
     ShortTensor)
-from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
+from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_file, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
     are_deterministic_algorithms_enabled, compiled_with_cxx11_abi, get_default_device, get_deterministic_debug_mode,
@@ -179,8 +179,9 @@ from .tensors.functions.shapes.view_copies import (
     view_copy)
 from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensors.functions.sparse import (
-    dsmm, hsmm, hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor,
-    sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm)
+    ccol_indices_copy, col_indices_copy, crow_indices_copy, dsmm, hsmm, hspmm, indices_copy, resize_as_sparse_,
+    row_indices_copy, smm, sparse_bsc_tensor, sparse_bsr_tensor, sparse_compressed_tensor, sparse_coo_tensor,
+    sparse_csc_tensor, sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm, values_copy)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack

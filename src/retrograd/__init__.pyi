@@ -386,6 +386,11 @@ def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: _bool | None = None, requires_grad: _bool = False,
 ) -> Tensor: ...
 def from_dlpack(ext_tensor: Any) -> Tensor: ...
+def from_file(
+    filename: str, shared: _bool | None = None, size: _int | None = 0, *, dtype: _dtype | None = None,
+    layout: _layout | None = None, device: _device | str | _int | None = None, pin_memory: _bool = False,
+    requires_grad: _bool = False,
+) -> Tensor: ...
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor: ...
 def frombuffer(
     buffer: Any, *, dtype: Any, count: _int = -1, offset: _int = 0, requires_grad: _bool = False,
@@ -1746,11 +1751,24 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
     out: Tensor | None = None, axis: _int = 0,
 ) -> Tensor: ...
+def ccol_indices_copy(input: Tensor) -> Tensor: ...
+def col_indices_copy(input: Tensor) -> Tensor: ...
+def crow_indices_copy(input: Tensor) -> Tensor: ...
 def dsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def hsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def indices_copy(input: Tensor) -> Tensor: ...
 def resize_as_sparse_(input: Any, the_template: Any) -> Tensor: ...
+def row_indices_copy(input: Tensor) -> Tensor: ...
 def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def sparse_bsc_tensor(
+    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+) -> Tensor: ...
+def sparse_bsr_tensor(
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+) -> Tensor: ...
 def sparse_compressed_tensor(
     compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False,
@@ -1778,6 +1796,7 @@ def saddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _int | _float | _complex = 1,
     alpha: _int | _float | _complex = 1, out: Tensor | None = None,
 ) -> Tensor: ...
+def values_copy(input: Tensor) -> Tensor: ...
 def istft(
     input: Any, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Any = None,
     center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None,
@@ -1954,9 +1973,9 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types",
     "result_type", "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor",
     "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
-    "as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions",
-    "set_printoptions", "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
-    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
+    "as_tensor", "asarray", "from_dlpack", "from_file", "from_numpy", "frombuffer", "get_printoptions",
+    "printoptions", "set_printoptions", "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi",
+    "get_default_device", "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
     "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
     "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
     "set_num_interop_threads", "use_deterministic_algorithms", "BFloat16Storage", "BoolStorage", "ByteStorage",
@@ -2019,7 +2038,8 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
     "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor",
-    "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm", "saddmm", "istft", "stft", "Tensor", "to_dlpack",
-    "_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet", "_standard_gamma",
-    "_standard_gamma_grad", "_utils", "_weight_norm"]
+    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "dsmm", "hsmm", "hspmm", "indices_copy",
+    "resize_as_sparse_", "row_indices_copy", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
+    "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm",
+    "saddmm", "values_copy", "istft", "stft", "Tensor", "to_dlpack", "_C", "_dirichlet_grad", "_pack_padded_sequence",
+    "_pad_packed_sequence", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]

@@ -38,8 +38,7 @@ REASONS: dict[str, str] = {
         r"torch\.nn\.functional\.scaled\w+|torch\.(batch_norm_\w+|init_num_threads|prepare_multiprocessing_environment)$",
     "tools around programs": r"torch\.(utils|monitor|profiler|contrib|classes|futures|autograd\.profiler\w*)\b|"
         r".*profiler\w*",
-    "obsolete in PyTorch": r"torch\.Tensor\.(reinforce|volatile|resize|resize_as)$",
-    "not built yet": r"torch\.Tensor\.(index|grad_dtype)$",
+    "not built yet": r"torch\.Tensor\.index$",
 }
 
 

@@ -27,7 +27,7 @@ class Absent:
 
 
 _NAMES = [
-    "index", "slice_inverse", "to_mkldnn", "to_sparse_bsc", "to_sparse_bsr",
+    "index", "slice_inverse", "to_mkldnn",
 ]
 
 

@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 from ...graph.versions import count
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
+from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...names import PACKAGE
 from ...ops.framework import Op
 from ...ops.sparse import OWN
@@ -30,6 +30,8 @@ def layout_of(array: Any) -> Any:
     """The layout of a sparse array, as programs know it."""
     if isinstance(array, Coo):
         return options.sparse_coo
+    if isinstance(array, Blocks):
+        return options.sparse_bsr if array.by_rows else options.sparse_bsc
     return options.sparse_csr if array.by_rows else options.sparse_csc
 
 
@@ -42,7 +44,7 @@ class SparseMethods:
 
     @property
     def layout(self) -> Any:
-        """`torch.sparse_coo`, `torch.sparse_csr` or `torch.sparse_csc`."""
+        """`torch.sparse_coo`, `torch.sparse_csr`, `torch.sparse_csc`, `torch.sparse_bsr` or `torch.sparse_bsc`."""
         return layout_of(self._array)
 
     @property
@@ -53,7 +55,7 @@ class SparseMethods:
     @property
     def is_sparse_csr(self) -> bool:
         """Whether the layout is `torch.sparse_csr`."""
-        return isinstance(self._array, Compressed) and self._array.by_rows
+        return layout_of(self._array) is options.sparse_csr
 
     @property
     def T(self) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...kernels.sparse import compressed, coordinates
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike
+from ...kernels.sparse import blocks, compressed, coordinates
+from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike
 from ..state.base import requires
 from .construction import empty
 from .conversion import clone, coo_of, dense_dim as dense_dims, kind_of, sparse_dim as sparse_dims, zeros_like
@@ -65,6 +65,8 @@ def item(self: Any) -> Any:
 
 def compressed_or_coo(array: SparseLike) -> Coo:
     """A sparse array by coordinates."""
+    if isinstance(array, Blocks):
+        return blocks.to_coo(array)
     return compressed.to_coo(array) if isinstance(array, Compressed) else array  # type: ignore[return-value]
 
 
