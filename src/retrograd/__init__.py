@@ -53,7 +53,8 @@ from .symbols import (
     SymBool, SymFloat, SymInt, sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum)
 from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
-    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
+    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+    thread_safe_generator)
 from .tensors.arguments.options import (
     channels_last, channels_last_3d, contiguous_format, jagged, layout, legacy_contiguous_format, memory_format,
     per_channel_affine, per_channel_affine_float_qparams, per_channel_symmetric, per_tensor_affine,
@@ -292,6 +293,7 @@ _INSIDE = {name: f"{module}:{name}" for module, names in {
     "jit": "JITException ScriptModule",
     "streams": "Event Stream",
     "tensors.face.storage": "Storage StorageBase",
+    "testing.file_check": "FileCheck",
     "tensors.functions.networks.fake_quantization":
         "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
         "fused_moving_avg_obs_fake_quant",

@@ -53,7 +53,7 @@ to_padded_tensor = only_elsewhere(
 
 
 @public(method=True)
-def record_stream(self: TensorBase, stream: Any) -> NoReturn:
+def record_stream(self: TensorBase, s: Any) -> NoReturn:
     """Raise NotImplementedError: the CPU computes in order, and has no streams, as in PyTorch."""
     raise unavailable("record_stream", "The CPU computes in order, so leave the call out.")
 

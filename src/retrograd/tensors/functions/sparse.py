@@ -302,9 +302,10 @@ def resize_as_sparse_(input: Any, the_template: Any) -> TensorBase:
 # Copies of the parts
 
 def _copy_of(part: str) -> Any:
-    @public(f"{part}_copy(Tensor input)", name=f"{part}_copy", doc=f"A copy of `{part}` of a compressed sparse tensor.")
-    def function(input: Any) -> TensorBase:
-        return implementation(f"{part}_copy")(input)  # type: ignore[no-any-return]
+    @public(f"{part}_copy(Tensor input, *, Tensor out=None)", name=f"{part}_copy",
+            doc=f"A copy of `{part}` of a compressed sparse tensor.")
+    def function(input: Any, *, out: Any = None) -> TensorBase:
+        return implementation(f"{part}_copy")(input, out=out)  # type: ignore[no-any-return]
 
     return function
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...devices import checked
-from ...dtypes import dtype as torch_dtype
+from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op
@@ -144,10 +144,14 @@ def row_indices(self: Any) -> Any:
 
 
 def _copy_of(part: str) -> Any:
-    def copied(input: Any) -> Any:
+    def copied(input: Any, *, out: Any = None) -> Any:
         if isinstance(input._array, Coo):
             raise unsupported(f"{part}_copy", input._array.backend)
-        return TABLE[part](input).clone()
+        found = TABLE[part](input)
+        if out is not None and out._array.dtype != found._array.dtype:
+            wanted, given = (C_NAMES[x._array.dtype.name] for x in (found, out))
+            raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {given} instead")
+        return found.clone() if out is None else out.resize_(found._array.shape).copy_(found)
 
     return copied
 
