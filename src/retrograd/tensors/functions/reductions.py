@@ -291,7 +291,9 @@ def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
 
 
 @public("hash_tensor(Tensor input, ints[1] dim=[], *, bool keepdim=False, int mode=0, Tensor out=None)", method=True,
-        out=rule(exact="Expected result to be of dtype uint64, but got {out}"), strict=True)
+        out=rule(exact="Expected result to be of dtype uint64, but got {out}", overlap=FREE, gradient=UNASKED,
+                 repeated=True),
+        strict=True)
 def hash_tensor(input: Any, dim: Dims = (), *, keepdim: bool = False, mode: int = 0) -> Any:
     """The exclusive or of the bits of all elements, or over `dim`, as uint64.
 
