@@ -41,6 +41,7 @@ from retrograd import cpu as cpu
 from retrograd import cuda as cuda
 from retrograd import distributed as distributed
 from retrograd import distributions as distributions
+from retrograd import export as export
 from retrograd import fft as fft
 from retrograd import func as func
 from retrograd import functional as functional
@@ -51,7 +52,9 @@ from retrograd import jit as jit
 from retrograd import library as library
 from retrograd import linalg as linalg
 from retrograd import masked as masked
+from retrograd import monitor as monitor
 from retrograd import mps as mps
+from retrograd import mtia as mtia
 from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn
 from retrograd import onnx as onnx
@@ -60,6 +63,7 @@ from retrograd import overrides as overrides
 from retrograd import package as package
 from retrograd import profiler as profiler
 from retrograd import quantization as quantization
+from retrograd import quasirandom as quasirandom
 from retrograd import return_types as return_types
 from retrograd import serialization as serialization
 from retrograd import signal as signal
@@ -73,6 +77,21 @@ from retrograd import utils as utils
 from retrograd import version as version
 from retrograd import viz as viz
 from retrograd import xpu as xpu
+from retrograd._C import DisableTorchFunction as DisableTorchFunction
+from retrograd._C import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from retrograd._C import PyTorchFileReader as PyTorchFileReader
+from retrograd._utils import classproperty as classproperty
+from retrograd._utils_internal import AVG as AVG
+from retrograd._utils_internal import AggregationType as AggregationType
+from retrograd._utils_internal import FatalError as FatalError
+from retrograd._utils_internal import PRIVATE_OPS as PRIVATE_OPS
+from retrograd._utils_internal import SUM as SUM
+from retrograd._utils_internal import USE_GLOBAL_DEPS as USE_GLOBAL_DEPS
+from retrograd._utils_internal import USE_RTLD_GLOBAL_WITH_LIBTORCH as USE_RTLD_GLOBAL_WITH_LIBTORCH
+from retrograd._utils_internal import has_lapack as has_lapack
+from retrograd._utils_internal import has_mkl as has_mkl
+from retrograd._utils_internal import has_openmp as has_openmp
+from retrograd._utils_internal import has_spectral as has_spectral
 from retrograd.amp.autocast_mode import autocast as autocast
 from retrograd.amp.grad_scaler import GradScaler as GradScaler
 from retrograd.autograd.grad_mode import enable_grad as enable_grad
@@ -84,8 +103,12 @@ from retrograd.dtypes import dtype as dtype
 from retrograd.errors import AcceleratorError as AcceleratorError
 from retrograd.errors import OutOfMemoryError as OutOfMemoryError
 from retrograd.futures import Future as Future
+from retrograd.jit import JITException as JITException
+from retrograd.jit import ScriptModule as ScriptModule
 from retrograd.limits import finfo as finfo
 from retrograd.limits import iinfo as iinfo
+from retrograd.streams import Event as Event
+from retrograd.streams import Stream as Stream
 from retrograd.symbols import SymBool as SymBool
 from retrograd.symbols import SymFloat as SymFloat
 from retrograd.symbols import SymInt as SymInt
@@ -93,6 +116,7 @@ from retrograd.tensors.arguments import generator as random
 from retrograd.tensors.arguments.generator import Generator as Generator
 from retrograd.tensors.arguments.options import layout as layout
 from retrograd.tensors.arguments.options import memory_format as memory_format
+from retrograd.tensors.arguments.options import qscheme as qscheme
 from retrograd.tensors.arguments.size import Size as Size
 from retrograd.tensors.face.storage import BFloat16Storage as BFloat16Storage
 from retrograd.tensors.face.storage import BoolStorage as BoolStorage
@@ -106,9 +130,12 @@ from retrograd.tensors.face.storage import HalfStorage as HalfStorage
 from retrograd.tensors.face.storage import IntStorage as IntStorage
 from retrograd.tensors.face.storage import LongStorage as LongStorage
 from retrograd.tensors.face.storage import ShortStorage as ShortStorage
+from retrograd.tensors.face.storage import Storage as Storage
+from retrograd.tensors.face.storage import StorageBase as StorageBase
 from retrograd.tensors.face.storage import TypedStorage as TypedStorage
 from retrograd.tensors.face.storage import UntypedStorage as UntypedStorage
 from retrograd.tensors.tensor import Tensor as Tensor
+from retrograd.testing.file_check import FileCheck as FileCheck
 
 e: _float
 inf: _float
@@ -147,6 +174,12 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any[Any]: ...
 def wait(future: Any[Any]) -> Any: ...
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any: ...
 bfloat16: _dtype
+bit: _dtype
+bits1x8: _dtype
+bits2x4: _dtype
+bits4x2: _dtype
+bits8: _dtype
+bits16: _dtype
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
@@ -167,14 +200,33 @@ float64: _dtype
 float: _dtype
 def get_default_dtype() -> _dtype: ...
 half: _dtype
+int1: _dtype
+int2: _dtype
+int3: _dtype
+int4: _dtype
+int5: _dtype
+int6: _dtype
+int7: _dtype
 int8: _dtype
 int16: _dtype
 int32: _dtype
 int64: _dtype
 int: _dtype
 long: _dtype
+qint8: _dtype
+qint32: _dtype
+quint2x4: _dtype
+quint4x2: _dtype
+quint8: _dtype
 def set_default_dtype(d: _dtype) -> None: ...
 short: _dtype
+uint1: _dtype
+uint2: _dtype
+uint3: _dtype
+uint4: _dtype
+uint5: _dtype
+uint6: _dtype
+uint7: _dtype
 uint8: _dtype
 uint16: _dtype
 uint32: _dtype
@@ -287,9 +339,17 @@ def initial_seed() -> _int: ...
 def manual_seed(seed: Any) -> _Generator: ...
 def seed() -> _int: ...
 def set_rng_state(new_state: Tensor) -> None: ...
+def thread_safe_generator() -> _Generator | None: ...
 channels_last: _memory_format
 channels_last_3d: _memory_format
 contiguous_format: _memory_format
+jagged: _layout
+legacy_contiguous_format: _memory_format
+per_channel_affine: Any
+per_channel_affine_float_qparams: Any
+per_channel_symmetric: Any
+per_tensor_affine: Any
+per_tensor_symmetric: Any
 preserve_format: _memory_format
 sparse_bsc: _layout
 sparse_bsr: _layout
@@ -328,6 +388,11 @@ def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: _bool | None = None, requires_grad: _bool = False,
 ) -> Tensor: ...
 def from_dlpack(ext_tensor: Any) -> Tensor: ...
+def from_file(
+    filename: str, shared: _bool | None = None, size: _int | None = 0, *, dtype: _dtype | None = None,
+    layout: _layout | None = None, device: _device | str | _int | None = None, pin_memory: _bool = False,
+    requires_grad: _bool = False,
+) -> Tensor: ...
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor: ...
 def frombuffer(
     buffer: Any, *, dtype: Any, count: _int = -1, offset: _int = 0, requires_grad: _bool = False,
@@ -1354,6 +1419,16 @@ def logsumexp(
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def softmax(input: Tensor, *, axis: _int, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
+def dequantize(input: Tensor) -> Tensor: ...
+@overload
+def dequantize(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def int_repr(input: Tensor) -> Tensor: ...
+def q_per_channel_axis(input: Tensor) -> _int: ...
+def q_per_channel_scales(input: Tensor) -> Tensor: ...
+def q_per_channel_zero_points(input: Tensor) -> Tensor: ...
+def q_scale(input: Tensor) -> _float: ...
+def q_zero_point(input: Tensor) -> _int: ...
 def nanmean(
     input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None,
     out: Tensor | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False,
@@ -1396,6 +1471,10 @@ def argmin(
 ) -> Tensor: ...
 def count_nonzero(
     input: Tensor, dim: _int | Sequence[_int] | None = None, *, axis: _int | Sequence[_int] | None = None,
+) -> Tensor: ...
+def hash_tensor(
+    input: Tensor, dim: _int | Sequence[_int] | None = ..., *, keepdim: _bool = False, mode: _int = 0,
+    out: Tensor | None = None, axis: _int | Sequence[_int] | None = ..., keepdims: _bool = False,
 ) -> Tensor: ...
 @overload
 def mean(input: Tensor, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
@@ -1674,11 +1753,24 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *,
     out: Tensor | None = None, axis: _int = 0,
 ) -> Tensor: ...
+def ccol_indices_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def col_indices_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def crow_indices_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def dsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def hsmm(input: Tensor, mat2: Tensor) -> Tensor: ...
 def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def indices_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def resize_as_sparse_(input: Any, the_template: Any) -> Tensor: ...
+def row_indices_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def smm(input: Tensor, mat2: Tensor) -> Tensor: ...
+def sparse_bsc_tensor(
+    ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+) -> Tensor: ...
+def sparse_bsr_tensor(
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
+    pin_memory: _bool = False, requires_grad: _bool = False, check_invariants: _bool | None = None,
+) -> Tensor: ...
 def sparse_compressed_tensor(
     compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: _bool = False, requires_grad: _bool = False,
@@ -1706,6 +1798,7 @@ def saddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _int | _float | _complex = 1,
     alpha: _int | _float | _complex = 1, out: Tensor | None = None,
 ) -> Tensor: ...
+def values_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def istft(
     input: Any, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Any = None,
     center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None,
@@ -1727,6 +1820,132 @@ def _standard_gamma(input: Any, generator: _Generator | None = None) -> Tensor: 
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor: ...
 def _weight_norm(v: Any, g: Any, dim: _int = 0, *, axis: _int = 0) -> Tensor: ...
 __version__: torch_version.TorchVersion
+def get_file_path(*path_components: str) -> str: ...
+def init_num_threads() -> None: ...
+def prepare_multiprocessing_environment(path: str) -> None: ...
+def profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() -> _bool: ...
+def sym_constrain_range(
+    size: _int | _float | _complex, *, min: _int | None = None, max: _int | None = None,
+) -> None: ...
+def sym_constrain_range_for_size(
+    size: _int | _float | _complex, *, min: _int | None = None, max: _int | None = None,
+) -> None: ...
+def sym_fresh_size(expr: Any) -> Any: ...
+def get_autocast_ipu_dtype() -> _dtype: ...
+def get_autocast_xla_dtype() -> _dtype: ...
+def is_autocast_ipu_enabled() -> _bool: ...
+def is_autocast_xla_enabled() -> _bool: ...
+def set_autocast_ipu_dtype(dtype: _dtype, /) -> None: ...
+def set_autocast_ipu_enabled(enabled: _bool, /) -> None: ...
+def set_autocast_xla_dtype(dtype: _dtype, /) -> None: ...
+def set_autocast_xla_enabled(enabled: _bool, /) -> None: ...
+def batch_norm_backward_elemt(
+    grad_out: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, sum_dy: Tensor,
+    sum_dy_xmu: Tensor, count: Tensor,
+) -> Tensor: ...
+def batch_norm_backward_reduce(
+    grad_out: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, input_g: _bool,
+    weight_g: _bool, bias_g: _bool,
+) -> Tensor: ...
+def batch_norm_elemt(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, eps: _float,
+) -> Tensor: ...
+def batch_norm_gather_stats(
+    input: Tensor, mean: Tensor, invstd: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    momentum: _float, eps: _float, count: _int,
+) -> Tensor: ...
+def batch_norm_gather_stats_with_counts(
+    input: Tensor, mean: Tensor, invstd: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    momentum: _float, eps: _float, counts: Tensor,
+) -> Tensor: ...
+def batch_norm_stats(input: Tensor, eps: _float) -> Tensor: ...
+def batch_norm_update_stats(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: _float,
+) -> tuple[Tensor, Tensor]: ...
+def cudnn_affine_grid_generator(theta: Tensor, N: _int, C: _int, H: _int, W: _int) -> Tensor: ...
+def cudnn_batch_norm(
+    input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
+    training: _bool, exponential_average_factor: _float, epsilon: _float,
+) -> Tensor: ...
+def cudnn_convolution(
+    input: Tensor, weight: Tensor, padding: Sequence[_int], stride: Sequence[_int], dilation: Sequence[_int],
+    groups: _int, benchmark: _bool, deterministic: _bool, allow_tf32: _bool,
+) -> Tensor: ...
+def cudnn_convolution_add_relu(
+    input: Tensor, weight: Tensor, z: Tensor, alpha: _int | _float | _complex | None, bias: Tensor | None,
+    stride: Sequence[_int], padding: Sequence[_int], dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def cudnn_convolution_relu(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[_int], padding: Sequence[_int],
+    dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def cudnn_convolution_transpose(
+    input: Tensor, weight: Tensor, padding: Sequence[_int], output_padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool, allow_tf32: _bool,
+) -> Tensor: ...
+def cudnn_grid_sampler(input: Tensor, grid: Tensor) -> Tensor: ...
+def cudnn_is_acceptable(input: Tensor) -> _bool: ...
+def miopen_batch_norm(
+    input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
+    training: _bool, exponential_average_factor: _float, epsilon: _float,
+) -> Tensor: ...
+def miopen_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool,
+) -> Tensor: ...
+def miopen_convolution_add_relu(
+    input: Tensor, weight: Tensor, z: Tensor, alpha: _int | _float | _complex | None, bias: Tensor | None,
+    stride: Sequence[_int], padding: Sequence[_int], dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def miopen_convolution_relu(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sequence[_int], padding: Sequence[_int],
+    dilation: Sequence[_int], groups: _int,
+) -> Tensor: ...
+def miopen_convolution_transpose(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], output_padding: Sequence[_int],
+    stride: Sequence[_int], dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool,
+) -> Tensor: ...
+def miopen_ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Sequence[_int], target_lengths: Sequence[_int], blank: _int,
+    deterministic: _bool, zero_infinity: _bool,
+) -> Tensor: ...
+def miopen_depthwise_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int, benchmark: _bool, deterministic: _bool,
+) -> Tensor: ...
+def miopen_rnn(
+    input: Tensor, weight: Sequence[Tensor], weight_stride0: _int, hx: Tensor, cx: Tensor | None, mode: _int,
+    hidden_size: _int, num_layers: _int, batch_first: _bool, dropout: _float, train: _bool, bidirectional: _bool,
+    batch_sizes: Sequence[_int], dropout_state: Tensor | None,
+) -> Tensor: ...
+def mkldnn_adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor: ...
+def mkldnn_convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, padding: Sequence[_int], stride: Sequence[_int],
+    dilation: Sequence[_int], groups: _int,
+) -> Any: ...
+def mkldnn_linear_backward_weights(
+    grad_output: Tensor, input: Tensor, weight: Tensor, bias_defined: _bool,
+) -> Tensor: ...
+def mkldnn_max_pool2d(
+    input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ...,
+    padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False,
+) -> Tensor: ...
+def mkldnn_max_pool3d(
+    input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ...,
+    padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False,
+) -> Tensor: ...
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: _int, quant_min: _int, quant_max: _int,
+) -> Tensor: ...
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Tensor | _float, zero_point: Tensor | _int, quant_min: _int, quant_max: _int,
+) -> Tensor: ...
+def fbgemm_linear_quantize_weight(input: Tensor) -> tuple[Tensor, Tensor, _float, _int]: ...
+def fused_moving_avg_obs_fake_quant(
+    input: Tensor, observer_on: Tensor, fake_quant_on: Tensor, running_min: Tensor, running_max: Tensor, scale: Tensor,
+    zero_point: Tensor, averaging_const: _float, quant_min: _int, quant_max: _int, ch_axis: _int,
+    per_row_fake_quant: _bool = False, symmetric_quant: _bool = False,
+) -> Tensor: ...
 
 __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "amp", "backends", "cpu", "cuda",
     "fft", "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "version", "torch_version",
@@ -1737,23 +1956,27 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "set_autocast_enabled", "set_autocast_gpu_dtype", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "set_anomaly_enabled", "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
     "set_grad_enabled", "as_torch", "compile", "futures", "cond", "fork", "wait", "while_loop", "device", "bfloat16",
-    "bool", "cdouble", "cfloat", "chalf", "complex32", "complex64", "complex128", "double", "dtype",
-    "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-    "float16", "float32", "float64", "float", "get_default_dtype", "half", "int8", "int16", "int32", "int64", "int",
-    "long", "set_default_dtype", "short", "uint8", "uint16", "uint32", "uint64", "AcceleratorError",
-    "OutOfMemoryError", "is_warn_always_enabled", "set_warn_always", "Future", "finfo", "iinfo", "celu", "celu_",
-    "selu", "selu_", "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits",
-    "cosine_embedding_loss", "ctc_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss",
-    "triplet_margin_loss", "gru", "lstm", "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell",
-    "rnn_tanh_cell", "serialization", "load", "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int",
-    "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "random", "Generator", "default_generator",
-    "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state", "channels_last", "channels_last_3d",
-    "contiguous_format", "layout", "memory_format", "preserve_format", "sparse_bsc", "sparse_bsr", "sparse_coo",
-    "sparse_csc", "sparse_csr", "strided", "Size", "can_cast", "get_device", "is_complex", "is_distributed",
-    "is_floating_point", "is_inference", "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type",
-    "typename", "detach", "detach_", "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor",
-    "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor",
-    "asarray", "from_dlpack", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
+    "bit", "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "bool", "cdouble", "cfloat", "chalf", "complex32",
+    "complex64", "complex128", "double", "dtype", "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz",
+    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "float", "get_default_dtype",
+    "half", "int1", "int2", "int3", "int4", "int5", "int6", "int7", "int8", "int16", "int32", "int64", "int", "long",
+    "qint8", "qint32", "quint2x4", "quint4x2", "quint8", "set_default_dtype", "short", "uint1", "uint2", "uint3",
+    "uint4", "uint5", "uint6", "uint7", "uint8", "uint16", "uint32", "uint64", "AcceleratorError", "OutOfMemoryError",
+    "is_warn_always_enabled", "set_warn_always", "Future", "finfo", "iinfo", "celu", "celu_", "selu", "selu_",
+    "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss",
+    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss", "gru", "lstm",
+    "rnn_relu", "rnn_tanh", "gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell", "serialization", "load",
+    "save", "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
+    "sym_sqrt", "sym_sum", "random", "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed",
+    "seed", "set_rng_state", "thread_safe_generator", "channels_last", "channels_last_3d", "contiguous_format",
+    "jagged", "layout", "legacy_contiguous_format", "memory_format", "per_channel_affine",
+    "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine", "per_tensor_symmetric",
+    "preserve_format", "qscheme", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided",
+    "Size", "can_cast", "get_device", "is_complex", "is_distributed", "is_floating_point", "is_inference",
+    "is_nonzero", "is_signed", "is_tensor", "promote_types", "result_type", "typename", "detach", "detach_",
+    "is_same_size", "numel", "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor",
+    "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "as_tensor", "asarray", "from_dlpack",
+    "from_file", "from_numpy", "frombuffer", "get_printoptions", "printoptions", "set_printoptions",
     "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device",
     "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
     "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "set_default_device",
@@ -1804,20 +2027,22 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerat
     "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "native_dropout",
     "embedding", "embedding_bag", "embedding_renorm_", "batch_norm", "group_norm", "instance_norm", "layer_norm",
     "native_batch_norm", "native_group_norm", "native_layer_norm", "rms_norm", "log_softmax", "logsumexp", "softmax",
-    "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
-    "count_nonzero", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
-    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
-    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
-    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
-    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
-    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
-    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
+    "dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale",
+    "q_zero_point", "nanmean", "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin",
+    "count_nonzero", "hash_tensor", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint",
+    "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod",
+    "combinations", "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided",
+    "resize_as_", "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate",
+    "dsplit", "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split",
+    "unbind", "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud",
+    "meshgrid", "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to",
+    "clone", "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
     "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
     "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
     "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
     "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor",
-    "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm", "saddmm", "istft", "stft", "Tensor", "to_dlpack",
-    "_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet", "_standard_gamma",
-    "_standard_gamma_grad", "_utils", "_weight_norm"]
+    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "dsmm", "hsmm", "hspmm", "indices_copy",
+    "resize_as_sparse_", "row_indices_copy", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
+    "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm",
+    "saddmm", "values_copy", "istft", "stft", "Tensor", "to_dlpack", "_C", "_dirichlet_grad", "_pack_padded_sequence",
+    "_pad_packed_sequence", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]

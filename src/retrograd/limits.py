@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-from .dtypes import FLOATING, INTEGRAL, bool_, complex128, dtype, float64, get_default_dtype, int64
+from .dtypes import FLOATING, INTEGRAL, PACKED, QUANTISED, bool_, complex128, dtype, float64, get_default_dtype, int64
 
 # Python's types that stand for element types.
 _BUILTIN: dict[Any, dtype] = {float: float64, complex: complex128, int: int64, bool: bool_}
@@ -67,15 +67,15 @@ def _limits_of_floats(of: dtype) -> tuple[int, str, float, float, float, float, 
 
 
 @cache
-def _limits_of_integers(of: dtype) -> tuple[int, str, int, int]:
-    """`bits, dtype, max, min` of `iinfo(of)`. Raises TypeError for any other type."""
+def _limits_of_integers(of: dtype) -> tuple[int, int, int]:
+    """`bits, max, min` of `iinfo(of)`. Raises TypeError for any other type."""
     if of is bool_:
         raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
-    if of.category != INTEGRAL:
+    if of.category != INTEGRAL or of in PACKED.difference(QUANTISED):
         raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of!r}'")
-    bits = 8 * of.itemsize
-    largest = (1 << (bits - of.is_signed)) - 1
-    return bits, of.name, largest, -largest - 1 if of.is_signed else 0
+    bits, signed = 8 * of.itemsize, of.kind == "i"
+    largest = (1 << (bits - signed)) - 1
+    return bits, largest, -largest - 1 if signed else 0
 
 
 def largest_float(of: dtype) -> float:
@@ -111,7 +111,14 @@ class iinfo(_Limits):
         if len(given) != 1:
             raise TypeError('iinfo() missing 1 required positional arguments: "type"')
         super().__init__(given[0])
-        self.bits, self.dtype, self.max, self.min = _limits_of_integers(self.of)
+        self.bits, self.max, self.min = _limits_of_integers(self.of)
+        if self.of not in QUANTISED:
+            self.dtype = self.of.name
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "dtype":
+            raise NotImplementedError(f"\"dtype\" not implemented for '{self.of.legacy}'")
+        raise AttributeError(f"'torch.iinfo' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -40,13 +40,14 @@ LINEAGE = listed(
     _LINEAGE, "unsafe_split(2, 1);unsafe_split_with_sizes([1, 3], 1);unsafe_chunk(2,);unsafe_split written")
 STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine;batch_norm training momentum;"
                                  "native_batch_norm;instance_norm affine")
+OBSERVED = listed("the numbers that it observes decide the scale", "fused_moving_avg_obs_fake_quant")
 # What each way of running the table cannot do, by the name of the entry, and why.
-FORWARD = {**LINEAGE, **STATISTICS, **listed(_SHAPES, "unique_consecutive")}
-BOTH = {**LINEAGE, **STATISTICS}
+FORWARD = {**LINEAGE, **STATISTICS, **OBSERVED, **listed(_SHAPES, "unique_consecutive")}
+BOTH = {**LINEAGE, **STATISTICS, **OBSERVED}
 _SIZES = "the sizes of packed sequences decide shapes, and are read from a tensor of the tape"
 PACKED = listed(_SIZES, "lstm packed;gru packed;rnn_tanh packed;lstm projected packed;pad_packed_sequence;"
                         "pad_packed_sequence batch_first")
-TAPED = {**LINEAGE, **PACKED, **listed(
+TAPED = {**LINEAGE, **PACKED, **OBSERVED, **listed(
     _SIZES, "rnn_relu packed;pack_padded_sequence;pack_padded_sequence batch_first"),
          **listed(_FREEDOM, "cov weights"), **listed(_SHAPES, "repeat_interleave counts"),
          **listed(_LENGTHS, ";".join(

@@ -284,3 +284,8 @@ def zeroed(x: Any) -> Any:
 def zero_all(x: Any) -> None:
     """Write zeros everywhere."""
     x[...] = 0
+
+
+def as_float32(x: Any) -> Any:
+    """The numbers as float32, without their imaginary parts."""
+    return (x.real if x.dtype.kind == "c" else x).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The sparse kinds of array: coordinates (COO), and compressed rows or columns (CSR, CSC).
+"""The sparse kinds of array: coordinates (COO), compressed rows or columns (CSR, CSC), and those of blocks (BSR, BSC).
 
 A sparse array holds NumPy arrays. It has what the layers above ask of any array: a shape, a dtype, flags. A call of a
 NumPy function or of an operator with a sparse array goes to the kernel that `kernels` of its class holds under that
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -178,19 +178,35 @@ class Compressed(SparseLike):
         """The number of stored elements, of one matrix of a stack."""
         return int(self.plain.shape[-1])
 
-    def with_values(self, values: Array) -> Compressed:
+    def with_values(self, values: Array) -> Self:
         """An array with the same indices and other values."""
-        return Compressed(self.compressed, self.plain, values, self.shape, self.by_rows, self.rounds)
+        return type(self)(self.compressed, self.plain, values, self.shape, self.by_rows, self.rounds)
 
     def take(self, other: Compressed) -> None:
         """Become what another array is, as a write in place does."""
         self.compressed, self.plain, self.values, self.shape, self.by_rows, self.rounds = (
             other.compressed, other.plain, other.values, other.shape, other.by_rows, other.rounds)
 
-    def kept(self) -> Compressed:
+    def kept(self) -> Self:
         """An array with the same indices and values."""
         return self.with_values(self.values)
 
     def added(self, other: Any) -> Any:
         """The sum with another array."""
         return self.kernels[np.add](self, other)
+
+
+class Blocks(Compressed):
+    """A sparse matrix of blocks, with compressed rows of blocks (BSR), or columns (BSC).
+
+    The indices count blocks, and `values` has the shape (blocks, rows of a block, columns of a block).
+    """
+
+    __slots__ = ()
+    kernels: ClassVar[dict[Any, Callable[..., Any]]] = {}
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """The sizes of a block."""
+        rows, columns = self.values.shape[-2:]
+        return int(rows), int(columns)

@@ -70,13 +70,24 @@ class memory_format(_Named):
     __slots__ = ()
 
 
+class qscheme(_Named):
+    """How a quantised tensor keeps its scales: one for the tensor, or one for each channel. No tensor is quantised."""
+
+    __module__ = "retrograd"
+    __slots__ = ()
+
+
 strided = layout("strided")
+jagged = layout("jagged")
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = map(
     layout, ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"))
-contiguous_format = memory_format("contiguous_format")
+contiguous_format = legacy_contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
+per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetric, per_channel_affine_float_qparams = (
+    map(qscheme, ("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
+                  "per_channel_affine_float_qparams")))
 _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 

@@ -115,6 +115,21 @@ def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memor
     return self
 
 
+def _refusing(kind: str, doc: str) -> Any:
+    @public(method=True, name=kind, doc=doc)
+    def method(self: TensorBase, device: Any = None, non_blocking: bool = False,
+               memory_format: Any = None) -> TensorBase:
+        checked(kind if device is None else device)
+        return self
+
+    return method
+
+
+ipu = _refusing("ipu", "Raises RuntimeError, like PyTorch without Graphcore's devices.")
+xpu = _refusing("xpu", "Raises AssertionError, like PyTorch without Intel's GPUs.")
+mtia = _refusing("mtia", "Raises AssertionError, like PyTorch without Meta's accelerators.")
+
+
 def is_tensor(obj: Any) -> bool:
     """Whether `obj` is a tensor."""
     return isinstance(obj, TensorBase)
@@ -173,7 +188,9 @@ def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
 @public("can_cast(dtype from_, dtype to) -> bool", strict=True)
 def can_cast(from_: torch_dtype, to: torch_dtype) -> bool:
     """Whether an in-place operation may write `from_` to `to`: the category of `from_` must not be higher."""
-    return dtypes.category(element_type("can_cast", from_)) <= dtypes.category(element_type("can_cast", to))
+    lower, higher = (kind.category if isinstance(kind, torch_dtype) else dtypes.category(element_type("can_cast", kind))
+                     for kind in (from_, to))
+    return lower <= higher
 
 
 def _true(self: TensorBase) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ...dtypes import dtype
 from ...modes import local
 from ...ops.framework import Op
-from ..functions import deprecated, differences, quantiles, reductions, sparse, spectral
+from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral
 from ..functions.creation import creation, random
 from ..functions.elementwise import activations, arithmetic, blending, comparison, elementary, number_parts, special
 from ..functions.indexing import gathering, histograms, indexing, scattering, sorting, uniques
@@ -43,15 +43,15 @@ from ..functions.shapes import (
 )
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import calling, conversion, copying, interop, layout, sharing, storage, swapping
+from . import calling, conversion, copying, gradient_dtype, interop, layout, sharing, storage, swapping
 
 # The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
 FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
-            factorizations, gathering, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
-            number_parts, packed_factors, products, quantiles, random, rearranging, reductions, scattering,
-            shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping, uniques,
-            view_copies, view_scatters)
+            factorizations, gathering, geometry, gradient_dtype, histograms, indexing, interop, joining, layout, matrix,
+            norms, number_parts, other_backends, packed_factors, products, quantiles, random, rearranging, reductions,
+            scattering, shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping,
+            uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # The functions with an entry above that `np.add.reduce` and similar methods stand for.

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ...graph.versions import count
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
+from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...names import PACKAGE
 from ...ops.framework import Op
 from ...ops.sparse import OWN
@@ -27,6 +27,8 @@ def layout_of(array: Any) -> Any:
     """The layout of a sparse array, as programs know it."""
     if isinstance(array, Coo):
         return options.sparse_coo
+    if isinstance(array, Blocks):
+        return options.sparse_bsr if array.by_rows else options.sparse_bsc
     return options.sparse_csr if array.by_rows else options.sparse_csc
 
 
@@ -37,7 +39,7 @@ class SparseMethods(OtherArrayMethods):
 
     @property
     def layout(self) -> Any:
-        """`torch.sparse_coo`, `torch.sparse_csr` or `torch.sparse_csc`."""
+        """`torch.sparse_coo`, `torch.sparse_csr`, `torch.sparse_csc`, `torch.sparse_bsr` or `torch.sparse_bsc`."""
         return layout_of(self._array)
 
     @property
@@ -48,7 +50,7 @@ class SparseMethods(OtherArrayMethods):
     @property
     def is_sparse_csr(self) -> bool:
         """Whether the layout is `torch.sparse_csr`."""
-        return isinstance(self._array, Compressed) and self._array.by_rows
+        return layout_of(self._array) is options.sparse_csr
 
     @property
     def T(self) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...kernels.sparse import compressed, coordinates
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike
+from ...kernels.sparse import blocks, compressed, coordinates
+from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike
 from ..arguments.dims import kind_of as name_of
 from ..arguments.size import Size
 from ..state.base import TensorBase, requires
@@ -81,6 +81,8 @@ def item(self: Any) -> Any:
 
 def compressed_or_coo(array: SparseLike) -> Coo:
     """A sparse array by coordinates."""
+    if isinstance(array, Blocks):
+        return blocks.to_coo(array)
     return compressed.to_coo(array) if isinstance(array, Compressed) else array  # type: ignore[return-value]
 
 
