@@ -232,10 +232,20 @@ def _levels_of(array: Any) -> set[Any]:
                                 and level.shadows.tangent(array) is not None]}
 
 
+def _of_one_batch(node: Any, result: Any, operands: Sequence[Any]) -> bool:
+    """Whether all edges lead to values with the hidden axes of the result, and no other levels are in effect."""
+    if type(result) is not Batched or result.levels != local.thread.levels:
+        return False
+    for edge, operand in zip(node.edges, operands):
+        if edge is not None and getattr(getattr(operand, "_array", None), "levels", ()) != result.levels:
+            return False
+    return True
+
+
 def _lifting(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
     """Put a border on each edge of a new node that leads to a value outside of a level of the results."""
-    if not isinstance(results[0], TensorBase):            # a view taken again, which is of its base's levels
-        return
+    if not isinstance(results[0], TensorBase) or _of_one_batch(node, results[0]._array, operands):
+        return                                             # (a view taken again is of its base's levels)
     of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
     if not of_results:
         return

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....modes import local
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view
@@ -57,7 +58,11 @@ def aligned(args: Sequence[Any], level: Any) -> list[Any]:
 
 def as_shape(array: Any, shape: tuple[int, ...]) -> Any:
     """An array in another shape."""
-    return array if array.shape == shape else unsafe_view.run(array, shape)
+    if array.shape == shape:
+        return array
+    if type(array) is np.ndarray and local.thread.transform is None:
+        return array.reshape(shape)
+    return unsafe_view.run(array, shape)
 
 
 def folded(array: Any) -> Any:

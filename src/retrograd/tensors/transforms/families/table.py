@@ -8,9 +8,9 @@ from .networks import NETWORKS
 from .operands import Rule
 from .places import PLACES
 from .products import PRODUCTS
-from .unknown import LOOPED
+from .unknown import UNKNOWN
 
-RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **IMAGES, **LOOPED}
+RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **IMAGES, **UNKNOWN}
 
 
 def rule_of(name: str) -> Rule:
