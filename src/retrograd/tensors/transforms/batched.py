@@ -58,9 +58,13 @@ class Batched:
     base = property(lambda self: self.array)
     offset = property(lambda self: offset_of(self.array))
     item = __int__ = __float__ = __index__ = any = all = min = max = _no_numbers(ITEM)
-    tolist = view = reshape = astype = copy = __array__ = __dlpack__ = _no_numbers(DATA)
+    view = reshape = astype = copy = __array__ = __dlpack__ = _no_numbers(DATA)
     __array_interface__ = property(_no_numbers(DATA))
     __bool__ = _no_numbers(BOOL)
+
+    def tolist(self) -> Any:
+        """Raises RuntimeError."""
+        raise RuntimeError(DATA if self.ndim else ITEM)
 
 
 def is_batch(array: Any) -> bool:
