@@ -88,6 +88,16 @@ def test_the_text_of_a_batch() -> None:
     assert texts[-1].endswith("[ 6.,  8., 10.]], grad_fn=<MulBackward0>)\n)")
 
 
+@pytest.mark.parametrize(("function", "shape"), [
+    (lambda a: a @ a.T, (3, 3)), (lambda a: a.sum(0), (2,)), (lambda a: torch.linalg.inv(a.T @ a), (2, 2)),
+    (lambda a: F.conv1d(a.T[None], torch.ones(4, 2, 1)), (1, 4, 3)), (lambda a: torch.histc(a, 4), (4,)),
+    (lambda a: a.clone().index_add_(0, torch.tensor([0, 2]), a[:2]), (3, 2)), (lambda a: a.sort(0)[1], (3, 2)),
+])
+def test_a_batch_without_samples_has_shapes(function: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
+    assert mapped(function, torch.ones(0, 3, 2)).shape == (0, *shape)
+    assert mapped(torch.rand_like, torch.ones(0, 3, 2), "different").shape == (0, 3, 2)
+
+
 # Random numbers: those of one call for the whole batch, or one sample's numbers for all samples
 
 DRAWS = {

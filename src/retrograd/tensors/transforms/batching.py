@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...kernels.elementwise.arithmetic import overwrite
-from ...ops.basic import clone, copy
+from ...ops.basic import clone, copy, look
+from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.joining import stack
@@ -75,6 +76,8 @@ class BatchLevel(Level):
             return self._write(op, call, args)
         if op.kind in ("elementwise", "constant") and op.name != "isin":
             return self._hidden(below(op, call, aligned(args, self)))
+        if not self.size:
+            return self._without_samples(op, call, args)
         if op in VIEWS and op.name != "view":
             return self._copied(_viewed(VIEWS[op], VIEWS[op].compute, args))
         found = rule_of(op.name)(self, op, args)
@@ -92,11 +95,24 @@ class BatchLevel(Level):
     def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The results of one call for each sample, stacked."""
         results = [below(op, call, self._sample(args, i)) for i in range(self.size)]
-        if not results:
-            raise RuntimeError(f"vmap: {op.name} of a batch without samples is not known")
         if type(results[0]) is tuple:
             return tuple([self._stacked([*column]) for column in zip(*results, strict=True)])
         return self._stacked(results)
+
+    def _without_samples(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """The results for no sample: those for a sample of zeros say the shapes and the dtypes."""
+        if op is look:
+            return args[0]
+        found = below(op, call, self._zeros(args))
+        empty = [hidden(full_beside(part, (0, *part.shape), part.dtype, 0), self)
+                 for part in (found if type(found) is tuple else (found,))]
+        return tuple(empty) if type(found) is tuple else empty[0]
+
+    def _zeros(self, value: Any) -> Any:
+        """An argument with zeros for what has no samples."""
+        if is_batched(value, self):
+            return full_beside(shown(value, self), value.shape, value.dtype, 0)
+        return type(value)([self._zeros(part) for part in value]) if type(value) in (list, tuple) else value
 
     def _stacked(self, samples: list[Any]) -> Any:
         return hidden(stack.run(samples, 0), self)
@@ -112,6 +128,8 @@ class BatchLevel(Level):
         """Write over each sample. What is the same for all samples cannot hold what differs."""
         if not is_batched(args[0], self):
             raise RuntimeError(unwritable(op.name, self.size, [a.shape for a in args if is_array(a)]))
+        if not self.size:
+            return
         if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
             below(op, call, aligned(args, self), True)
             return

@@ -51,7 +51,7 @@ def draw(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], wr
         found = below(op, call, aligned(args, level) if batched else (first(args[0], level), *args[1:]))
     elif args[0] is None:
         found = _drawn_by(level, op, call, args[1])
-    elif args[0].ndim < 2:
+    elif args[0].ndim < 2 or not level.size:
         found = below(op, call, (first(args[0], level), *args[1:]))
     else:
         found = unfolded(below(op, call, (folded(first(args[0], level)), *args[1:])), level.size)

@@ -78,7 +78,7 @@ def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight
     """The total weight of each sample's targets: its loss if all scores are -1."""
     scores = expand.run(full_beside(like, (), like.dtype, -1), shape)
     weights = nll_loss.run(scores, targets, weight, "none", ignored)
-    return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // max(level.size, 1))), (1,), False,
+    return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // level.size)), (1,), False,
                        None)
 
 
