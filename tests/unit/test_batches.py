@@ -31,11 +31,30 @@ from seam.running import (
 
 _SHAPES = "the shape of the result depends on the numbers, and so differs by sample"
 _STATISTICS = "what differs by sample is written over running statistics of the entry's own, which do not"
+# What a write says that would put what differs by sample over what does not.
+REFUSED_WRITES = ("is not possible because there exists a Tensor `other`", "doesn't match the broadcast shape")
+_APART = "the numbers that it draws differ by sample, whatever the level says, and are no loop's"
+APART = listed(_APART, "torch.alpha_dropout;torch.alpha_dropout_;torch.feature_alpha_dropout;"
+                       "torch.feature_alpha_dropout_;F.feature_alpha_dropout")
 _LEAVES = "a backward pass inside of it asks for a leaf"
 STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine;batch_norm training momentum;"
                                  "native_batch_norm;instance_norm affine")
-UNBATCHED = {"values": {**STATISTICS, **listed(_SHAPES, "unique_consecutive"), **listed(_LEAVES, "a kept gradient")},
-             "inside": STATISTICS, "outside": {**STATISTICS, **listed(_LEAVES, "a kept gradient")}}
+SHAPES = listed(_SHAPES, "unique;unique dim;unique_consecutive;unique_consecutive dim;nonzero;argwhere")
+EVER = {**STATISTICS, **SHAPES, **APART}
+LEAVES = {**EVER, **listed(_LEAVES, "a kept gradient")}
+UNBATCHED = {"values": LEAVES, "nested": LEAVES, "inside": EVER, "outside": LEAVES}
+
+
+# Operators of which some call of the table is made once for each sample.
+LOOPED = {*listed("the results may have any shape, or no kernel takes stacks", (
+    "_pdist_forward;as_strided_scatter;block_diag;call;conv_tbc;ctc_loss;ctc_step;embedding_bag;"
+    "embedding_dense_backward;gather;gru_layer;histc;histogram;histogramdd;index_fill;"
+    "linalg_householder_product;linalg_ldl_solve;linalg_lstsq;linalg_lu_solve;linalg_solve_adjoint;"
+    "linalg_solve_ex;lstm_layer;masked_place;masked_scatter;masked_scatter_backward;masked_select;"
+    "multi_margin_loss;pack_padded_sequence;pad_packed_sequence;projected_lstm_layer;put;renorm;"
+    "rnn_relu_layer;rnn_tanh_layer;scatter_reduce;searchsorted;segment_reduce;symmetric;transfer;"
+    "trilinear;weight_norm_interface"))}
+UNDERIVED = {"histogram", "histogramdd", "linalg_ldl_solve"}   # those of them without a gradient
 
 
 def entering(level: BatchLevel, columns: Sequence[Sequence[Array]], batched: Sequence[bool]) -> list[Any]:
@@ -76,6 +95,29 @@ def values(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) ->
     with entered(level):
         found = outputs(entry, entering(level, columns, batched))
     compare(level, found, expected)
+
+
+def nested(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    """Two levels. An input that is not batched at the inner level is batched at the outer level."""
+    columns = [*zip(*group, strict=True)]
+    places = [(k, j) for k in range(BATCH) for j in range(BATCH)]
+    given = [[column[(k + j) % BATCH if own else k] for column, own in zip(columns, batched, strict=True)]
+             for k, j in places]
+    expected = [numbers(outputs(entry, [torch.tensor(array) for array in arrays])) for arrays in given]
+    outer, inner = BatchLevel(BATCH, "error"), BatchLevel(BATCH, "error")
+    with entered(outer):
+        inputs = []
+        for column, own in zip(zip(*given, strict=True), batched, strict=True):
+            stacked = np.stack(column).reshape(BATCH, BATCH, *column[0].shape)
+            inputs.append(enter_batch(outer, torch.tensor(stacked if own else stacked[:, 0]), 0))
+        with entered(inner):
+            found = outputs(entry, [enter_batch(inner, x, 0) if own else x
+                                    for x, own in zip(inputs, batched, strict=True)])
+        found = [leave_batch(inner, result, 0) for result in found]
+    results = [leave_batch(outer, result, 0).detach().numpy() for result in found]
+    for result, samples in zip(results, zip(*expected, strict=True), strict=True):
+        for (k, j), sample in zip(places, samples, strict=True):
+            same(np.asarray(result[k][j]), sample)
 
 
 def inside(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
@@ -125,23 +167,37 @@ def run(way: Callable[..., None], entry: Entry, dtype: str) -> None:
             try:
                 way(entry, group, batched)
             except RuntimeError as error:
-                if all(batched) or "inplace arithmetic" not in str(error):
+                if all(batched) or not any(said in str(error) for said in REFUSED_WRITES):
                     raise RuntimeError(f"{error} with {batched}") from error
             except AssertionError as error:
                 raise AssertionError(f"with {batched}: {error}") from error
 
 
 @pytest.mark.parametrize(("way", "dtype"), [
-    (values, "float64"), (inside, "float64"), (outside, "float64"), (values, "complex128"), (inside, "complex128")])
-def test_a_batch_is_its_samples(way: Callable[..., None], dtype: str) -> None:
-    entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and way is not values)]
+    (values, "float64"), (nested, "float64"), (inside, "float64"), (outside, "float64"), (values, "complex128"),
+    (inside, "complex128")])
+def test_a_batch_is_its_samples(way: Callable[..., None], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looped: set[str] = set()
+    loop = BatchLevel._looped
+
+    def noted(level: BatchLevel, op: Any, *rest: Any) -> Any:
+        looped.add(op.name)
+        return loop(level, op, *rest)
+
+    monkeypatch.setattr(BatchLevel, "_looped", noted)
+    entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and way in (inside, outside))]
     failed = {}
     for entry in entries:
         try:
             run(way, entry, dtype)
         except Exception as error:                         # whatever it is, the entry is not right
             failed[entry.name] = f"{type(error).__name__}: {error}"
-    known = UNBATCHED[way.__name__] if dtype == "float64" else {}
+    names = {entry.name for entry in entries}
+    known = {name: why for name, why in UNBATCHED[way.__name__].items() if name in names}
     unexpected = {name: why for name, why in failed.items() if name not in known}
     assert not unexpected
     assert not known.keys() - failed.keys(), "these are right, and no longer to be listed"
+    assert looped <= LOOPED, "these were computed in one call"
+    if dtype == "float64" and way in (values, inside):
+        always = UNDERIVED if way is values else LOOPED - UNDERIVED
+        assert always <= looped, "these are computed in one call, and no longer to be listed"

@@ -26,6 +26,8 @@ from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import methods, public, public_property
 from ..state.base import TensorBase, edge_of, moves, note_kind, set_edge, sharing
+from ..transforms.batched import is_batch
+from ..transforms.refusals import STORAGE
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -253,6 +255,8 @@ _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 @public(method=True)
 def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
+    if is_batch(self._array):
+        raise NotImplementedError(STORAGE)
     owner = owner_of(self._array)
     storage = _storages.get(address(owner))
     if storage is None or not storage.nbytes() or not owner.size:

@@ -123,7 +123,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
                 callback()
     finally:
         thread.grad, thread.walk = grad, outer
-        thread.levels, thread.transform, thread.watchers = levels, transform, watchers
+        if thread.levels != levels:                        # the pass crossed into a transform
+            thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.layout import offset_of
+from .refusals import BOOL, DATA, ITEM
 
 Array = np.ndarray[Any, Any]
 
@@ -23,25 +24,32 @@ def _no_numbers(what: str) -> Callable[..., Any]:
     return refuse
 
 
-ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
-        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
-        "PyTorch internals, please file a bug report.")
-
-
 class Batched:
     """An array of samples. `levels` are those of its leading axes; `array` holds all samples."""
 
-    __slots__ = ("__weakref__", "array", "levels", "like")
+    __slots__ = ("__weakref__", "_like", "array", "dtype", "levels", "ndim", "shape")
     __array_ufunc__ = None
 
     def __init__(self, levels: tuple[Any, ...], array: Array) -> None:
-        self.levels, self.array, hidden = levels, array, len(levels)
-        # A NumPy array with the geometry of a sample: the first sample, or no sample at all.
-        self.like = np.lib.stride_tricks.as_strided(array, array.shape[hidden:], array.strides[hidden:])
+        self.levels, self.array = levels, array
+        self.shape, self.dtype = array.shape[len(levels):], array.dtype
+        self.ndim = len(self.shape)
+        self._like: Any = None
 
-    shape = property(lambda self: self.array.shape[len(self.levels):])
-    dtype = property(lambda self: self.array.dtype)
-    ndim = property(lambda self: self.array.ndim - len(self.levels))
+    @property
+    def like(self) -> Array:
+        """A NumPy array with the geometry of a sample: the first sample, or no sample at all."""
+        found = self._like
+        if found is None:
+            array, hidden = self.array, len(self.levels)
+            if array.size:
+                place: Any = (*(0,) * hidden, ...)
+                found = array[place]
+            else:
+                found = np.lib.stride_tricks.as_strided(array, self.shape, array.strides[hidden:])
+            self._like = found
+        return found  # type: ignore[no-any-return]
+
     size = property(lambda self: self.like.size)
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.like.nbytes)
@@ -49,7 +57,19 @@ class Batched:
     flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.array)
     offset = property(lambda self: offset_of(self.array))
-    item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = _no_numbers(ITEM)
+    item = __int__ = __float__ = __index__ = any = all = min = max = _no_numbers(ITEM)
+    view = reshape = astype = copy = __array__ = __dlpack__ = _no_numbers(DATA)
+    __array_interface__ = property(_no_numbers(DATA))
+    __bool__ = _no_numbers(BOOL)
+
+    def tolist(self) -> Any:
+        """Raises RuntimeError."""
+        raise RuntimeError(DATA if self.ndim else ITEM)
+
+
+def is_batch(array: Any) -> bool:
+    """Whether an array is one of samples."""
+    return type(array) is Batched
 
 
 def parts(array: Any) -> tuple[Array, tuple[Any, ...]]:

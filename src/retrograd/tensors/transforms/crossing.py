@@ -26,7 +26,7 @@ from ...ops.reductions import sum_dim
 from ...ops.shape import expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
-from .batched import hidden, is_batched, parts, shown
+from .batched import Batched, hidden, is_batched, parts, shown
 from .batching import BatchLevel
 from .forward import ForwardLevel, fresh_copy
 from .levels import Level, in_effect, put, with_level
@@ -237,14 +237,24 @@ def _levels_of(array: Any) -> set[Any]:
     return found
 
 
+def _of_one_batch(node: Any, result: Any, operands: Sequence[Any]) -> bool:
+    """Whether all edges lead to values with the hidden axes of the result, and no other levels are in effect."""
+    if type(result) is not Batched or result.levels != local.thread.levels:
+        return False
+    for edge, operand in zip(node.edges, operands):
+        if edge is not None and getattr(getattr(operand, "_array", None), "levels", ()) != result.levels:
+            return False
+    return True
+
+
 def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
     """The watcher of recorded nodes while a level is in effect.
 
     Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level
     of which the node is a border itself.
     """
-    if not isinstance(results[0], TensorBase):            # a view taken again, which is of its base's levels
-        return
+    if not isinstance(results[0], TensorBase) or _of_one_batch(node, results[0]._array, operands):
+        return                                             # (a view taken again is of its base's levels)
     of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
     of_results.discard(own)
     if not of_results:

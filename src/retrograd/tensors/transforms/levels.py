@@ -59,6 +59,11 @@ def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     thread = local.thread
     levels, transform = thread.levels, thread.transform
     try:
+        if len(levels) == 1:                               # the usual case, with the fewest calls
+            level = levels[0]
+            thread.levels, thread.transform = (), None
+            known = level.concerned(op, args)
+            return call(*args) if known is None else level.interpret(op, call, args, write, known)
         while thread.levels:
             level = thread.levels[-1]
             put(thread.levels[:-1])

@@ -16,11 +16,13 @@ from ....ops.networks.losses import nll_loss
 from ....ops.reductions import mean_dim, sum_dim
 from ....ops.shape import expand
 from ..batched import is_batched, shown
-from .dims import shifted
+from .dims import by_dims, shifted
 from .operands import (
     Rule,
     aligned,
     as_shape,
+    by_fold,
+    by_stack,
     first,
     flat_rows,
     folded,
@@ -76,7 +78,7 @@ def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight
     """The total weight of each sample's targets: its loss if all scores are -1."""
     scores = expand.run(full_beside(like, (), like.dtype, -1), shape)
     weights = nll_loss.run(scores, targets, weight, "none", ignored)
-    return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // max(level.size, 1))), (1,), False,
+    return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // level.size)), (1,), False,
                        None)
 
 
@@ -214,6 +216,17 @@ def _unless(level: Any, rows: Any, index: Any, padding: int) -> Any:
     return mul.run(rows, cast.run(as_shape(used, (*used.shape, 1)), rows.dtype))
 
 
+def _gates(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """The gates of a recurrent step, or parts by dim."""
+    return (by_fold if "count" in op.arguments else by_dims)(level, op, args)
+
+
+def _first_row(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """The only row of a matrix."""
+    x = shown(args[0], level)
+    return as_shape(x, (level.size, x.shape[-1]))
+
+
 # Attention, on (N, heads, length, size)
 
 
@@ -240,5 +253,6 @@ NETWORKS: dict[str, Rule] = {
     **rules(_by_channels, "batch_norm centred_sum"),
     **rules(_standardized, "standardize standardize_backward standardized_sum"),
     "embedding": _embedding, "embedding_rows": _embedding_rows, "embedding_dense_backward": _embedding_backward,
+    **rules(by_stack, "native_dropout affine"), "unsafe_split": _gates, "squeeze": _first_row,
     "attention": _attention, "attention_weights": _attention_weights,
 }

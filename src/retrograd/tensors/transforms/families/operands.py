@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....modes import local
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view
@@ -57,7 +58,11 @@ def aligned(args: Sequence[Any], level: Any) -> list[Any]:
 
 def as_shape(array: Any, shape: tuple[int, ...]) -> Any:
     """An array in another shape."""
-    return array if array.shape == shape else unsafe_view.run(array, shape)
+    if array.shape == shape:
+        return array
+    if type(array) is np.ndarray and local.thread.transform is None:
+        return array.reshape(shape)
+    return unsafe_view.run(array, shape)
 
 
 def folded(array: Any) -> Any:
@@ -69,7 +74,7 @@ def unfolded(found: Any, size: int) -> Any:
     """Results whose first axis becomes two, the first of them of this size."""
     if type(found) is tuple:
         return tuple([unfolded(part, size) for part in found])
-    return as_shape(found, (size, found.shape[0] // max(size, 1), *found.shape[1:]))
+    return as_shape(found, (size, found.shape[0] // size, *found.shape[1:]))
 
 
 def folded_second(array: Any) -> Any:
@@ -82,7 +87,7 @@ def folded_second(array: Any) -> Any:
 def unfolded_second(array: Any, size: int) -> Any:
     """An array (N, batch * C, ...) as (batch, N, C, ...)."""
     count, channels, *rest = array.shape
-    array = as_shape(array, (count, size, channels // max(size, 1), *rest))
+    array = as_shape(array, (count, size, channels // size, *rest))
     return permute.run(array, (1, 0, *range(2, array.ndim)))
 
 

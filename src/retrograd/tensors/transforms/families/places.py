@@ -21,6 +21,7 @@ from ....ops.indexing.indexing import (
 )
 from ....ops.shape import expand, permute
 from ..batched import is_batched, shown
+from ..refusals import MASK
 from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, rules, scaled, with_axes
 
 
@@ -66,7 +67,7 @@ def _index(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, indices = args
     keys = _Keys(level, indices, x.ndim)
     if not keys.fits:
-        return NotImplemented
+        raise RuntimeError(MASK)
     return keys.as_sample(op.run(first(x, level), keys.indices))
 
 
@@ -196,5 +197,5 @@ PLACES: dict[str, Rule] = {
     "index_select": _along(_select_each), "index_select_backward": _along(_put_back_each),
     "index_add": _along(_add_each), "index_copy": _along(_copy_each), "index_fill": _fill, "only": _along(_unknown),
     "take": _take, "take_backward": _take_backward,
-    **rules(by_alignment, "masked_fill complex threshold_backward native_dropout"),
+    **rules(by_alignment, "masked_fill complex threshold_backward"),
 }

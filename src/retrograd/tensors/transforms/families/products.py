@@ -112,6 +112,12 @@ def _of_reflectors(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return by_stack(level, op, args)
 
 
+def _unpacked(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """Packed factors, with a vector of pivots for each matrix, or none."""
+    factors, pivots = args[:2]
+    return by_stack(level, op, args) if pivots is None or pivots.ndim == factors.ndim - 1 else NotImplemented
+
+
 def _pinv(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """A tolerance may be an array without axes, for all matrices of a stack."""
     return NotImplemented if any([is_array(a) and not a.ndim for a in args]) else _of_matrices(level, op, args)
@@ -128,6 +134,6 @@ PRODUCTS: dict[str, Rule] = {
                           "linalg_eig linalg_eigh linalg_inv_ex linalg_ldl_factor_ex "
                           "linalg_ldl_solve linalg_lu linalg_lu_factor_ex linalg_lu_solve linalg_matrix_exp linalg_qr "
                           "linalg_slogdet linalg_solve_ex linalg_solve_adjoint linalg_solve_triangular linalg_svd "
-                          "lu_unpack triangular_solve _cdist_forward _euclidean_dist"),
-    "linalg_pinv": _pinv, **rules(_of_reflectors, "linalg_householder_product ormqr"),
+                          "triangular_solve _cdist_forward _euclidean_dist"),
+    "linalg_pinv": _pinv, "lu_unpack": _unpacked, **rules(_of_reflectors, "linalg_householder_product ormqr"),
 }

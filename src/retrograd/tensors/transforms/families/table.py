@@ -9,9 +9,9 @@ from .networks import NETWORKS
 from .operands import Rule
 from .places import PLACES
 from .products import PRODUCTS
-from .unknown import LOOPED, one_by_one
+from .unknown import UNKNOWN, one_by_one
 
-RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **IMAGES, **LOOPED}
+RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **IMAGES, **UNKNOWN}
 
 
 def rule_of(op: Op) -> Rule:
