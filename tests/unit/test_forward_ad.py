@@ -97,9 +97,6 @@ def refusals() -> dict[str, tuple[type[Exception], str, Callable[[Any, Any, Any]
                    lambda x, v, d: make(x.requires_grad_(), v).mul_(2)),
         "a derivative that is not known": (NotImplementedError, "the derivative for 'igamma: input' is not implemented",
                                            lambda x, v, d: torch.igamma(d, x)),
-        "a complex tangent of real numbers": (
-            RuntimeError, "Trying to set a complex forward gradient of a real Tensor",
-            lambda x, v, d: make(x, v.to(torch.complex64))),
     }
 
 

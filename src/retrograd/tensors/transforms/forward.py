@@ -142,6 +142,13 @@ def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
     return tangent
 
 
+def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
+    """The error for a tangent of another shape than that of its tensor."""
+    return RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                        f"this is not supported. Tensor is of size {[*shape]} while the given forward gradient is of "
+                        f"size {[*given]}.")
+
+
 def fresh_copy(tangent: Any) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
     return copy.run(tangent, "K")
