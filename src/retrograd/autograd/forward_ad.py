@@ -148,8 +148,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     ...     fwAD.make_dual(torch.tensor(2.), torch.tensor(1.)).exp()
     tensor(7.3891, tangent=7.3890557289123535)
 
-    Raises RuntimeError if there is no level, if the shapes differ, or if either tensor has a tangent already; ValueError
-    for dtypes without a derivative; NotImplementedError for sparse tensors.
+    Raises RuntimeError if there is no level, if the shapes differ, or if either tensor has a tangent already;
+    ValueError for dtypes without a derivative; NotImplementedError for sparse tensors.
     """
     level = _current_level if level is None else level
     if level < 0:
