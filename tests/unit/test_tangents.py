@@ -19,6 +19,8 @@ _NUMBERS_OF_ANOTHER = "the written result keeps the gradient of what it is writt
 # Entries whose tangent is not the transposed gradient, and why.
 APART = {
     **dict.fromkeys(("logical_and_", "logical_or_", "logical_xor_", "logical_not_"), _NUMBERS_OF_ANOTHER),
+    **dict.fromkeys(("embedding padding_idx", "embedding scale_grad_by_freq"),
+                    "a convention about the gradient, which the tangent does not follow, as in PyTorch"),
     "a kept gradient": "a backward pass is part of it, and the input is no leaf",
 }
 

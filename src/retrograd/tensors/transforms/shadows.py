@@ -60,12 +60,13 @@ class Shadows:
 
     def tangent(self, array: Any) -> Any:
         """The tangent of an array; None if it is zero."""
-        if not self.by_owner:
-            return None
-        physical, levels = parts(array)
+        physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
         owner = physical if physical.base is None else owner_of(physical)
         shadow = self.by_owner.get(id(owner))
-        return None if shadow is None else shadow.under(physical, owner, levels)
+        if shadow is None:
+            return None
+        return shadow.seen if physical is owner and not levels and not shadow.levels else shadow.under(
+            physical, owner, levels)
 
     def give(self, array: Any, tangent: Any) -> None:
         """Make `tangent`, of the shape and dtype of `array`, its tangent. None stands for zero.
