@@ -154,6 +154,8 @@ def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
 
 def fresh_copy(tangent: Any) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
+    if local.thread.transform is None and type(tangent) is np.ndarray and tangent.flags.forc:
+        return tangent.copy("K")
     return copy.run(tangent, "K")
 
 

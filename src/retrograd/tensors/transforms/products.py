@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...modes import local
 from ...ops.elementwise.arithmetic import add, mul
 from ...ops.framework import Op
 from ...ops.linalg.matrix import bmm, mm, mv
@@ -27,7 +28,7 @@ class Product:
         for at in self.factors:
             if tangents[at] is not None:
                 part = self.product(op, (*args[:at], tangents[at], *args[at + 1:]))
-                total = part if total is None else add.run(total, part)
+                total = part if total is None else added(total, part)
         return total
 
     def product(self, op: Op, args: tuple[Any, ...]) -> Any:
@@ -47,7 +48,7 @@ class Scaled(Product):
         t = tangents[0]
         if t is not None:
             t = t if beta == 1 else _scaled(t, beta)
-            total = t if total is None else add.run(total, t)
+            total = t if total is None else added(total, t)
         return total
 
     def product(self, op: Op, args: tuple[Any, ...]) -> Any:
@@ -69,8 +70,18 @@ class Biased(Product):
         t = tangents[2]
         if t is not None:
             t = unsafe_view.run(t, (-1, *[1] * (args[0].ndim - 1 - self.channels)))
-            total = t if total is None else add.run(total, t)
+            total = t if total is None else added(total, t)
         return total
+
+
+def added(total: Any, part: Any) -> Any:
+    """The sum. `total` is new memory, and may be written over; `part` can be broadcast to it."""
+    thread = local.thread
+    if (thread.transform is None and type(total) is type(part) is np.ndarray and total.dtype is part.dtype
+            and total.size >= part.size and total.ndim >= part.ndim):
+        thread.run(np.add, total, part, out=total)
+        return total
+    return add.run(total, part)
 
 
 def _scaled(t: Any, factor: Any) -> Any:
