@@ -205,6 +205,7 @@ if TYPE_CHECKING:
         masked as masked,
         multiprocessing as multiprocessing,
         onnx as onnx,
+        op as op,
         package as package,
         profiler as profiler,
         quantization as quantization,
@@ -248,6 +249,7 @@ _LATE = [
     "masked",
     "multiprocessing",
     "onnx",
+    "op",
     "package",
     "profiler",
     "quantization",
@@ -257,7 +259,7 @@ _LATE = [
 ]
 if not TYPE_CHECKING:
     __getattr__ = _missing(__name__, __all__, modules=_LATE, inside={
-        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule"})
+        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule", "vmap": "func:vmap"})
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
 _hint_at_missing_names("nn.modules", _BORROWED)

@@ -34,11 +34,12 @@ class ThreadState:
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "hooks_refused", "inference", "levels", "observer", "passes",
-                 "quiet", "run", "transform", "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "functions", "grad", "hooks_refused", "inference", "levels", "observer",
+                 "passes", "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
+        self.functions = 0                                 # transforms of functions that run now
         self.grad = True
         self.hooks_refused: str | None = None
         self.inference = False

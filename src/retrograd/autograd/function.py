@@ -151,7 +151,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         thread.grad = False
         try:
             if setup:
-                output = cls.forward(*args)
+                output = cls.forward(*args) if not thread.levels or cls.vmap is Function.vmap else reached(
+                    "autograd.function_batches").forward(cls, args)
                 cls.setup_context(context, args, output)
             else:
                 output = cls.forward(context, *args)

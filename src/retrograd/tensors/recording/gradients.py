@@ -100,6 +100,10 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
+    if thread.functions and not capture:
+        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
+                           "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+                           "transforms.")
     # If a transform is on, or the pass may cross into one, the rules compute with tensors, so that each of their ops
     # passes the seam.
     recorder = RECORDER if create_graph or thread.transform is not None or crossings else None

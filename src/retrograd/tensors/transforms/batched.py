@@ -68,14 +68,21 @@ def joined(levels: tuple[Any, ...], array: Array) -> Any:
 
 
 def shown(array: Any, level: Any) -> Any:
-    """The array with the axis of its innermost level, which must be `level`, as an ordinary first axis."""
-    hidden = array.levels[:-1]
-    return Batched(hidden, array.array) if hidden else array.array
+    """The array with the axis of `level` as an ordinary first axis."""
+    levels, samples = array.levels, array.array
+    at = levels.index(level)
+    if at != len(levels) - 1:                            # a level that a backward pass put back below newer levels
+        samples = np.moveaxis(samples, at, len(levels) - 1)
+    rest = (*levels[:at], *levels[at + 1:])
+    return Batched(rest, samples) if rest else samples
 
 
 def hidden(array: Any, level: Any) -> Batched:
-    """The array with its first axis as that of `level`, which is the innermost level."""
+    """The array with its first axis as that of `level`."""
     array, levels = parts(array)
+    if levels and level < levels[-1]:
+        found: Batched = joined((*levels, level), array)
+        return found
     return Batched((*levels, level), array)
 
 

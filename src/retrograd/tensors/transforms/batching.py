@@ -1,8 +1,9 @@
 """Batches: what an operator makes of arrays with a hidden axis.
 
 Elementwise operators align the ranks of their operands. A view of a batch is the same view of each sample, so it is
-found from one sample and the strides. Operators with dims have their dims shifted (`families`), and products become
-stacks of products. Any other operator is called once for each sample, and the results are stacked.
+found from one sample and the strides. Any other operator has a rule (`families`): its dims are shifted, or the batch
+becomes a part of an axis that it has anyway. Without a rule, an operator is called once for each sample, and the
+results are stacked.
 """
 
 from __future__ import annotations
@@ -12,16 +13,22 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.elementwise.arithmetic import overwrite
+from ...ops.basic import clone, copy
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.joining import stack
+from ...ops.view_copies import COPIES
+from ..recording.inplace import write_over
 from ..state.base import TensorBase, plain
-from .batched import Batched, hidden, is_batched, joined, parts, shown
-from .families import FAMILIES
+from .batched import Batched, hidden, is_batched, shown
+from .families.operands import aligned
+from .families.table import rule_of
 from .levels import Level, below, in_effect, with_level
 from .randomness import RANDOM, draw
 
-RULES: dict[str, Callable[..., Any]] = FAMILIES
+# The view that each operator copies.
+VIEWS = {op: view for view, op in COPIES.items()}
 
 
 class BatchLevel(Level):
@@ -57,17 +64,24 @@ class BatchLevel(Level):
             return found._array if isinstance(found, TensorBase) else tuple([part._array for part in found])
         if write:
             return self._write(op, call, args)
-        if op.kind in ("elementwise", "constant"):
-            found = below(op, call, aligned(args, self))
-        else:
-            rule = RULES.get(op.name)
-            found = NotImplemented if rule is None else rule(self, op, args)
-            if found is NotImplemented:
-                return self._looped(op, call, args)
-        return self._hidden(found)
+        if op.kind in ("elementwise", "constant") and op.name != "isin":
+            return self._hidden(below(op, call, aligned(args, self)))
+        if op in VIEWS and op.name != "view":
+            return self._copied(_viewed(VIEWS[op].compute, args))
+        found = rule_of(op)(self, op, args)
+        return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
 
     def _hidden(self, found: Any) -> Any:
-        return tuple([hidden(part, self) for part in found]) if type(found) is tuple else hidden(found, self)
+        """Results with the axis of the level first, as results of samples. Kernels leave some results empty."""
+        if type(found) is tuple:
+            return tuple([part if part.shape[:1] != (self.size,) else hidden(part, self) for part in found])
+        return hidden(found, self)
+
+    def _copied(self, found: Any) -> Any:
+        """Views, in memory of their own."""
+        parts = found if type(found) is tuple else (found,)
+        copies = tuple([hidden(clone.run(shown(part, self), "C"), self) for part in parts])
+        return copies if type(found) is tuple else copies[0]
 
     def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The results of one call for each sample, stacked."""
@@ -99,24 +113,14 @@ class BatchLevel(Level):
                 f"instead. The operator is {op.name}_.")
         if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
             below(op, call, aligned(args, self), True)
-        else:
-            for i in range(self.size):
-                below(op, call, self._sample(args, i), True)
-
-
-def aligned(args: tuple[Any, ...], level: Any) -> list[Any]:
-    """The arguments, with the axis of the level first and the other axes in line with each other."""
-    rank = max([a.ndim for a in args if hasattr(a, "strides")])
-    found = []
-    for a in args:
-        if is_batched(a, level):
-            missing, a = rank - a.ndim, shown(a, level)
-            if missing:
-                array, levels = parts(a)
-                lead = len(levels) + 1
-                a = joined(levels, array[(*[slice(None)] * lead, *[None] * missing)])
-        found.append(a)
-    return found
+            return
+        found = rule_of(op)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
+        target = args[0]
+        if found is not NotImplemented and found.shape[1:] == target.shape and found.dtype == target.dtype:
+            copy.write(overwrite, shown(target, self), found)
+            return
+        for i in range(self.size):
+            below(op, call, self._sample(args, i), True)
 
 
 def _viewed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -69,8 +69,12 @@ def _edge(tensor: Any) -> Any:
 def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
     """A tensor over an array, recorded as made from the tensors."""
     edges = tuple([_edge(tensor) for tensor in tensors])
-    recording = any([edge is not None for edge in edges])
-    return with_edge(array, kind(level, edges, array.shape, array.dtype) if recording else None)
+    if not any([edge is not None for edge in edges]):
+        return with_edge(array, None)
+    result = with_edge(array, kind(level, edges, array.shape, array.dtype))
+    with in_effect(with_level(level)):
+        lifting(result._edge, (result,), tensors, level)
+    return result
 
 
 # Tangents
@@ -165,14 +169,22 @@ def enter_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
 def leave_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
     """The tensor with the hidden axis of the level as an ordinary dim."""
     array = tensor._array
-    array = shown(array, level) if is_batched(array, level) else expand.run(array, (level.size, *array.shape))
+    if not is_batched(array, level):                       # the same for all samples
+        repeated = CALLS[expand](tensor, (level.size, *array.shape))
+        return CALLS[permute](repeated, _from_first_to(dim, array.ndim + 1)) if dim else repeated
+    array = shown(array, level)
     if dim:
-        rest = iter(range(1, array.ndim))
-        array = permute.run(array, tuple([0 if d == dim else next(rest) for d in range(array.ndim)]))
+        array = permute.run(array, _from_first_to(dim, array.ndim))
     result = _made(LeaveBatch, level, array, tensor)
     if result._edge is not None:
         result._edge.dim = dim
     return result
+
+
+def _from_first_to(dim: int, rank: int) -> tuple[int, ...]:
+    """The order of dims that moves the first dim to the place `dim`."""
+    rest = iter(range(1, rank))
+    return tuple([0 if d == dim else next(rest) for d in range(rank)])
 
 
 class EnterBatch(Crossing):
@@ -216,21 +228,26 @@ class Lift(Crossing):
 
 
 def _levels_of(array: Any) -> set[Any]:
-    """The levels in effect of which an array is: those of its hidden axes, and those with a tangent for it."""
-    if not hasattr(array, "strides"):
-        return set()
-    return {*parts(array)[1], *[level for level in local.thread.levels if isinstance(level, ForwardLevel)
-                                and level.shadows.tangent(array) is not None]}
+    """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
+    found = {*parts(array)[1]} if hasattr(array, "strides") else set()
+    for level in local.thread.levels:
+        if isinstance(level, ForwardLevel) and level not in found and hasattr(array, "strides"):
+            tangent = level.shadows.tangent(array)
+            if tangent is not None:
+                found |= {level, *_levels_of(tangent)}
+    return found
 
 
-def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> None:
+def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
     """The watcher of recorded nodes while a level is in effect.
 
-    Put a border on each edge of a new node that leads to a value outside of a level of the results.
+    Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level
+    of which the node is a border itself.
     """
     if not isinstance(results[0], TensorBase):            # a view taken again, which is of its base's levels
         return
     of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
+    of_results.discard(own)
     if not of_results:
         return
     edges = [*node.edges]

@@ -163,7 +163,7 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
     """The results of an operator, and their tangents: None for zero, a tuple for several results."""
     if not op.steps:
         return below(op, call, args), None
-    product = PRODUCTS.get(op.name)
+    product = PRODUCTS.get(op.name) if op.known else None
     if product is not None:
         return below(op, call, args), product.tangent(op, args, tangents)
     if op.kind == "elementwise" and op.outputs == ("out",):
@@ -171,7 +171,7 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
         return out, _pointwise(op, args, tangents, out)
     if op.kind == "linear":
         return below(op, call, args), _along(op, args, tangents)
-    formula = FORMULAS.get((op.name, len(op.outputs) > 1))
+    formula = FORMULAS.get((op.name, len(op.outputs) > 1)) if op.known else None
     if formula is not None:
         out = below(op, call, args)
         found = formula(op, args, tangents, out)
