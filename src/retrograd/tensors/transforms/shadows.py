@@ -36,7 +36,8 @@ class Shadow:
     def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
                  lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
         self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
-        self.seen = memory if memory.shape == owner.shape and not start else self._window(owner, start)
+        alike = not levels and not start and (memory.shape, memory.strides) == (owner.shape, owner.strides)
+        self.seen = memory if alike else self._window(owner, start)
         self.place: int | None = None                      # asked for by the first view
         self.owner: Any = None                             # a weak reference, which forgets the shadow
 
