@@ -97,6 +97,26 @@ def test_tangents_are_transposed_gradients(entry: Entry, dtype: str) -> None:
         same(found[1], tangents)
 
 
+@pytest.mark.parametrize(("entry", "dtype"), cases([e for e in TABLE if e.name not in APART]))
+def test_tangents_in_any_layout(entry: Entry, dtype: str) -> None:
+    """Inputs and tangents with gaps, in other orders of axes, and views of dual tensors, which share their memory."""
+    arrays = next((arrays for arrays in entry.samples(dtype) if all(a.size for a in arrays)), None)
+    if arrays is None:                                     # samples without elements have no layout
+        return
+    directions = drawn(2, arrays)
+    expected = pushed(lambda *xs: entry.call(torch, *xs), [torch.tensor(a) for a in arrays], directions)
+    spread = [np.asfortranarray(np.repeat(a[..., None], 2, -1))[..., 0] for a in arrays]
+    around = [np.stack([a, a[::-1] if a.ndim else a], -1) for a in arrays]
+
+    def of_views(*wholes: Any) -> Any:
+        return entry.call(torch, *[whole[..., 0] for whole in wholes])
+
+    beside = [torch.stack([t, torch.ones_like(t)], -1) for t in directions]
+    same(pushed(lambda *xs: entry.call(torch, *xs), [torch.from_numpy(a) for a in spread],
+                [t.mT.contiguous().mT if t.ndim > 1 else t for t in directions])[1], expected[1])
+    same(pushed(of_views, [torch.tensor(a) for a in around], beside)[1], expected[1])
+
+
 def scalar(entry: Entry, arrays: Sequence[Array]) -> Callable[..., Any]:
     """A real number made of all results of an entry."""
     likes = flat(entry.call(torch, *leaves(arrays)))
