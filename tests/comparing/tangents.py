@@ -12,6 +12,14 @@ from retrograd.tensors.transforms.crossing import entered, make_dual, primal_par
 from retrograd.tensors.transforms.forward import ForwardLevel
 
 Array = np.ndarray[Any, Any]
+# The numbers of a small dual tensor, and of its tangent.
+X, V = [1.0, 2.0], [3.0, 4.0]
+
+
+def tangent_of(tensor: Any) -> Any:
+    """The tangent of a tensor at the dual level, as a list; None if it has none."""
+    found = torch.autograd.forward_ad.unpack_dual(tensor).tangent
+    return None if found is None else found.tolist()
 
 
 def flat(found: Any) -> list[Any]:

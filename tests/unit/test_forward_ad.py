@@ -12,14 +12,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.tangents import V, X, tangent_of as tangent
 from retrograd.autograd import forward_ad
-
-X, V = [1.0, 2.0], [3.0, 4.0]
-
-
-def tangent(tensor: Any) -> Any:
-    found = forward_ad.unpack_dual(tensor).tangent
-    return None if found is None else found.tolist()
 
 
 @pytest.fixture

@@ -29,7 +29,10 @@ def cases(entries: Sequence[Entry]) -> list[Any]:
             for kind, dtype in (("f", "float64"), ("c", "complex128")) if kind in entry.kinds]
 
 
-@pytest.mark.parametrize(("entry", "dtype"), cases([e for e in TABLE if e.name not in APART]))
+CASES = cases([entry for entry in TABLE if entry.name not in APART])
+
+
+@pytest.mark.parametrize(("entry", "dtype"), CASES)
 def test_tangents_are_transposed_gradients(entry: Entry, dtype: str) -> None:
     def call(*inputs: Any) -> Any:
         return entry.call(torch, *inputs)
@@ -42,7 +45,8 @@ def test_tangents_are_transposed_gradients(entry: Entry, dtype: str) -> None:
         same(found[1], tangents)
 
 
-@pytest.mark.parametrize(("entry", "dtype"), cases([e for e in TABLE if e.name not in APART]))
+@pytest.mark.parametrize(("entry", "dtype"),
+                         [case for case in CASES if case.values[1] == "float64"])
 def test_tangents_in_any_layout(entry: Entry, dtype: str) -> None:
     """Inputs and tangents with gaps, in other orders of axes, and views of dual tensors, which share their memory."""
     arrays = next((arrays for arrays in entry.samples(dtype) if all(a.size for a in arrays)), None)
