@@ -20,6 +20,7 @@ from pathlib import Path
 # Packages that are installed under another name.
 DISTRIBUTIONS = {"pyro": "pyro-ppl"}
 FOLDER = Path(__file__).parent
+RUNNERS = {"compare.py", "suites.py"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)\b")
 RELATIVE, ABSOLUTE = 1e-4, 1e-6
 HEAD = (
@@ -30,7 +31,7 @@ HEAD = (
 
 def programs() -> list[Path]:
     """All programs of this folder, in the order of the alphabet."""
-    return sorted(path for path in FOLDER.glob("*.py") if path.name != Path(__file__).name)
+    return sorted(path for path in FOLDER.glob("*.py") if path.name not in RUNNERS)
 
 
 def subject(program: Path) -> tuple[str, str]:
@@ -92,11 +93,11 @@ def link(program: Path) -> str:
     return f"../examples/packages/{program.name}"
 
 
-def write_table(page: Path, rows: list[str]) -> None:
-    """Replaces the table of a page."""
-    before, head, after = page.read_text(encoding="utf-8").partition(HEAD)
-    if not head:
-        raise SystemExit(f"{page} has no table of packages")
+def write_table(page: Path, head: str, rows: list[str]) -> None:
+    """Replaces the table of a page that begins with `head`."""
+    before, found, after = page.read_text(encoding="utf-8").partition(head)
+    if not found:
+        raise SystemExit(f"{page} has no such table")
     rest = after.partition("\n\n")[2] if "\n\n" in after else ""
     page.write_text(f"{before}{head}{''.join(rows)}\n{rest}".rstrip("\n") + "\n", encoding="utf-8")
 
@@ -111,7 +112,7 @@ def main() -> None:
         parser.error("there is no such program" if not chosen else "the page shows all programs")
     results = [compare(program) for program in chosen]
     if options.page:
-        write_table(options.page, [row for row, _ in results])
+        write_table(options.page, HEAD, [row for row, _ in results])
     sys.exit(not all(same for _, same in results))
 
 

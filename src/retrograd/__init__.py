@@ -30,10 +30,11 @@ from .compiling import compile
 from .control_flow import cond, fork, wait, while_loop
 from .devices import device
 from .dtypes import (
-    bfloat16, bool_ as bool, cdouble, cfloat, chalf, complex32, complex64, complex128, double, dtype, float4_e2m1fn_x2,
-    float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
-    float_ as float, get_default_dtype, half, int8, int16, int32, int64, int_ as int, long, set_default_dtype, short,
-    uint8, uint16, uint32, uint64)
+    bfloat16, bit, bits1x8, bits2x4, bits4x2, bits8, bits16, bool_ as bool, cdouble, cfloat, chalf, complex32,
+    complex64, complex128, double, dtype, float4_e2m1fn_x2, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
+    float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64, float_ as float, get_default_dtype, half, int1, int2,
+    int3, int4, int5, int6, int7, int8, int16, int32, int64, int_ as int, long, qint8, qint32, quint2x4, quint4x2,
+    quint8, set_default_dtype, short, uint1, uint2, uint3, uint4, uint5, uint6, uint7, uint8, uint16, uint32, uint64)
 from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
 from .futures import Future
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
@@ -52,10 +53,12 @@ from .symbols import (
     SymBool, SymFloat, SymInt, sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum)
 from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
-    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state)
+    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+    thread_safe_generator)
 from .tensors.arguments.options import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr,
-    sparse_coo, sparse_csc, sparse_csr, strided)
+    channels_last, channels_last_3d, contiguous_format, jagged, layout, legacy_contiguous_format, memory_format,
+    per_channel_affine, per_channel_affine_float_qparams, per_channel_symmetric, per_tensor_affine,
+    per_tensor_symmetric, preserve_format, qscheme, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
 from .tensors.arguments.size import Size
 from .tensors.face.conversion import (
     can_cast, get_device, is_complex, is_distributed, is_floating_point, is_inference, is_nonzero, is_signed, is_tensor,
@@ -65,7 +68,7 @@ from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor,
     ShortTensor)
-from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
+from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_file, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
 from .tensors.face.settings import (
     are_deterministic_algorithms_enabled, compiled_with_cxx11_abi, get_default_device, get_deterministic_debug_mode,
@@ -153,9 +156,12 @@ from .tensors.functions.networks.normalization import (
 from .tensors.functions.networks.packing import (
     _pack_padded_sequence as _pack_padded_sequence, _pad_packed_sequence as _pad_packed_sequence)
 from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
+from .tensors.functions.other_backends import (
+    dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points, q_scale, q_zero_point)
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
-    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, mean, nansum, prod, std, std_mean, sum, var, var_mean)
+    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, hash_tensor, mean, nansum, prod, std, std_mean, sum,
+    var, var_mean)
 from .tensors.functions.shapes.axes import adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
 from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided, resize_as_
@@ -174,8 +180,9 @@ from .tensors.functions.shapes.view_copies import (
     view_copy)
 from .tensors.functions.shapes.view_scatters import as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter
 from .tensors.functions.sparse import (
-    dsmm, hsmm, hspmm, resize_as_sparse_, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csc_tensor,
-    sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm)
+    ccol_indices_copy, col_indices_copy, crow_indices_copy, dsmm, hsmm, hspmm, indices_copy, resize_as_sparse_,
+    row_indices_copy, smm, sparse_bsc_tensor, sparse_bsr_tensor, sparse_compressed_tensor, sparse_coo_tensor,
+    sparse_csc_tensor, sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm, values_copy)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
 from .utils.dlpack import to_dlpack
@@ -196,6 +203,7 @@ if TYPE_CHECKING:
         compiler as compiler,
         distributed as distributed,
         distributions as distributions,
+        export as export,
         func as func,
         functional as functional,
         fx as fx,
@@ -203,11 +211,14 @@ if TYPE_CHECKING:
         jit as jit,
         library as library,
         masked as masked,
+        monitor as monitor,
+        mtia as mtia,
         multiprocessing as multiprocessing,
         onnx as onnx,
         op as op,
         package as package,
         profiler as profiler,
+        quasirandom as quasirandom,
         quantization as quantization,
         signal as signal,
         sparse as sparse,
@@ -240,6 +251,7 @@ _LATE = [
     "compiler",
     "distributed",
     "distributions",
+    "export",
     "func",
     "functional",
     "fx",
@@ -247,19 +259,59 @@ _LATE = [
     "jit",
     "library",
     "masked",
+    "monitor",
+    "mtia",
     "multiprocessing",
     "onnx",
     "op",
     "package",
     "profiler",
+    "quasirandom",
     "quantization",
     "signal",
     "sparse",
     "types",
 ]
+# Functions of lists of tensors: `torch._foreach_add` makes new tensors, and `torch._foreach_add_` writes over them.
+_BOTH_WAYS = [
+    "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div",
+    "erf", "erfc", "exp", "expm1", "floor", "frac", "lerp", "lgamma", "log", "log10", "log1p", "log2", "maximum",
+    "minimum", "mul", "neg", "pow", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sub",
+    "tan", "tanh", "trunc",
+]
+_OF_LISTS = [*_BOTH_WAYS, *(f"{name}_" for name in _BOTH_WAYS), "clone", "copy_", "max", "mm", "norm", "zero_"]
+# Where the names are that a program rarely uses. Their modules are imported when a program first names them.
+_INSIDE = {name: f"{module}:{name}" for module, names in {
+    "_C": "DisableTorchFunction DisableTorchFunctionSubclass PyTorchFileReader",
+    "_utils": "classproperty",
+    "_utils_internal":
+        "AVG AggregationType FatalError PRIVATE_OPS SUM USE_GLOBAL_DEPS USE_RTLD_GLOBAL_WITH_LIBTORCH get_file_path "
+        "has_lapack has_mkl has_openmp has_spectral init_num_threads prepare_multiprocessing_environment "
+        "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 sym_constrain_range sym_constrain_range_for_size "
+        "sym_fresh_size",
+    "amp.other_devices":
+        "get_autocast_ipu_dtype get_autocast_xla_dtype is_autocast_ipu_enabled is_autocast_xla_enabled "
+        "set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled",
+    "device_libraries":
+        "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats "
+        "batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats cudnn_affine_grid_generator "
+        "cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu cudnn_convolution_relu "
+        "cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable miopen_batch_norm miopen_convolution "
+        "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss "
+        "miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d mkldnn_convolution "
+        "mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d",
+    "func": "vmap",
+    "jit": "JITException ScriptModule",
+    "streams": "Event Stream",
+    "tensors.face.storage": "Storage StorageBase",
+    "testing.file_check": "FileCheck",
+    "tensors.functions.networks.fake_quantization":
+        "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
+        "fused_moving_avg_obs_fake_quant",
+}.items() for name in names.split()}
+_INSIDE |= {f"_foreach_{name}": f"tensors.functions.lists:_foreach_{name}" for name in _OF_LISTS}
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=_LATE, inside={
-        "PyTorchFileReader": "_C:PyTorchFileReader", "ScriptModule": "jit:ScriptModule", "vmap": "func:vmap"})
+    __getattr__ = _missing(__name__, __all__, modules=_LATE, inside=_INSIDE)
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
 _hint_at_missing_names("nn.modules", _BORROWED)

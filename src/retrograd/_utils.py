@@ -151,3 +151,21 @@ class ExceptionWrapper:
         except Exception:
             raise RuntimeError(text) from None
         raise exception
+
+
+class classproperty:
+    """A decorator that makes a method without a call of it: the class is its argument.
+
+    >>> class Named:
+    ...     @classproperty
+    ...     def title(cls):
+    ...         return cls.__name__
+    >>> Named.title
+    'Named'
+    """
+
+    def __init__(self, func: Any) -> None:
+        self._function = func
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self._function(owner)

@@ -120,6 +120,8 @@ def checked(spec: str | device | int | None) -> device:
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":
             raise AssertionError("Torch not compiled with XPU enabled: retrograd computes on the CPU.")
+        if place.type == "mtia":
+            raise AssertionError("Torch not compiled with MTIA enabled. retrograd computes on the CPU.")
         raise RuntimeError(f"PyTorch is not linked with support for {place.type} devices: retrograd computes on the "
                            "CPU.")
     if place.type == "meta":

@@ -73,6 +73,8 @@ class dtype:
     @property
     def abbr(self) -> str:
         """A short name: the letter of the category and the number of bits, such as `f32` and `b8`."""
+        if self in PACKED:
+            return _SHORT.get(self.name, self.name.replace("bits", "b"))
         if self.kind == "f" and self.itemsize == 1:
             return self.name.replace("float", "f").replace("_", "")
         return "bf16" if self is bfloat16 else f"{self.kind}{8 * self.itemsize}"
@@ -89,7 +91,11 @@ class dtype:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the type has negative numbers."""
+        """Whether the type has negative numbers. Raises RuntimeError for packed bits and for quantised types."""
+        if self in BITS:
+            raise RuntimeError("Bits types are undefined")
+        if self in QUANTISED:
+            raise RuntimeError("isSignedType not supported for quantized types")
         return self.kind not in "ub" and self is not float8_e8m0fnu
 
     def to_complex(self) -> dtype:
@@ -110,8 +116,10 @@ def _lent(of: dtype) -> np.dtype[Any]:
     if of in UNSIGNED:
         return np.dtype(of.name)
     if of.name not in _LENT:
+        use = ("complex64" if of.kind == "c" else "float32 and torch.fake_quantize_per_tensor_affine"
+               if of in QUANTISED else "int8" if of.name.startswith("int") else "uint8 for the packed bits")
         raise RuntimeError(f"torch.{of.name} is a name without numbers here, since NumPy has no such type. Use "
-                           f"torch.{'complex64' if of.kind == 'c' else 'uint8 for the packed bits'}.")
+                           f"torch.{use}.")
     try:
         package = importlib.import_module("ml_dtypes")
     except ModuleNotFoundError as error:
@@ -147,6 +155,21 @@ float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu = E
     dtype(name, name.capitalize(), ("f", 1)) for name in _LENT[1:]]
 float4_e2m1fn_x2 = dtype("float4_e2m1fn_x2", "Float4_e2m1fn_x2", ("f", 1))
 complex32 = chalf = dtype("complex32", "ComplexHalf", ("c", 4))
+int1, int2, int3, int4, int5, int6, int7 = _SIGNED_BITS = [
+    dtype(f"int{bits}", f"Int{bits}", ("i", 1)) for bits in range(1, 8)]
+uint1, uint2, uint3, uint4, uint5, uint6, uint7 = _UNSIGNED_BITS = [
+    dtype(f"uint{bits}", f"UInt{bits}", ("u", 1)) for bits in range(1, 8)]
+bit = uint1
+bits8, bits16, bits1x8, bits2x4, bits4x2 = BITS = [
+    dtype(name, name.capitalize(), ("u", 1 + (name == "bits16")))
+    for name in ("bits8", "bits16", "bits1x8", "bits2x4", "bits4x2")]
+qint8, quint8, qint32, quint4x2, quint2x4 = QUANTISED = [
+    dtype(name, name.replace("quint", "QUInt").replace("qint", "QInt"),
+          ("iu"["u" in name], 4 if name == "qint32" else 1))
+    for name in ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")]
+# The types that hold several numbers in a byte, or numbers with a scale. No tensor has them.
+PACKED = frozenset((*_SIGNED_BITS, *_UNSIGNED_BITS, *BITS, *QUANTISED))
+_SHORT = {"bits8": "b8x1", "bits16": "b16x1"}
 
 # The types that NumPy has and that are not rare.
 ALL = tuple(dtype.of.values())

@@ -33,6 +33,9 @@ class Error(Exception):
     """An error of a scripted program. retrograd runs programs as they are, and does not raise it."""
 
 
+JITException = Error
+
+
 class ScriptModule(Module):
     """A module. PyTorch compiles the methods of this class; retrograd runs them as they are."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
 
-from .dtypes import FLOATING, INTEGRAL, bool_, complex128, dtype, float64, get_default_dtype, int64
+from .dtypes import FLOATING, INTEGRAL, PACKED, QUANTISED, bool_, complex128, dtype, float64, get_default_dtype, int64
 
 # Python's types that stand for element types.
 _BUILTIN: dict[Any, dtype] = {float: float64, complex: complex128, int: int64, bool: bool_}
@@ -52,6 +53,36 @@ class _Limits:
         return isinstance(other, _Limits) and self.of is other.of
 
 
+@cache
+def _limits_of_floats(of: dtype) -> tuple[int, str, float, float, float, float, float]:
+    """`bits, dtype, eps, max, min, tiny, resolution` of `finfo(of)`. Raises TypeError for an integer type."""
+    if of.category < FLOATING:
+        raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{of!r}'")
+    real = of.to_real()
+    if real.name not in _FLOATS:
+        raise NotImplementedError(f"\"epsilon\" not implemented for '{real.legacy}'")
+    facts = _FLOATS[real.name]
+    return (8 * real.itemsize, real.name, facts.eps, facts.max, -facts.max if real.is_signed else facts.tiny,
+            facts.tiny, float(f"1e-{facts.digits}"))
+
+
+@cache
+def _limits_of_integers(of: dtype) -> tuple[int, int, int]:
+    """`bits, max, min` of `iinfo(of)`. Raises TypeError for any other type."""
+    if of is bool_:
+        raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
+    if of.category != INTEGRAL or of in PACKED.difference(QUANTISED):
+        raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of!r}'")
+    bits, signed = 8 * of.itemsize, of.kind == "i"
+    largest = (1 << (bits - signed)) - 1
+    return bits, largest, -largest - 1 if signed else 0
+
+
+def largest_float(of: dtype) -> float:
+    """`finfo(of).max`, quickly."""
+    return _limits_of_floats(of)[3]
+
+
 class finfo(_Limits):
     """Limits of a floating-point type: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`.
 
@@ -62,19 +93,8 @@ class finfo(_Limits):
 
     def __init__(self, type: dtype | None = None) -> None:
         super().__init__(get_default_dtype() if type is None else type)
-        if self.of.category < FLOATING:
-            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
-                            f"'{self.of!r}'")
-        real = self.of.to_real()
-        if real.name not in _FLOATS:
-            raise NotImplementedError(f"\"epsilon\" not implemented for '{real.legacy}'")
-        facts = _FLOATS[real.name]
-        self.bits = 8 * real.itemsize
-        self.eps, self.max = facts.eps, facts.max
-        self.min = -facts.max if real.is_signed else facts.tiny
-        self.tiny = self.smallest_normal = facts.tiny
-        self.resolution = float(f"1e-{facts.digits}")
-        self.dtype = real.name
+        self.bits, self.dtype, self.eps, self.max, self.min, self.tiny, self.resolution = _limits_of_floats(self.of)
+        self.smallest_normal = self.tiny
 
     def __repr__(self) -> str:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
@@ -91,14 +111,14 @@ class iinfo(_Limits):
         if len(given) != 1:
             raise TypeError('iinfo() missing 1 required positional arguments: "type"')
         super().__init__(given[0])
-        if self.of is bool_:
-            raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
-        if self.of.category != INTEGRAL:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{self.of!r}'")
-        self.bits = 8 * self.of.itemsize
-        self.max = (1 << (self.bits - self.of.is_signed)) - 1
-        self.min = -self.max - 1 if self.of.is_signed else 0
-        self.dtype = self.of.name
+        self.bits, self.max, self.min = _limits_of_integers(self.of)
+        if self.of not in QUANTISED:
+            self.dtype = self.of.name
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "dtype":
+            raise NotImplementedError(f"\"dtype\" not implemented for '{self.of.legacy}'")
+        raise AttributeError(f"'torch.iinfo' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

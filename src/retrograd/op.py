@@ -23,7 +23,7 @@ from typing import Any
 
 from .ops import framework
 from .ops.choosing import either as either
-from .ops.framework import Op as Op, Rule, composed as composed
+from .ops.framework import Op as Op, composed as composed
 
 __all__ = ["Op", "composed", "either", "elementwise", "linear", "operator"]
 
@@ -57,7 +57,7 @@ def elementwise(name: str, kernel: Callable[..., Any], **statement: Any) -> Op:
     return _own(framework.elementwise(name, kernel, **statement))
 
 
-def linear(name: str, kernel: Callable[..., Any], **statement: Rule | Any) -> Op:
+def linear(name: str, kernel: Callable[..., Any], **statement: Any) -> Op:
     """An operator that is linear in all arguments together that have rules: its tangent is itself on the tangents.
 
     `statement` is as for `elementwise`; without `domain`, arrays come as they are.
@@ -72,7 +72,7 @@ def linear(name: str, kernel: Callable[..., Any], **statement: Rule | Any) -> Op
     return _own(framework.linear(name, kernel, **statement))
 
 
-def operator(name: str, kernel: Callable[..., Any], **statement: Rule | Any) -> Op:
+def operator(name: str, kernel: Callable[..., Any], **statement: Any) -> Op:
     """Any other operator. Its tangent is computed from its rules by transposition, and a batch sample by sample.
 
     `statement` is as for `elementwise`, and may name several `outputs` ("out mask") of which `differentiable` ("out")

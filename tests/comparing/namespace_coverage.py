@@ -1,13 +1,15 @@
 """How many names of each of PyTorch's namespaces retrograd has, from the list of PyTorch's names in the package.
 
-Needs no PyTorch. Modules below a namespace are counted apart.
+Needs no PyTorch. Modules below a namespace are counted apart, and so are the classes of the compiler of scripts and of
+the dispatcher in `torch`: those that pybind11 binds in `torch._C`, which `bound_classes.txt` records from PyTorch.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import reduce
+from functools import cache, reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
@@ -36,8 +38,7 @@ REASONS: dict[str, str] = {
         r"torch\.nn\.functional\.scaled\w+|torch\.(batch_norm_\w+|init_num_threads|prepare_multiprocessing_environment)$",
     "tools around programs": r"torch\.(utils|monitor|profiler|contrib|classes|futures|autograd\.profiler\w*)\b|"
         r".*profiler\w*",
-    "obsolete in PyTorch": r"torch\.Tensor\.(reinforce|volatile|resize|resize_as)$",
-    "not built yet": r"torch\.Tensor\.(index|grad_dtype)$",
+    "not built yet": r"torch\.Tensor\.index$",
 }
 
 
@@ -49,6 +50,7 @@ class Coverage(NamedTuple):
     absent: list[str]
     modules: list[str]
     absent_modules: list[str]
+    part: str = ""                                           # what is counted of the namespace, if it is not all
 
     @property
     def share(self) -> float:
@@ -60,20 +62,32 @@ def _home(space: str) -> Any:
     return reduce(getattr, space.split(".")[1:], retrograd)
 
 
-def coverage(space: str) -> Coverage:
-    """What retrograd has of a namespace."""
+@cache
+def bound_classes() -> frozenset[str]:
+    """The classes of `torch` that PyTorch binds from C++, for its compiler of scripts and its dispatcher."""
+    lines = Path(__file__).with_name("bound_classes.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(" ".join(line for line in lines if not line.startswith("#")).split())
+
+
+def coverage(space: str, bound: bool = False) -> Coverage:
+    """What retrograd has of a namespace: of `torch` without the bound classes, or with `bound` of those alone."""
     home = _home(space)
+    apart = bound_classes() if space == "torch" else frozenset()
     names, modules = [], []
     for name in sorted({*_table()[space]}):
-        (modules if name.endswith("/") else names).append(name.rstrip("/"))
-    names = [name for name in names if name not in modules]
+        if not bound or name in apart:
+            (modules if name.endswith("/") else names).append(name.rstrip("/"))
+    names = [name for name in names if name not in modules and (name in apart) == bound]
     return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules,
-                    [n for n in modules if not hasattr(home, n)])
+                    [n for n in modules if not hasattr(home, n)], "classes that `torch._C` binds" if bound else "")
 
 
 def everything() -> Iterator[Coverage]:
-    """Every namespace of the list that retrograd has."""
-    return map(coverage, _table())
+    """Every namespace of the list that retrograd has, and the bound classes of `torch`."""
+    for space in _table():
+        yield coverage(space)
+        if space == "torch":
+            yield coverage(space, bound=True)
 
 
 def reason(name: str) -> str:
@@ -91,7 +105,10 @@ def section() -> list[str]:
     """The lines of the page."""
     lines = ["## All namespaces", "",
              "The names that PyTorch lists in each namespace that retrograd has, with classes. Modules below a",
-             "namespace are counted apart.", "",
+             "namespace are counted apart. So are the classes that PyTorch binds from C++ in `torch._C` with pybind11,",
+             "and copies into `torch`: the types, graphs and tools of its compiler of scripts, and its dispatcher's",
+             "keys. Programs write functions, dtypes, objects and Python's classes: the row `torch` counts these. Of",
+             "the bound classes, programs use `Future` and few others.", "",
              "| namespace | names | modules | missing |", "|---|---|---|---|"]
     for one in everything():
         grouped: dict[str, list[str]] = {}
@@ -99,6 +116,7 @@ def section() -> list[str]:
             grouped.setdefault(reason(f"{one.space}.{name}"), []).append(name)
         said = "; ".join(f"{why or 'others'}: {_shown(names)}" for why, names in grouped.items())
         have, below = len(one.listed) - len(one.absent), len(one.modules) - len(one.absent_modules)
-        lines += [f"| `{one.space}` | {have} of {len(one.listed)} ({one.share:.1f} %) | "
+        title = f"`{one.space}`" + (f": {one.part}" if one.part else "")
+        lines += [f"| {title} | {have} of {len(one.listed)} ({one.share:.1f} %) | "
                   f"{below} of {len(one.modules)} | {said} |"]
     return [*lines, ""]

@@ -38,6 +38,7 @@ _OTHERS = {
     "float_power": ["2, p"], "lerp": ["p, g, 0.3", "p, g, f"], "addcmul": ["p, g, f", "p, g, f, value=2"],
     "addcdiv": ["p, g, p", "p, g, p, value=2"], "where": ["b, p, g"],
     "all": ["b", "b, 1", "b, dim=0, keepdim=True", "i, 1"], "any": ["b", "b, 1", "b, dim=0, keepdim=True", "i, 1"],
+    "hash_tensor": ["f", "f, 1"],
     "amax": ["f", "f, 1", "f, (0, 1)"], "amin": ["f", "f, 1", "f, (0, 1)"],
     "sum": ["f, 1", "i, 1", "f, 0, True", "f, 1, dtype=torch.float64"],
     "nansum": ["f, 1", "i, 1", "f, 0, True", "f, 1, dtype=torch.float64"],

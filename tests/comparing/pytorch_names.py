@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 TABLE = Path(__file__).parents[2] / "src" / "retrograd" / "pytorch_names.txt"
+BOUND_CLASSES = Path(__file__).with_name("bound_classes.txt")
 
 # Each namespace that retrograd has too. The name of a missing namespace stands in the list of its parent.
 MODULES = (
@@ -70,5 +71,19 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def bound_classes() -> str:
+    """The classes of `torch` that are not PyTorch's own Python or C types, but C++ classes bound in `torch._C`.
+
+    pybind11 binds them, and gives each the metaclass `pybind11_type`. They belong to the compiler of scripts and to the
+    dispatcher.
+    """
+    found = [name for name in sorted(vars(torch)) if not name.startswith("_")
+             and type(getattr(torch, name)).__name__ == "pybind11_type" and hasattr(torch._C, name)]
+    release = torch.__version__.partition("+")[0]
+    head = f"# Classes of PyTorch {release} that pybind11 binds in torch._C, made by tests/comparing/pytorch_names.py"
+    return "\n".join([head, *textwrap.wrap(" ".join(found), 118)]) + "\n"
+
+
 if __name__ == "__main__":
+    BOUND_CLASSES.write_text(bound_classes(), encoding="utf-8")
     TABLE.write_text(table(), encoding="utf-8")

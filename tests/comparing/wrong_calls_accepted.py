@@ -82,13 +82,13 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "What is Python in PyTorch, or here alone, has Python's words for arguments that do not bind": (
         1178, lambda e: e.types == ("TypeError", "TypeError") and e.name not in _TABLED),
     "Of a function that has several names, the first is said": (
-        223, lambda e: e.types == ("TypeError", "TypeError") and e.of(_ALIASES)),
+        225, lambda e: e.types == ("TypeError", "TypeError") and e.of(_ALIASES)),
     "How many arguments there are to be, Python says of recorded calls and of overloads": (
         81, lambda e: e.types == ("TypeError", "TypeError") and (
             "positional argument" in e.theirs + e.ours or "unrecognized keyword" in e.theirs
             or "but expected (" in e.theirs)),
     "A NumPy array may stand for a tensor": (
-        84, lambda e: "numpy()" in e.call and not e.theirs.startswith("ok")),
+        44, lambda e: "numpy()" in e.call and not e.theirs.startswith("ok")),
     "What is asked of something that is no tensor first is another attribute, or its type": (
         433, lambda e: e.refused and "AttributeError" in e.types),
     "Kernels look for several faults of one call in another order, and name themselves": (
@@ -100,7 +100,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Python refuses to compare complex numbers; here a complex option beside real tensors is sometimes cut": (
         21, lambda e: not e.theirs.startswith("ok") and "1j" in e.call),
     "A flag may be anything that is true or false; None for a dim, all dims": (
-        274, lambda e: e.taken and e.types[0] == "TypeError"),
+        268, lambda e: e.taken and e.types[0] == "TypeError"),
     "One function is the method too, of which sizes are given one by one": (
         11, lambda e: e.theirs.startswith("TypeError") and e.of("flip|tile|reshape|broadcast_to")),
     "Of a list, later elements are looked at when they are used": (
@@ -108,7 +108,7 @@ ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "Of unknown options PyTorch shows some in an order of its hash table": (
         2, lambda e: e.types == ("TypeError", "TypeError") and "wrong=int" in e.theirs),
     "Of several faults another is found first, and that is of another type": (
-        106, lambda e: e.refused and e.of(_OTHER_FAULT)),
+        86, lambda e: e.refused and e.of(_OTHER_FAULT)),
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing": (
         56, lambda e: e.theirs.startswith("ok") and not e.ours.startswith("ok") and e.of(_MEANINGLESS)),
     "PyTorch takes it, and it is not there": (

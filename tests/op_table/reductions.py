@@ -23,6 +23,8 @@ REDUCTIONS = [
     Entry("logsumexp", lambda t, x: t.logsumexp(x, 0), MANY, points=INFINITE),
     *unary("any all count_nonzero", kinds="fib", points=(0.0,)),
     *unary("argmax argmin", shapes=_FULL, distinct=True, kinds="fi"),
+    *unary("hash_tensor", kinds="fhib", shapes=_FULL, points=(0.0, -0.0, *INFINITE)),
+    *each("hash_tensor", " dim", lambda f, x: f(x, -1, keepdim=True), MANY, kinds="fib"),
     *each("any all", " dim", lambda f, x: f(x, -1, True), MANY, kinds="ib"),
     *each("count_nonzero", " dim", lambda f, x: f(x, -1), MANY, kinds="ib"),
     *each("argmax argmin", " dim", lambda f, x: f(x, -1, True), MANY, distinct=True, kinds="i"),

@@ -17,7 +17,14 @@ def _kept_gradient(t: Any, x: Any) -> Any:
     return kept
 
 
+def _resized(t: Any, x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                 # the method is old, and warns
+        return x.contiguous().resize(4, 3)
+
+
 SHAPES = [
+    Entry("resize", _resized, MATRICES, no_tangent="PyTorch's function in Python has none"),
     Entry("reshape", lambda t, x: x.reshape(-1), MANY, kinds="fci"),
     Entry("reshape copy", lambda t, x: x.transpose(0, 1).reshape(-1), MANY),
     Entry("reshape strided", lambda t, x: x[:, ::2].reshape(3, 2, 1), MATRICES),

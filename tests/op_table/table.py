@@ -14,6 +14,7 @@ from op_table.dropout import DROPOUT
 from op_table.elementwise import POINTWISE
 from op_table.entry import DTYPES, Entry
 from op_table.factorizations import MATRIX_FACTORS
+from op_table.fake_quantization import FAKE_QUANTIZATION
 from op_table.fourier import FOURIER
 from op_table.images import IMAGES
 from op_table.indexing import INDEXING
@@ -53,6 +54,7 @@ TABLE = [
     *DIFFERENCES,
     *CONVOLUTION,
     *POOLING,
+    *FAKE_QUANTIZATION,
     *FOURIER,
     *PRODUCTS,
     *PLACES,

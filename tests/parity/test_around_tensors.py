@@ -26,6 +26,7 @@ x.is_nested, x.is_sparse_csr, x.is_mkldnn, x.is_vulkan, x.is_ipu, x.is_maia, x.i
 isinstance(torch.set_flush_denormal(False), bool)
 x.is_shared(), x.is_pinned(), x.is_distributed(), x.name, x.const_data_ptr() == x.data_ptr()
 x.share_memory_() is x
+type(x._cdata), x._cdata == x._cdata, x._cdata == x.view(3)._cdata, x._cdata == x.detach()._cdata
 x[torch.newaxis].shape
 x.pin_memory()
 x.to_dense() is x
@@ -94,6 +95,21 @@ setattr(w, "real", 2 * g), w, torch.autograd.grad(w.abs().sum(), g)
 torch.layout.__module__ == torch.Tensor.__module__, torch.memory_format.__name__
 [d.abbr for d in (torch.float16, torch.float64, torch.complex64, torch.int8, torch.uint8, torch.bool)]
 torch.Size([1, 2]) * 2, 2 * torch.Size([1, 2]), (1,) + torch.Size([2])
+torch.Size([torch.tensor(3), torch.tensor([4]), True, np.array(5)]), torch.Size(torch.tensor([2, 3]))
+(torch.tensor(3),) + torch.Size([1]) + (torch.tensor(2),), type(torch.Size([torch.tensor(3)])[0]), torch.Size()
+torch.Size([1.5])
+torch.Size([1, torch.tensor(3.)])
+torch.Size([1, torch.tensor([])])
+torch.Size([np.array([3])])
+torch.Size([1, None])
+torch.Size([torch.Size([1])])
+torch.Size(3)
+torch.Size([1]) + [2]
+torch.Size([1]) + None
+[2] + torch.Size([1])
+torch.Size([1]) + (2.5,)
+(2.5,) + torch.Size([1])
+torch.Size([1]) * 1.5
 x.new(), x.new([1]), x.new((2, 3)), x.new(x), i.new([1.5]), x.new(torch.Size([2, 3])).shape
 x.new(2, device="cpu").shape
 x.new("text")

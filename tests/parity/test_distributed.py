@@ -44,7 +44,8 @@ def group_of_one(t: Any, d: Any) -> Any:
     other = d.new_group([0])
     return (d.is_initialized(), d.get_rank(), d.get_world_size(), d.get_backend(), d.group.WORLD is d.GroupMember.WORLD,
             d.get_rank(other), d.get_world_size(other), other.size(), other.rank(), d.get_process_group_ranks(other),
-            d.get_global_rank(other, 0), d.get_group_rank(other, 0), d.get_process_group_ranks(None))
+            d.get_global_rank(other, 0), d.get_group_rank(other, 0), d.get_process_group_ranks(None),
+            [d._rank_not_in_group(group) for group in (None, other, d.GroupMember.NON_GROUP_MEMBER)])
 
 
 def reductions(t: Any, d: Any) -> Any:

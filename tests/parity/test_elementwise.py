@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+import retrograd
 from comparing.against_torch import Case, compare
 
 words = str.split
@@ -268,3 +270,21 @@ def test_a_view_is_written_to() -> None:
         return work
 
     compare(case, values("float64", (3,)), values("float64", (3,), 1))
+
+
+ZEROS = [0.0, -0.0, 4.0, -4.0, 6.0, -6.0, 5.0, float("inf"), float("nan")]
+DIVISORS = [-2.0, 2.0, 3.0, -3.0, float("inf"), float("-inf"), 0.0, -0.0]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_zeros_that_remain_have_the_sign_of_the_dividend(dtype: str) -> None:
+    def remainders(package: Any, repeats: int) -> list[str]:
+        x = package.tensor(ZEROS * repeats, dtype=getattr(package, dtype))[:, None]
+        y = package.tensor(DIVISORS, dtype=x.dtype)
+        square = x.expand(-1, len(DIVISORS)).clone()
+        found = [x % y, package.remainder(x, y), square.remainder_(y), x % -2, x % 2.0, -4 % y, -0.0 % y,
+                 package.tensor([4, -4, 0]) % y[0], package.remainder(x, package.tensor([-2, 3]))]
+        return [str(number) for result in found for number in result.flatten().tolist()]
+
+    for repeats in (1, 90):                              # few and many elements are computed in different ways
+        assert remainders(torch, repeats) == remainders(retrograd, repeats)

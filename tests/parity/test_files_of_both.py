@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from comparing.programs import OURS, printed
 
 PROGRAM = '''
 import sys, warnings
@@ -79,21 +78,13 @@ for name, obj in OBJECTS.items():
 '''
 
 
-def run(program: Path, *arguments: str, ours: bool) -> str:
-    command = ["-m", "retrograd", "run"] if ours else []
-    ran = subprocess.run([sys.executable, *command, str(program), *arguments], capture_output=True, text=True,
-                         env=os.environ | {"OMP_NUM_THREADS": "1"}, timeout=300)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
-
-
 def test_both_packages_read_the_files_of_both(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     for ours in (True, False):
         folder = tmp_path / str(ours)
         folder.mkdir()
-        run(program, str(folder), "save", ours=ours)
-        read = run(program, str(folder), "load", ours=True)
-        assert len(read.splitlines()) > 40
-        assert read == run(program, str(folder), "load", ours=False)
+        printed(program, *(OURS if ours else ()), arguments=[str(folder), "save"])
+        read = printed(program, *OURS, arguments=[str(folder), "load"])
+        assert len(read) > 40
+        assert read == printed(program, arguments=[str(folder), "load"])

@@ -95,3 +95,18 @@ def test_a_call_has_pytorchs_shape_dtype_and_strides(call: str, grad: bool) -> N
             _result(retrograd, call, grad)
         return
     assert _result(retrograd, call, grad) == expected
+
+
+@pytest.mark.parametrize("call", [
+    "c.add_(m)", "c.sub_(m, alpha=2)", "c.mul_(m[0])", "c.div_(m)", "c.__iadd__(m)", "c.logical_and_(m)", "m.add_(c)",
+    "c.pow_(m)", "c.add(m)", "c.add_(m[:1])", "c.add_(m[None])", "c.long().add_(m)", "c.requires_grad_().add_(m)"])
+def test_writes_with_operands_without_memory(call: str) -> None:
+    def seen(package: Any) -> Any:
+        c, m = package.tensor([2., 3.]), package.ones(2, device="meta")
+        try:
+            result = eval(call, {"c": c, "m": m})
+        except RuntimeError as error:
+            return type(error), c.tolist(), c._version
+        return str(result.device), tuple(result.shape), result is c, c.tolist(), c._version
+
+    assert seen(pytorch) == seen(retrograd)

@@ -15,6 +15,7 @@ from comparing.same_expression import check
 
 def test_the_table_is_up_to_date() -> None:
     assert pytorch_names.TABLE.read_text(encoding="utf-8") == pytorch_names.table()
+    assert pytorch_names.BOUND_CLASSES.read_text(encoding="utf-8") == pytorch_names.bound_classes()
 
 
 @pytest.mark.parametrize("space", [*pytorch_names.MODULES, *pytorch_names.CLASSES, "torch.ones(2)"])

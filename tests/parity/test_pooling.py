@@ -317,3 +317,28 @@ def test_where_maxima_of_overlapping_windows_go_back() -> None:
         return f.max_unpool2d(f.max_pool2d(x, 3, 1), indices, 3, 1)
 
     compare(call, np.random.default_rng(3).standard_normal((2, 3, 7, 6)))
+
+
+IMAGES = [(0, 1, 2, 3), (0, 3, 1, 2), (3, 0, 1, 2), (0, 1, 3, 2), (1, 0, 2, 3)]
+LAYOUTS = {
+    "max_pool2d(x, 2, return_indices=True)": IMAGES, "adaptive_max_pool2d(x, 3, return_indices=True)": IMAGES,
+    "adaptive_max_pool2d(x, 2, return_indices=True)": IMAGES, "avg_pool2d(x, 2)": IMAGES,
+    "adaptive_avg_pool2d(x, 3)": IMAGES, "adaptive_avg_pool2d(x, 2)": IMAGES, "max_pool2d(x[0], 2)": IMAGES,
+    "interpolate(x, size=(3, 2), mode='area')": IMAGES, "avg_pool2d(x.half(), 2)": IMAGES,
+    "avg_pool2d(x[:, :1], 2)": IMAGES, "max_pool1d(x[0], 2)": IMAGES, "max_pool1d(x[0].requires_grad_(), 2)": IMAGES}
+VOLUMES = [(0, 1, 2, 3, 4), (0, 4, 1, 2, 3), (4, 0, 1, 2, 3)]
+LAYOUTS |= {f"{name}(x, 2)": VOLUMES for name in (
+    "avg_pool3d", "adaptive_avg_pool3d", "max_pool3d", "adaptive_max_pool3d")}
+
+
+@pytest.mark.parametrize(("call", "orders"), LAYOUTS.items())
+def test_layouts(call: str, orders: list[tuple[int, ...]]) -> None:
+    for order in orders:
+        found = []
+        for package in (torch, retrograd):
+            shape = (4, 6, 4, 6, 4)[:len(order)]
+            x = (package.arange(float(np.prod(shape))) % 7).reshape(shape).permute(order)
+            result = eval(f"F.{call}", {"F": package.nn.functional, "x": x})
+            parts = result if isinstance(result, tuple) else (result,)
+            found.append([(part.stride(), part.tolist()) for part in parts])
+        assert found[0] == found[1], order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+import numpy as np
 import pytest
 import torch
 
@@ -59,3 +60,28 @@ def test_names_of_python_2_remain(library: ModuleType) -> None:
     assert (library.tensor([0]).__nonzero__(), library.tensor(2).__nonzero__()) == (False, True)
     with pytest.raises(RuntimeError, match="^Boolean value of Tensor with more than one value is ambiguous"):
         library.ones(2).__nonzero__()
+
+
+@pytest.mark.parametrize("name", [
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "float_power", "copysign", "maximum",
+    "atan2", "bitwise_and", "bitwise_left_shift", "clamp_min", "rsub", "matmul", "eq"])
+def test_functions_refuse_arrays(name: str) -> None:
+    """Python's operators take arrays, and functions do not."""
+    array = np.ones((2, 2), np.int64)
+    for arguments in ((0, 1), (1, 0)):
+        said = []
+        for package in (torch, retrograd):
+            operands = (package.ones(2, 2, dtype=package.int64), array)
+            with pytest.raises(TypeError) as caught:
+                getattr(package, name)(*[operands[i] for i in arguments])
+            said.append(str(caught.value).split(", but expected")[0])
+        assert said[0] == said[1].removesuffix(". Make one with torch.tensor(...).")
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "div_", "pow", "add_", "bitwise_or"])
+def test_methods_refuse_arrays(name: str) -> None:
+    for package in (torch, retrograd):
+        x = package.ones(2, dtype=package.int64 if name == "bitwise_or" else package.float32)
+        with pytest.raises(TypeError, match=rf"^{name}\(\)"):
+            getattr(x, name)(np.ones(2))
+        assert x.tolist() == [1, 1]

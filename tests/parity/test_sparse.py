@@ -54,6 +54,11 @@ torch.zeros_like(make())
 torch.zeros_like(make().to_sparse_csr())
 make().new_zeros(2)
 make().new_tensor([1.])
+make().new(), make().new(3, 2), make().new(torch.Size([2])), make().to(torch.float64).new(2)
+make().new(torch.tensor([[0, 2]]), torch.tensor([3., 4.])), make().new(torch.tensor([[0]]), torch.tensor([3]), (5,))
+make().new([1., 2.])
+make().new(make())
+make().to_sparse_csr().new()
 torch.tensor(make())
 torch.as_tensor(make())
 torch.eye(2000).to_sparse()
@@ -294,7 +299,7 @@ def test_random_matrices(seed: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Sparse")
-@pytest.mark.parametrize("width", [1, 3, 16])
+@pytest.mark.parametrize("width", [1, 3, 16, 600])
 def test_products_have_the_same_bits(width: int) -> None:
     draws = np.random.default_rng(width)
     indices, values = draws.integers(0, 40, (2, 300)), draws.random(300, np.float32)
@@ -304,7 +309,9 @@ def test_products_have_the_same_bits(width: int) -> None:
         a = library.sparse_coo_tensor(library.tensor(indices), library.tensor(values), (40, 40))
         x, y = library.tensor(dense), library.tensor(start)
         results = [library.mm(a, x), library.sparse.mm(a.coalesce(), x), library.addmm(y, a, x, beta=0.3, alpha=0.7),
-                   x.t() @ a]
+                   x.t() @ a, a.t() @ x, library.mm(a, 2 * x)]
+        a._indices()[:, :9] = 1
+        results += [library.mm(a, x), a.t() @ x]
         found.append([result.numpy() for result in results])
     for theirs, ours in zip(*found, strict=True):
         np.testing.assert_array_equal(ours, theirs)

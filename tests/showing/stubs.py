@@ -142,11 +142,14 @@ def namespace(path: str) -> str:
     name = f"retrograd.{path}".rstrip(".")
     module = sys.modules[name]
     lines, imports = [], []
-    for member in [*module.__all__, *(["__version__"] if name == "retrograd" else [])]:
+    for member in [*module.__all__, *(["__version__", *retrograd._INSIDE] if name == "retrograd" else [])]:
         value = getattr(module, member)
         if isinstance(value, types.ModuleType):
             package, _, last = value.__name__.rpartition(".")
             imports.append(f"from {package} import {last} as {member}")
+        elif name == "retrograd" and member in retrograd._INSIDE and not isinstance(value, types.FunctionType):
+            package, _, last = retrograd._INSIDE[member].partition(":")
+            imports.append(f"from retrograd.{package} import {last} as {member}")
         elif isinstance(value, type):
             imports.append(f"from {home(value)} import {value.__name__} as {member}")
         elif isinstance(value, types.FunctionType):

@@ -225,21 +225,26 @@ if __name__ == "__main__":
 
 def test_as_torch_can_be_undone(folder: Path) -> None:
     program = """
-import sys, retrograd
+import pickle, sys, retrograd
 before = list(sys.meta_path)
 with retrograd.as_torch() as installed:
     print(repr(installed))
     import torch.nn
     print(torch is retrograd)
+    x = torch.nn.Parameter(torch.ones(1))
+    print(type(x).__module__, type(x.data).__module__, pickle.loads(pickle.dumps(x)).tolist())
     with retrograd.as_torch():
         pass
     import torch.optim
 print(sys.meta_path == before, [name for name in sys.modules if name.startswith("torch")])
+print(type(x).__module__, type(x.data).__module__)
 installed.undo()
 """
     result = python("-c", program, cwd=folder)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == ["<`import torch` means retrograd; undo() takes it back>", "True", "True []"]
+    assert result.stdout.splitlines() == [
+        "<`import torch` means retrograd; undo() takes it back>", "True", "torch.nn.parameter torch [1.0]", "True []",
+        "retrograd.nn.parameter retrograd"]
 
 
 def test_as_torch_refuses_beside_another_torch(folder: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.kernels.images import columns, convolution as kernels
+from retrograd.kernels.images import columns, convolution as kernels, samples_last
 from retrograd.kernels.native import threads
 
 F = torch.nn.functional
@@ -35,16 +35,24 @@ def by_definition(x: Array, weight: Array, stride: Sizes, padding: Sizes, dilati
     return result
 
 
-@pytest.fixture(params=[1, 3])
+@pytest.fixture(params=[(1, "columns"), (3, "columns"), (1, "rows"), (3, "rows")])
 def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """All work in one thread, and even the smallest in three, by a product for each sample and in strips."""
-    before = threads.available()
-    threads.use(request.param)
+    """All work in one thread, and even the smallest in three, by a product for each sample and in strips.
+
+    With columns, and with the samples last where this is possible.
+    """
+    before, (count, way) = threads.available(), request.param
+    threads.use(count)
     monkeypatch.setattr(threads, "ENOUGH", 1)
-    if request.param > 1:
+    monkeypatch.setattr(samples_last, "_WIDE", 1 if way == "rows" else 1 << 40)
+    if way == "rows":
+        monkeypatch.setattr(samples_last, "_SAMPLES", 2)
+        monkeypatch.setattr(samples_last, "_POSITIONS", 1)
+        monkeypatch.setattr(samples_last, "_COLLISION", 64)
+    elif count > 1:
         monkeypatch.setattr(columns, "_POSITIONS", 1)
         monkeypatch.setattr(kernels, "_STRIP", 1 << 11)
-    yield request.param
+    yield count
     threads.use(before)
 
 
@@ -135,3 +143,26 @@ def test_a_layer_starts_with_the_weights_that_pytorch_draws() -> None:
 def test_arguments_of_another_type_are_refused(call: Any) -> None:
     with pytest.raises(TypeError):
         call(torch.ones(1, 1, 3, 3))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("kernel", [(2, 2), (1, 3), (2, 1), (3, 4)])
+def test_means_of_windows_side_by_side(kernel: tuple[int, int], dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 6, 12, dtype=dtype, requires_grad=True)
+    means = F.avg_pool2d(x, kernel)
+    windows = x.detach().unflatten(3, (-1, kernel[1])).unflatten(2, (-1, kernel[0]))
+    torch.testing.assert_close(means, windows.mean((3, 5)))
+    g = torch.randn(means.shape, dtype=dtype)
+    means.backward(g)
+    spread = g.repeat_interleave(kernel[0], 2).repeat_interleave(kernel[1], 3) / math.prod(kernel)
+    torch.testing.assert_close(x.grad, spread)
+
+
+def test_a_mean_of_negative_zeros_is_positive() -> None:
+    x = torch.full((1, 2, 2), -0.0, requires_grad=True)
+    means = F.avg_pool2d(x, 2)
+    means.backward(-torch.zeros(1, 1, 1))
+    assert x.grad is not None
+    assert math.copysign(1, means.item()) == 1.0
+    assert not torch.signbit(x.grad).any()

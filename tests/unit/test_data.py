@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.programs import OURS, printed
 from retrograd.utils import data
 from retrograd.utils.data import DataLoader, Dataset, IterableDataset
 
@@ -180,6 +181,5 @@ def test_more_workers_than_cores_are_warned_about() -> None:
 
 
 def test_the_program_of_wrong_calls_ends() -> None:
-    done = subprocess.run([sys.executable, "-m", "retrograd", "run", str(PROGRAMS / "data_faults.py")], timeout=300,
-                          capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0] == "KeyError Caught KeyError in DataLoader worker process 0. KeyError: 'five'"
+    assert printed("data_faults.py", *OURS)[0] == (
+        "KeyError Caught KeyError in DataLoader worker process 0. KeyError: 'five'")

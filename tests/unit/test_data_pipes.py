@@ -11,6 +11,7 @@ import retrograd as torch
 from retrograd.utils.data import (
     DataLoader,
     IterDataPipe,
+    MapDataPipe,
     argument_validation,
     graph,
     graph_settings,
@@ -50,6 +51,20 @@ def test_only_the_latest_iterator_is_valid() -> None:
     assert next(iter(pipe)) == 0
     with pytest.raises(RuntimeError, match="another iterator has been created from the same IterDataPipe"):
         next(old)
+
+
+class Endless(MapDataPipe[int]):
+    def __getitem__(self, index: int) -> int:
+        return index
+
+
+def test_batches_of_a_pipe_without_length_have_no_length() -> None:
+    for pipe in (numbers().filter(bool), Endless()):
+        batches: Any = pipe.batch(2)
+        with pytest.raises(TypeError, match=r"^Batcher(Iter|Map)DataPipe instance doesn't have valid length$"):
+            len(batches)
+    with pytest.raises(AssertionError, match="^Batch size is required to be larger than 0!$"):
+        Endless().batch(0)
 
 
 def test_children_read_in_one_pass() -> None:

@@ -27,6 +27,11 @@ def test_the_environment_says_the_place(world: Any) -> None:
     assert [*DistributedSampler(range(3), shuffle=False)] == [0, 1, 2]
 
 
+def test_the_process_is_in_its_groups(world: Any) -> None:
+    groups = (None, distributed.new_group([0]), distributed.GroupMember.NON_GROUP_MEMBER)
+    assert [distributed._rank_not_in_group(group) for group in groups] == [False, False, True]
+
+
 def test_more_than_one_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="retrograd computes in one process, but world_size is 4: start the"):
         distributed.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=4)

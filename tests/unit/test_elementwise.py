@@ -274,3 +274,25 @@ def test_parts_of_a_complex_tensor_can_be_assigned() -> None:
 def test_whole_numbers_become_floats_of_the_default_dtype(name: str) -> None:
     for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool):
         assert getattr(torch, name)(torch.ones(2, dtype=dtype)).dtype is torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool, torch.float16])
+def test_types_that_need_no_promotion_are_computed_with_again(dtype: torch.dtype) -> None:
+    x = torch.tensor([0, 1], dtype=dtype)
+    for _ in range(2):                                       # the second call knows the type
+        assert (x <= 1).tolist() == [True, True]
+        assert (x > 0).tolist() == [False, True]
+        assert (x <= x).dtype == torch.bool
+        assert (x + 1.5).dtype == (dtype if dtype.is_floating_point else torch.float32)
+    with pytest.raises(NotImplementedError, match="'ComplexFloat'"):
+        _ = torch.tensor([1j]) <= torch.tensor([1j])
+    with pytest.raises(NotImplementedError, match="'Float'"):
+        _ = torch.ones(1) & torch.ones(1)
+
+
+def test_zeros_beside_tensors_keep_their_signs() -> None:
+    x = torch.tensor([1.0])
+    for zero, sign in ((0, 1), (0.0, 1), (-0.0, -1), (False, 1), (0, 1)):
+        assert math.copysign(1, (x * zero).item()) == sign
+    assert (torch.tensor([3]) * 0).dtype == torch.int64
+    assert (x * 0).dtype == torch.float32

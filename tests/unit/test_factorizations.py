@@ -108,6 +108,20 @@ def test_systems(stack: tuple[int, ...], n: int, dtype: str) -> None:
         close(torch.cholesky_inverse(factor, upper) @ positive, torch.eye(n, dtype=x.dtype).expand(x.shape), 1e-7)
 
 
+@pytest.mark.parametrize("upper", [False, True])
+def test_gradients_for_cholesky_factors_fill_both_triangles(upper: bool) -> None:
+    factor = torch.tensor([[2., 0.], [1., 1.]], dtype=torch.float64)
+    factor = (factor.mT if upper else factor).contiguous().requires_grad_()
+    torch.cholesky_solve(torch.tensor([[1.], [3.]], dtype=torch.float64), factor, upper).sum().backward()
+    assert factor.grad is not None
+    expected = torch.tensor([[0.5, 0.5], [-1.5, -2.5]], dtype=torch.float64)
+    close(factor.grad, expected if not upper else expected.mT)
+    factor.grad = None
+    torch.cholesky_inverse(factor, upper).diagonal().sum().backward()
+    expected = torch.tensor([[-0.5, 1.5], [0.5, -2.5]], dtype=torch.float64)
+    close(factor.grad, expected if not upper else expected.mT)
+
+
 @square
 def test_ldl(stack: tuple[int, ...], n: int, dtype: str) -> None:
     x, b = normal(*stack, n, n, dtype=dtype), normal(*stack, n, 2, dtype=dtype)
@@ -274,3 +288,28 @@ def test_singular_values_of_infinite_matrices_are_nan() -> None:
         assert result.isnan()
     small = L.svd(torch.tensor([[float("inf"), 0.], [0., 1.]]))
     np.testing.assert_array_equal(small.S.numpy(), [_NAN, _NAN])
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("n", [2, 5, 60])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_nothing_is_finite_below_a_pivot_of_nan(n: int, dtype: torch.dtype) -> None:
+    a = torch.eye(n, dtype=dtype) + 1
+    a[0, 0] = NAN
+    for result in (torch.linalg.inv(a), torch.linalg.solve(a, torch.ones(n, 1, dtype=dtype)),
+                   torch.linalg.lu_factor(a)[0][1:], torch.linalg.inv(a.expand(3, n, n))):
+        assert result.isnan().all()
+    assert torch.linalg.det(a).isnan()
+
+
+def test_an_infinite_pivot_is_not_positive_definite_unless_it_is_the_last() -> None:
+    for a in ([[INF, 1.], [1., 2.]], [[INF, INF], [INF, INF]], [[INF, 0.], [0., INF]]):
+        factor, info = torch.linalg.cholesky_ex(torch.tensor(a))
+        assert int(info) == 2
+        assert factor[0, 0] == INF
+        assert factor[1].isnan().all()
+        with pytest.raises(torch.linalg.LinAlgError, match="the leading minor of order 2 is not positive-definite"):
+            torch.linalg.cholesky(torch.tensor(a))
+    assert torch.linalg.cholesky(torch.tensor([[INF]])).item() == INF

@@ -67,6 +67,7 @@ def test_marks_leave_functions_as_they_are() -> None:
     assert torch._dynamo.run(f) is torch._dynamo.run()(f) is f
     assert torch.jit._overload(f) is f
     assert torch._dynamo.disable(f)(3) == 3
+    assert not torch._dynamo.is_dynamo_supported()
     torch._dynamo.graph_break()
     torch._dynamo.mark_dynamic(torch.ones(2), 0, min=1)
     with pytest.raises(RuntimeError, match="^Unsupported type for global function! Must be either a callable"):

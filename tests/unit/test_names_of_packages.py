@@ -33,6 +33,16 @@ def test_one_process_has_no_calls_between_processes() -> None:
     assert dist.constants.default_pg_timeout.total_seconds() == 1800
 
 
+def test_no_optimizer_is_shared_by_processes() -> None:
+    from retrograd.distributed.optim import ZeroRedundancyOptimizer
+    assert issubclass(ZeroRedundancyOptimizer, torch.optim.Optimizer)
+    parameters = [torch.nn.Parameter(torch.ones(1))]
+    assert not isinstance(torch.optim.SGD(parameters), ZeroRedundancyOptimizer)
+    message = "^PyTorch has `torch.distributed.optim.ZeroRedundancyOptimizer`; retrograd has not"
+    with pytest.raises(NotImplementedError, match=message):
+        ZeroRedundancyOptimizer(parameters, torch.optim.SGD)
+
+
 def test_reductions_have_the_type_of_their_members() -> None:
     from retrograd.distributed import ReduceOp
     assert repr(ReduceOp.SUM) == "<RedOpType.SUM: 0>"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from comparing.namespace_coverage import coverage, everything, reason, section
+from comparing.namespace_coverage import bound_classes, coverage, everything, reason, section
 
 # In per cent, rounded down. A namespace that is not named here may have any share.
 LEAST = {
-    "torch": 75, "torch.Tensor": 95, "torch.nn": 98, "torch.nn.functional": 98, "torch.nn.modules": 100,
+    "torch": 95, "torch.Tensor": 99, "torch.nn": 98, "torch.nn.functional": 98, "torch.nn.modules": 100,
     "torch.nn.init": 100, "torch.nn.utils": 100, "torch.nn.Module": 100, "torch.optim": 100,
     "torch.optim.lr_scheduler": 100, "torch.utils.data": 98, "torch.utils.checkpoint": 100, "torch.distributions": 98,
     "torch.distributions.constraints": 98, "torch.distributions.transforms": 98, "torch.autograd": 92,
@@ -20,6 +20,17 @@ LEAST = {
 def test_the_share_of_names_holds(space: str) -> None:
     found = coverage(space)
     assert found.share >= LEAST[space], found.absent
+
+
+def test_bound_classes_are_counted_apart_and_once() -> None:
+    names, bound = coverage("torch"), coverage("torch", bound=True)
+    assert {*bound.listed} == bound_classes()
+    assert {"Graph", "AnyType", "DispatchKey", "Future"} <= {*bound.listed}
+    assert {*names.listed} & {*bound.listed} == set()
+    assert {"Tensor", "Generator", "qscheme", "Stream", "add"} <= {*names.listed}
+    assert bound.modules == []
+    line, = (line for line in section() if "classes that `torch._C` binds" in line)
+    assert f"of {len(bound.listed)} (" in line
 
 
 def test_a_missing_name_lowers_the_share() -> None:

@@ -170,3 +170,31 @@ def test_attention_drops_weights_in_training_alone(need_weights: bool) -> None:
     without = torch.nn.MultiheadAttention(4, 2)
     first, second = (without(x, x, x, need_weights=need_weights)[0] for _ in range(2))
     assert torch.equal(first, second)
+
+
+def test_linear_layers_on_vectors_and_stacks_go_through_views() -> None:
+    weight, bias = tensor([[1, 2, 3], [4, 5, 6]], requires_grad=True), tensor([10, 20], requires_grad=True)
+    for shape in [(3,), (2, 2, 3), (2, 0, 3)]:
+        x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+        y = F.linear(x, weight, bias)
+        assert y.shape == (*shape[:-1], 2)
+        nodes, node = [], y.grad_fn
+        while node is not None:
+            nodes.append(node.name())
+            node = node.next_functions[-2 if len(node.next_functions) == 3 else 0][0] if node.next_functions else None
+        assert nodes == ["ViewBackward0", "AddmmBackward0", "ViewBackward0", "torch::autograd::AccumulateGrad"]
+        assert y._base is not None
+        y.sum().backward()
+        assert x.grad is not None
+        assert x.grad.unique().tolist() == ([5.0, 7.0, 9.0] if x.numel() else [])
+    assert F.linear(torch.ones(3, dtype=torch.float64), weight, bias).tolist() == [16, 35]
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        F.linear(torch.ones(2, dtype=torch.float64), weight, bias)
+
+
+@pytest.mark.parametrize("weight", [0.25, 1.0, 0.0, -1.0, 2.0])
+def test_prelu_of_any_slope(weight: float) -> None:
+    x = tensor([-math.inf, -2, -0.0, 0, 3, math.inf, math.nan])
+    found = F.prelu(x, tensor([weight])).tolist()
+    np.testing.assert_array_equal(found, [v if v > 0 else weight * v for v in x.tolist()])
+    assert [math.copysign(1, v) for v in found[2:5]] == [math.copysign(1, -weight), math.copysign(1, weight), 1]

@@ -324,3 +324,21 @@ def test_a_schedule_before_the_optimiser_warns() -> None:
     schedule = lr_scheduler.StepLR(SGD([parameter([1.0])]), 2)
     with pytest.warns(UserWarning, match="Detected call of `lr_scheduler.step\\(\\)` before `optimizer.step\\(\\)`"):
         schedule.step()
+
+
+def test_an_optimizer_around_another_runs_without_the_constructor() -> None:
+    class Around(torch.optim.Optimizer):
+        def __init__(self, inner: torch.optim.Optimizer) -> None:
+            self.inner, self.param_groups = inner, inner.param_groups
+            self._patch_step_function()
+
+        def step(self, closure: Any = None) -> Any:
+            return self.inner.step(closure)
+
+    x = torch.ones(1, requires_grad=True)
+    optimizer = Around(torch.optim.SGD([x], lr=0.5))
+    x.grad = torch.ones(1)
+    optimizer.step()
+    assert x.tolist() == [0.5]
+    optimizer.zero_grad()
+    assert x.grad is None

@@ -29,7 +29,7 @@ PROGRAMS = compare.programs()
 
 def test_there_are_programs() -> None:
     assert PROGRAMS
-    assert FOLDER / "compare.py" not in PROGRAMS
+    assert all((FOLDER / name).exists() and FOLDER / name not in PROGRAMS for name in compare.RUNNERS)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
@@ -91,5 +91,5 @@ def test_the_table_is_replaced_and_the_text_around_it_stays(tmp_path: Path) -> N
     page = tmp_path / "page.md"
     for after in ("", "\nBehind.\n"):
         page.write_text(f"Before.\n\n{compare.HEAD}| old |\n{after}", encoding="utf-8")
-        compare.write_table(page, ["| new |\n", "| newer |\n"])
+        compare.write_table(page, compare.HEAD, ["| new |\n", "| newer |\n"])
         assert page.read_text(encoding="utf-8") == f"Before.\n\n{compare.HEAD}| new |\n| newer |\n{after}"

@@ -143,8 +143,31 @@ def test_types_and_instructions_that_there_are_not() -> None:
         loaded(b"(ios\nsystem\n.")
     with pytest.raises(pickle.UnpicklingError, match="Can only build Tensor, Parameter, OrderedDict or types allow"):
         loaded(b"}K\x01b.")
-    with pytest.raises(RuntimeError, match="the file is of a big-endian machine"):
-        torch.load(archive({**MEMBERS, "archive/byteorder": b"big"}))
+    with pytest.raises(ValueError, match="Unknown endianness type: odd"):
+        torch.load(archive({**MEMBERS, "archive/byteorder": b"odd"}))
+
+
+KINDS = [torch.arange(4.), torch.arange(3.).double(), torch.ones(2) * 1j, torch.tensor([True]), torch.arange(3).short()]
+
+
+@pytest.mark.parametrize("tensor", KINDS)
+def test_files_of_machines_with_another_order_of_bytes(tensor: torch.Tensor) -> None:
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    with zipfile.ZipFile(file) as written:
+        members = {name: written.read(name) for name in written.namelist()}
+    numbers = tensor.numpy()
+    members["archive/data/0"] = numbers.astype(numbers.dtype.newbyteorder(">")).tobytes()
+    members["archive/byteorder"] = b"big"
+    files = torch.serialization
+    assert torch.load(archive(members)).tolist() == tensor.tolist()
+    del members["archive/byteorder"]                        # as in files of early versions
+    files.set_default_load_endianness(files.LoadEndianness.BIG)
+    try:
+        assert torch.load(archive(members)).tolist() == tensor.tolist()
+    finally:
+        files.set_default_load_endianness(None)
+    assert tensor.dtype is torch.bool or torch.load(archive(members)).tolist() != tensor.tolist()
 
 
 @pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning")       # of Python's own reader

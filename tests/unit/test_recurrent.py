@@ -113,6 +113,41 @@ def test_a_weight_must_not_be_written_before_the_backward_pass() -> None:
         out.sum().backward()
 
 
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_outputs_of_one_sequence_share_no_memory_with_what_is_saved(name: str) -> None:
+    network, gradients = getattr(nn, name)(2, 3), []
+    for write in (False, True):
+        network.zero_grad()
+        out, _ = network(torch.ones(4, 1, 2))
+        loss = (out * 1).sum()
+        if write:
+            out.detach().zero_()
+        loss.backward()
+        gradients.append(network.weight_hh_l0.grad.tolist())
+    assert gradients[0] == gradients[1]
+
+
+def test_a_batch_may_be_empty() -> None:
+    for name in NETWORKS:
+        network = getattr(nn, name)(2, 3)
+        network(torch.zeros(4, 0, 2))[0].sum().backward()
+        assert network.weight_hh_l0.grad.abs().sum() == 0
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_network_with_large_weights_is_its_cell_at_each_step(batch: int) -> None:
+    """The products of the inputs of large weights are made before the steps."""
+    torch.manual_seed(5)
+    network, one = nn.LSTM(40, 200).double(), nn.LSTMCell(40, 200).double()
+    one.load_state_dict({key.removesuffix("_l0"): value for key, value in network.state_dict().items()})
+    x = torch.randn(3, batch, 40, dtype=torch.float64)
+    state, outputs = None, []
+    for row in x:
+        state = one(row, state)
+        outputs.append(state[0])
+    np.testing.assert_allclose(network(x)[0].detach().numpy(), torch.stack(outputs).detach().numpy(), rtol=1e-11)
+
+
 def test_float16_is_computed_in_float32() -> None:
     torch.manual_seed(4)
     network = nn.GRU(2, 3)

@@ -39,13 +39,14 @@ _FREEDOM = "a warning, and what is computed, depend on a sum of weights"
 
 STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine;batch_norm training momentum;"
                                  "native_batch_norm;instance_norm affine")
+OBSERVED = listed("the numbers that it observes decide the scale", "fused_moving_avg_obs_fake_quant")
 # What each way of running the table cannot do, by the name of the entry, and why.
-FORWARD = {**STATISTICS, **listed(_SHAPES, "unique_consecutive")}
-BOTH = STATISTICS
+FORWARD = {**STATISTICS, **OBSERVED, **listed(_SHAPES, "unique_consecutive")}
+BOTH = {**STATISTICS, **OBSERVED}
 _SIZES = "the sizes of packed sequences decide shapes, and are read from a tensor of the tape"
 PACKED = listed(_SIZES, "lstm packed;gru packed;rnn_tanh packed;lstm projected packed;pad_packed_sequence;"
                         "pad_packed_sequence batch_first")
-TAPED = {**PACKED, **listed(
+TAPED = {**PACKED, **OBSERVED, **listed(
     _SIZES, "rnn_relu packed;pack_padded_sequence;pack_padded_sequence batch_first"),
          **listed(_FREEDOM, "cov weights"), **listed(_SHAPES, "repeat_interleave counts"),
          **listed(_LENGTHS, ";".join(

@@ -23,6 +23,8 @@ def test_groups_of_rows_columns_and_sums() -> None:
     assert torch.equal(F.grouped_mm(columns, stack[1], offs=ends),
                        torch.stack([columns[:, :3] @ stack[1][:3], columns[:, 3:] @ stack[1][3:]]))
     assert F.grouped_mm(stack, stack).shape == (2, 4, 4)
+    wide = torch.ones(2, 8, 8, dtype=torch.bfloat16)
+    assert F.grouped_mm(wide, wide).tolist() == [[[8.0] * 8] * 8] * 2
     rows.requires_grad_()
     F.grouped_mm(rows, stack, offs=torch.tensor([1, 2], dtype=torch.int32)).sum().backward()
     assert rows.grad is not None

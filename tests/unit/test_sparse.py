@@ -182,6 +182,25 @@ def test_a_step_keeps_the_sparse_gradient() -> None:
     assert table.weight.grad.is_sparse
 
 
+def test_products_follow_a_change_of_the_indices() -> None:
+    """The order of the sums is kept from one product to the next."""
+    a, x = torch.sparse_coo_tensor([[0, 0, 2], [1, 2, 0]], [1., 2., 4.], (3, 3)), torch.eye(3)
+    assert (a @ x).tolist() == (a @ x).tolist() == [[0, 1, 2], [0, 0, 0], [4, 0, 0]]
+    assert (a.t() @ x).tolist() == [[0, 0, 4], [1, 0, 0], [2, 0, 0]]
+    a._indices()[0, 0] = 2
+    assert (a @ x).tolist() == [[0, 0, 2], [0, 0, 0], [4, 1, 0]]
+    assert (a.t() @ x).tolist() == [[0, 0, 4], [0, 0, 1], [2, 0, 0]]
+
+
+def test_products_of_many_elements_are_those_of_the_rows() -> None:
+    """The products of so many elements are not all held at once."""
+    draws = np.random.default_rng(0)
+    indices, dense = draws.integers(0, 30, (2, 200)), draws.integers(-9, 9, (30, 900)).astype(np.float32)
+    a = torch.sparse_coo_tensor(torch.tensor(indices), torch.arange(200.), (30, 30))
+    expected = a.to_dense().numpy() @ dense
+    assert ((a @ torch.tensor(dense)).numpy() == expected).all()
+
+
 # Random arrays, in both layouts
 
 def drawn(seed: int) -> tuple[Any, Any]:
@@ -256,3 +275,24 @@ def test_a_file_with_an_index_out_of_range_is_damaged() -> None:
     file.seek(0)
     with pytest.raises(RuntimeError, match="The file is damaged"):
         torch.load(file)
+
+
+def test_the_old_constructor() -> None:
+    x = torch.sparse_coo_tensor([[0, 1]], [1., 2.], (3,), dtype=torch.float64)
+    assert x.new(3, 2).shape == (3, 2)
+    assert x.new(3, 2).dtype is torch.float64
+    assert x.new().shape == (0,)
+    assert x.new(torch.tensor([[0, 2]]), torch.tensor([3, 4]), (4,)).to_dense().tolist() == [3, 0, 4, 0]
+    with pytest.raises(TypeError, match=r"^new\(\) received an invalid combination of arguments - got \(list\)"):
+        x.new([1., 2.])
+
+
+def test_sparse_gradients_have_no_common_norm() -> None:
+    layer = torch.nn.Embedding(5, 3, sparse=True)
+    layer(torch.tensor([1, 2])).sum().backward()
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::linalg_vector_norm' with arguments from the "
+                                                  "'SparseCPU' backend"):
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    assert layer.weight.grad is not None
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::clamp_' "):
+        layer.weight.grad.clip_(-1, 1)

@@ -2,11 +2,14 @@
 
 import copy
 import gc
+import operator
 import pickle
+import re
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -140,6 +143,28 @@ def test_pickles_keep_what_is_the_tensors_own() -> None:
     assert type(pickled(nn.Buffer(torch.ones(1)))) is torch.Tensor
 
 
+def test_each_tensor_has_a_number() -> None:
+    x = torch.ones(2)
+    assert type(x._cdata) is int
+    assert x._cdata == x._cdata
+    assert x._cdata != x.detach()._cdata
+
+
+def test_sizes_are_ints() -> None:
+    three, one = torch.tensor(3), torch.Size([np.int32(1)])
+    assert torch.Size([three, np.int32(2), True]) == (3, 2, 1)
+    for joined in (torch.Size([three]), operator.add(one, (three,)), operator.add((three,), one)):
+        assert type(joined) is torch.Size
+        assert all(type(size) is int for size in joined)
+    for wrong, place, kind in (([1.5], 0, "float"), ([1, torch.tensor(3.)], 1, "Tensor"), ("a", 0, "str"),
+                               ([np.array([3])], 0, "numpy.ndarray"), ([torch.Size([1])], 0, "torch.Size")):
+        message = re.escape(f"torch.Size() takes an iterable of 'int' (item {place} is '{kind}')")
+        with pytest.raises(TypeError, match=f"^{message}$"):
+            torch.Size(wrong)
+    with pytest.raises(TypeError, match=r"^can only concatenate tuple \(not list\) to torch.Size$"):
+        operator.add(one, [2])
+
+
 def test_pickles_of_what_is_around_tensors() -> None:
     assert pickled(torch.float16) is torch.float16
     assert pickled(torch.strided) is torch.strided
@@ -269,3 +294,15 @@ def test_what_makes_a_tensor_cannot_be_deleted(make: Any, attribute: str, said: 
     with pytest.raises(RuntimeError, match=f"^{said}"):
         delattr(tensor, attribute)
     assert tensor.tolist() == before
+
+
+def test_what_counts_as_an_int_is_a_size() -> None:
+    sizes = torch.Size((True, np.int64(2), torch.tensor(3)))
+    assert repr(sizes) == "torch.Size([1, 2, 3])"
+    assert [*map(type, sizes)] == [int] * 3
+    assert torch.ones(torch.Size((True, 4))).reshape(torch.Size((4, True))).shape == (4, 1)
+    assert torch.zeros(2, True).view((True + 1, True)).expand(2, True).shape == torch.Size((2, True))
+    more = (1,)
+    for part in (sizes[:1], sizes * 2, sizes + more, more + sizes):
+        assert type(part) is torch.Size
+    assert torch.distributions.Multinomial(True, torch.ones(3)).sample().shape == (3,)

@@ -116,3 +116,14 @@ def test_weights_have_the_shape_of_the_input_as_it_was_given() -> None:
     with pytest.warns(UserWarning, match="different to the input size"), pytest.raises(
             ValueError, match="Weights and input must have the same size"):
         F.mse_loss(X[0], X, weight=X)
+
+
+@pytest.mark.parametrize("wrong", [1, None, 0.5, "a"])
+def test_whether_writes_accumulate_is_a_bool(wrong: Any) -> None:
+    places = (torch.tensor([0]),)
+    for _ in range(2):
+        X.index_put(places, torch.ones(4), True)
+        with pytest.raises(TypeError, match=r"^index_put\(\): argument 'accumulate' must be bool, not "):
+            X.index_put(places, torch.ones(4), accumulate=wrong)
+        with pytest.raises(TypeError, match=r"^index_put_\(\): argument 'accumulate' \(position 3\) must be bool"):
+            X.clone().index_put_(places, torch.ones(4), wrong)

@@ -12,14 +12,20 @@ from ..optimized import OptimizedModule
 from . import config
 
 __all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
-           "explain", "export", "forbid_in_graph", "graph_break", "is_compiling", "list_backends", "mark_dynamic",
-           "mark_static", "mark_static_address", "maybe_mark_dynamic", "nonstrict_trace", "optimize", "optimize_assert",
-           "register_backend", "reset", "run", "set_stance", "skip_frame", "substitute_in_graph"]
+           "explain", "export", "forbid_in_graph", "graph_break", "is_compiling", "is_dynamo_supported",
+           "list_backends", "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic",
+           "nonstrict_trace", "optimize", "optimize_assert", "register_backend", "reset", "run", "set_stance",
+           "skip_frame", "substitute_in_graph"]
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__, modules=["eval_frame", "external_utils"])
 
 explain, export = refused("torch._dynamo.explain"), refused("torch._dynamo.export")
 disallow_in_graph = forbid_in_graph = allow_in_graph
+
+
+def is_dynamo_supported() -> bool:
+    """Whether programs can be compiled: no."""
+    return False
 
 
 def graph_break(msg: str = "") -> None:

@@ -285,3 +285,15 @@ class GradScaler:
 
 def _all_finite(g: Any) -> Any:
     return np.asarray(np.isfinite(wide(g)).all())
+
+
+class GradScalerOfDevice(GradScaler):
+    """The old form of `GradScaler` for one type of devices, with a FutureWarning. A subclass names the type."""
+
+    _kind: str
+
+    def __init__(self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+                 growth_interval: int = 2000, enabled: bool = True) -> None:
+        warn(f"`torch.{self._kind}.amp.GradScaler(args...)` is deprecated. Please use "
+             f"`torch.amp.GradScaler('{self._kind}', args...)` instead.", FutureWarning)
+        super().__init__(self._kind, init_scale, growth_factor, backoff_factor, growth_interval, enabled)

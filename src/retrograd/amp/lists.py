@@ -32,8 +32,10 @@ FLOAT32 = frozenset(_FLOAT32_NAMES.split())
 # Of the floating-point arguments of these, all are cast to float32 if one is float32.
 WIDEST = frozenset(["cat", "concat", "concatenate", "index_copy", "stack"])
 
-# These compute in the type of their last state. So does `lstm` of a packed sequence.
-BY_STATE = frozenset(["gru", "gru_cell", "lstm_cell"])
+# These compute in the type of their last state, which is the argument at this place. `.data` names the overload for
+# packed sequences.
+BY_STATE = {"gru": 1, "gru_cell": 1, "lstm_cell": 1, "gru.data": 2, "lstm.data": 2}
+PACKED = {name.removesuffix(".data"): name for name in BY_STATE if name.endswith(".data")}
 
 # These are cast to float32 only with the options that are named: padding by copies of the input.
 COPYING = ("reflect", "replicate")

@@ -18,7 +18,7 @@ from ..tensors.recording import overriding
 from ..tensors.recording.overriding import NOBODY, Attention
 from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, stands_as_leaf
-from .lists import BY_STATE, COPYING, FLOAT32, LOWER, WIDEST
+from .lists import BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST
 
 
 class _State:
@@ -200,10 +200,11 @@ def _cast(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> An
 def _target(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torch_dtype | None:
     """The type to cast the arguments of a function to; None if it computes with them as they are."""
     lower = _local.state.dtypes["cpu"]
-    packed = name in ("gru", "lstm") and len(args) > 2 and isinstance(args[1], TensorBase) and (
-        args[1]._array.dtype.kind == "i")
-    if len(args) > 2 and (name in BY_STATE or (packed and name == "lstm")):
-        states = args[2] if packed else args[1]
+    if name in PACKED and len(args) > 2 and isinstance(args[1], TensorBase) and args[1]._array.dtype.kind == "i":
+        name = PACKED[name]
+    place = BY_STATE.get(name, len(args))
+    if place < len(args):
+        states = args[place]
         last = states[-1] if isinstance(states, (list, tuple)) else states
         return torch_dtype.of[last._array.dtype] if isinstance(last, TensorBase) else lower
     if name in LOWER:

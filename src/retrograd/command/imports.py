@@ -32,7 +32,7 @@ class Installed:
         if self._finder not in sys.meta_path:
             return
         sys.meta_path.remove(self._finder)
-        sys.modules[PACKAGE].__name__ = PACKAGE
+        _name(PACKAGE)
         for name in [name for name in sys.modules if _is_torch(name)]:
             del sys.modules[name]
 
@@ -61,8 +61,15 @@ def as_torch() -> Installed:
             "it the first cell.")
     finder = _Finder()
     sys.meta_path.insert(0, finder)
-    sys.modules[PACKAGE].__name__ = "torch"              # packages ask the module for its name
+    _name("torch")
     return Installed(finder)
+
+
+def _name(name: str) -> None:
+    """Give this package a name. Packages ask the module for its name, and the class of a tensor for its module."""
+    package: Any = sys.modules[PACKAGE]
+    package.__name__ = package.Tensor.__module__ = name
+    package.nn.Parameter.__module__ = f"{name}.nn.parameter"
 
 
 class _Finder:

@@ -13,8 +13,9 @@ from .collectives import (
     broadcast, broadcast_object_list, gather, gather_object, irecv, isend, monitored_barrier, recv, reduce,
     reduce_scatter, reduce_scatter_tensor, scatter, scatter_object_list, send)
 from .distributed_c10d import (
-    Backend, GroupMember, ProcessGroup, ReduceOp, default_pg_timeout, destroy_process_group, get_backend,
-    get_global_rank, get_group_rank, get_node_local_rank, get_process_group_ranks, get_rank, get_world_size, group,
+    Backend, GroupMember, ProcessGroup, ReduceOp, _rank_not_in_group as _rank_not_in_group, default_pg_timeout,
+    destroy_process_group, get_backend, get_global_rank, get_group_rank, get_node_local_rank,
+    get_process_group_ranks, get_rank, get_world_size, group,
     init_process_group, is_available, is_backend_available, is_gloo_available, is_initialized, is_mpi_available,
     is_nccl_available, is_torchelastic_launched, is_ucc_available, is_xccl_available, new_group)
 
@@ -31,4 +32,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__, modules=[
-        "algorithms", "autograd", "constants", "distributed_c10d", "nn", "rpc"])
+        "algorithms", "autograd", "constants", "distributed_c10d", "nn", "optim", "rpc"])

@@ -201,6 +201,12 @@ def new_group(ranks: Any = None, timeout: timedelta | None = None, backend: Any 
 
 # What programs ask
 
+
+def _rank_not_in_group(group: ProcessGroup | int | None) -> bool:
+    """Whether this process is outside the group. `GroupMember.NON_GROUP_MEMBER` stands for such a group."""
+    return group == GroupMember.NON_GROUP_MEMBER
+
+
 def is_available() -> bool:
     """Whether the package can be used: yes, by one process."""
     return True

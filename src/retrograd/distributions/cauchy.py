@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
 
-from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all
+from .symmetric import _LocationScale
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Distribution):
+class Cauchy(_LocationScale):
     """The Cauchy (Lorentz) distribution with the median `loc` and the half width `scale`. It has no mean.
 
     >>> import retrograd as torch
@@ -25,24 +22,9 @@ class Cauchy(Distribution):
     (tensor(nan), tensor(0.7500))
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        return self._expanded(Cauchy, batch_shape, _instance, loc=0, scale=0)
-
     @property
     def mean(self) -> Tensor:
         return self._everywhere(math.nan)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -178,7 +178,8 @@ class Distribution:
         if _instance is not None:
             return _instance
         if type(self).__init__ is not cls.__init__:                       # type: ignore[misc]
-            raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom "
+            known = [kind.__name__ for kind in type(self).__mro__ if issubclass(kind, cls) and kind.__name__[0] != "_"]
+            raise NotImplementedError(f"Subclass {type(self).__name__} of {known[-1]} that defines a custom "
                                       "__init__ method must also define a custom .expand() method.")
         return self.__new__(type(self))
 

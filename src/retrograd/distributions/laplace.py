@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
 
-from . import constraints
-from .distribution import Distribution
-from .symmetric import _Symmetric
-from .utils import broadcast_all
+from .symmetric import _LocationScale
 
 __all__ = ["Laplace"]
 
 
-class Laplace(_Symmetric, Distribution):
+class Laplace(_LocationScale):
     """The Laplace distribution, with the density `exp(-|x - loc| / scale) / (2 * scale)`.
 
     >>> import retrograd as torch
@@ -24,17 +20,6 @@ class Laplace(_Symmetric, Distribution):
     >>> d.variance, d.cdf(torch.tensor(0.0))
     (tensor(8.), tensor(0.5000))
     """
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        return self._expanded(Laplace, batch_shape, _instance, loc=0, scale=0)
 
     @property
     def variance(self) -> Tensor:

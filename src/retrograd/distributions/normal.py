@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import retrograd as torch
 from retrograd import Size, Tensor
 
-from . import constraints
 from .exp_family import ExponentialFamily
-from .symmetric import _Symmetric
-from .utils import _standard_normal, broadcast_all
+from .symmetric import _LocationScale
+from .utils import _standard_normal
 
 __all__ = ["Normal"]
 
 
-class Normal(_Symmetric, ExponentialFamily):
+class Normal(_LocationScale, ExponentialFamily):
     """The normal distribution with the mean `loc` and the standard deviation `scale`, numbers or tensors.
 
     >>> import retrograd as torch
@@ -26,17 +24,7 @@ class Normal(_Symmetric, ExponentialFamily):
     (tensor([-1.4189, -1.7371]), torch.Size([3, 2]))
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _mean_carrier_measure = 0
-
-    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        return self._expanded(Normal, batch_shape, _instance, loc=0, scale=0)
 
     @property
     def stddev(self) -> Tensor:

@@ -216,15 +216,15 @@ def in_common_order(out: Array, arrays: Sequence[Array | None]) -> Array:
     If the operands disagree on an order of axes, NumPy orders the axes row by row. In PyTorch the first operand that
     does not repeat the axes decides. The strides of dimensions of size 1 stay as NumPy made them.
     """
-    shape, lie = out.shape, out.strides
+    in_rows, shape, lie = out.flags.c_contiguous, out.shape, out.strides
     for a in arrays:
-        if a is not None and a.ndim and (a.strides != lie or a.shape != shape):
-            break
+        if a is None or not a.ndim or (a.flags.c_contiguous if in_rows else a.strides == lie and a.shape == shape):
+            continue
+        break
     else:
         return out
     given = [a for a in arrays if a is not None and a.ndim]
-    if len(shape) < 2 or not out.size or (len(given) == 1 and 0 not in given[0].strides) or (
-            out.flags.c_contiguous and all([a.flags.c_contiguous for a in given])):
+    if len(shape) < 2 or not out.size or (len(given) == 1 and 0 not in given[0].strides):
         return out
     order = by_falling_strides(shape, [broadcast_strides(a, shape) for a in given])
     strides, step = [0] * len(shape), 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype, refuse
+from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype, letter, refuse
 from .elementwise.elementary import widened
 from .rows import LARGE, LARGE_SUM, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 
@@ -269,3 +269,9 @@ def count_nonzero(x: Any, axes: tuple[int, ...]) -> Any:
     if len(axes) == x.ndim:
         return np.asarray(np.count_nonzero(nonzero), I64)   # NumPy counts many bools at once
     return np.add.reduce(nonzero, axes, I64)
+
+
+def xor_of_bits(x: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """The exclusive or of the elements over `axes`, as 64 bits: floats as float64, others as int64."""
+    wide = x.astype(np.float64 if letter(x.dtype) == "f" else I64)
+    return np.bitwise_xor.reduce(wide.view(np.uint64), axis=axes, keepdims=keepdim, out=...)

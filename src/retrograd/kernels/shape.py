@@ -31,7 +31,7 @@ def view(x: Any, shape: Shape) -> Any:
     except ValueError:
         raise _refused(x, shape) from None
     new, old = out.shape, x.shape
-    if 1 in old or 0 in new or (1 in new and not by_rows):      # NumPy chooses its own strides in these cases
+    if (1 in new and (1 in old or not by_rows)) or 0 in new:    # NumPy chooses its own strides in these cases
         by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
         if by != out.strides:
             return _by_steps(x, new, by)
@@ -101,7 +101,8 @@ def common_shape(*shapes: Shape) -> Shape:
         refusal = clash(common, shape)
         if refusal is not None:
             raise RuntimeError(f"{refusal}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
-        common = np.broadcast_shapes(common, shape)
+        lead = len(common) - len(shape)               # np.broadcast_shapes takes six times as long
+        common = tuple([n if m == 1 else m for m, n in zip((1,) * -lead + common, (1,) * lead + shape)])
     return common
 
 
@@ -377,7 +378,7 @@ def unbind(x: Any, dim: int) -> list[Any]:
     """The slices of `x` along `dim`, without this axis."""
     if dim:
         x = np.moveaxis(x, dim, 0)
-    return [x[i, ...] for i in range(len(x))]
+    return [*x] if x.ndim > 1 else [x[i, ...] for i in range(len(x))]
 
 
 def split(x: Any, sizes: Shape, dim: int) -> list[Any]:

@@ -103,3 +103,4 @@ argmax, argmin = [operator(name, kernels.argextreme, tensors=1) for name in ("ar
 any_of = operator("any", kernels.any_of, tensors=1)
 all_of = operator("all", kernels.all_of, tensors=1)
 count_nonzero = operator("count_nonzero", kernels.count_nonzero, tensors=1)
+hash_tensor = operator("hash_tensor", kernels.xor_of_bits, tensors=1, any_type=True)

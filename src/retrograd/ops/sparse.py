@@ -14,8 +14,17 @@ import numpy as np
 from ..kernels.indexing import gathering
 from ..kernels.layout import copied
 from ..kernels.networks import embedding as embedding_kernels
-from ..kernels.sparse import compressed, coordinates, elementwise as kernels, gradients, products, reductions, structure
-from ..kernels.sparse.arrays import Compressed, Coo, unsupported
+from ..kernels.sparse import (
+    blocks,
+    compressed,
+    coordinates,
+    elementwise as kernels,
+    gradients,
+    products,
+    reductions,
+    structure,
+)
+from ..kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ..kernels.sparse.coordinates import pattern
 from .basic import cast, clone, copy
 from .elementwise import arithmetic, comparison, elementary
@@ -42,6 +51,12 @@ compressed_tensor: Op = operator(
         outer, inner, values, shape, by_rows),
     values=not_differentiable("sparse_compressed_tensor"), node="NotImplemented")
 
+block_tensor: Op = linear(
+    "sparse_compressed_tensor", lambda values, outer, inner, shape, by_rows: Blocks(
+        outer, inner, values, shape, by_rows), values=lambda g: block_values(g))
+block_values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
+to_sparse_bsr: Op = linear("to_sparse_bsr", lambda x, block: blocks.from_matrix(x, block, True), x=lambda g: dense(g))
+to_sparse_bsc: Op = linear("to_sparse_bsc", lambda x, block: blocks.from_matrix(x, block, False), x=lambda g: dense(g))
 values: Op = linear("values", lambda x: x.values, x=lambda g, x: placed_at(g, x))
 to_dense: Op = linear("to_dense", coordinates.to_dense, x=lambda g, x: masked_once(g, x))
 to_dense_unmasked: Op = linear("to_dense", coordinates.to_dense, x=lambda g: by_coordinates(g))
@@ -173,7 +188,8 @@ OWN = (taken_at, placed_at, values, to_dense, to_dense_unmasked, masked, masked_
        masked_sparse, coalesce, sparse_addmm,
         sparse_matmul, masked_product, hspmm, sspaddmm, sampled_addmm, sparse_sum, sum_backward, softmax, log_softmax,
         pooled, stored_exp, frobenius, narrow_copy, widened, csr_of_coo, csc_of_coo, coo_tensor, rows_gradient,
-       by_coordinates, elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor)
+       by_coordinates, elements_gradient, stored, to_sparse, to_sparse_csr, to_sparse_csc, compressed_tensor,
+       block_tensor, block_values, to_sparse_bsr, to_sparse_bsc)
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -218,14 +234,15 @@ _ZERO_PRESERVING: dict[Op, Callable[..., Any]] = {
 _BOTH: dict[Any, Callable[..., Any]] = {cast: _cast, clone: _cloned, copy: _cloned}
 Coo.kernels.update(_BOTH)
 Compressed.kernels.update(_BOTH)
+Blocks.kernels.update(_BOTH)
 for _op in OWN:
     Coo.kernels[_op] = _op.kernel
 for _op, _kernel in _LINEAR.items():
     Coo.kernels[_op] = kernels.on_values(_kernel, coalesced=False)
-    Compressed.kernels[_op] = compressed.on_values(_kernel)
+    Compressed.kernels[_op] = Blocks.kernels[_op] = compressed.on_values(_kernel)
 for _op, _kernel in _ZERO_PRESERVING.items():
     Coo.kernels[_op] = kernels.on_values(_kernel, coalesced=True)
-    Compressed.kernels[_op] = compressed.on_values(_kernel)
+    Compressed.kernels[_op] = Blocks.kernels[_op] = compressed.on_values(_kernel)
 _BY_COORDINATES: dict[Any, Callable[..., Any]] = {
     arithmetic.add: kernels.add, arithmetic.sub: kernels.subtract, arithmetic.mul: kernels.multiply,
     arithmetic.div: kernels.divide, matrix.mm: products.mm, matrix.mv: products.mv, matrix.addmm: products.addmm,
@@ -248,7 +265,14 @@ Compressed.kernels.update({
     coo_of_compressed: compressed.to_coo, masked: compressed.masked, masked_once: compressed.masked,
     placed_at: placed_at.kernel,
 })
+Blocks.kernels.update({
+    values: values.kernel, block_values: values.kernel, dense: blocks.to_dense, to_dense: blocks.to_dense,
+    to_dense_unmasked: blocks.to_dense, t: blocks.t, transpose: blocks.t, masked_once: blocks.masked,
+    masked: blocks.masked, placed_at: placed_at.kernel, coo_of_compressed: blocks.to_coo, matrix.mm: blocks.mm,
+    matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm, arithmetic.add: blocks.add,
+    arithmetic.mul: blocks.scaled, sum_all: lambda x, *options: np.asarray(x.values.sum()),
+})
 # A ufunc of NumPy is the operator of which it is the kernel.
-for _kernels in (Coo.kernels, Compressed.kernels):
+for _kernels in (Coo.kernels, Compressed.kernels, Blocks.kernels):
     _kernels.update({ufunc: _kernels[op] for ufunc, op in Op.by_kernel.items() if op in _kernels})
 del _op, _kernel, _kernels

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
+from ..dtypes import dtype
 from ..limits import finfo
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import FormulaOptimizer, scalar
-from .stepping import check_learning_rate
+from .formula import ElementsOptimizer, scalar
+from .stepping import as_float, check_learning_rate
 
 __all__ = ["Adafactor"]
 
 
-class Adafactor(FormulaOptimizer):
+class Adafactor(ElementsOptimizer):
     """`p -= a * u`, with `u = g / sqrt(v)` shortened to a root mean square of `d` at most.
 
     v is a running mean of g * g. For a matrix, only the means over the rows and over the columns are kept. The weight
@@ -41,6 +43,11 @@ class Adafactor(FormulaOptimizer):
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize})
 
+    _whole = True
+
+    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("row_var", "col_var") if p.ndim > 1 else ("variance",)
+
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state["step"] = scalar(0.0)
         if p.ndim > 1:
@@ -49,24 +56,38 @@ class Adafactor(FormulaOptimizer):
         else:
             state["variance"] = zeros_like(p)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if p.is_complex():
             raise RuntimeError("Adafactor does not support complex parameters")
-        lr, step, least = group["lr"], state["step"].item(), group["eps"][1]
-        floor = finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
-        rate = max(least, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / step ** 0.5)
+        super()._update(p, g, state, group, line)
+
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        return as_float(state["step"])
+
+    def _compute(self, values: Sequence[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> None:
+        p, g, *kept = values
+        g = -g if group["maximize"] else g
+        lr, least = group["lr"], group["eps"][1]
+        floor = _precision(p.dtype) if group["eps"][0] is None else group["eps"][0]
+        rate = max(least, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / rates ** 0.5)
         if group["weight_decay"] != 0:
             p.mul_(1 - lr * group["weight_decay"])
-        square = _squares(g, state, step ** group["beta2_decay"], floor)
+        square = _squares(g, kept, rates ** group["beta2_decay"], floor)
         change = square.clamp(min=floor * floor).rsqrt().mul(g)
         size = change.norm(2).item() / (change.numel() ** 0.5 * group["d"])
         p.add_(change, alpha=-rate / max(1.0, size))
 
 
-def _squares(g: Any, state: dict[str, Any], weight: float, floor: float) -> Any:
-    """The running mean of g * g, with this weight of the newest gradient."""
+@lru_cache
+def _precision(kind: dtype) -> float:
+    """The distance from 1 to the next number."""
+    return finfo(kind).eps
+
+
+def _squares(g: Any, kept: list[Any], weight: float, floor: float) -> Any:
+    """The running mean of g * g, with this weight of the newest gradient. The state holds the mean or its parts."""
     if g.ndim <= 1:
-        return state["variance"].lerp_(g * g, weight)
-    rows, columns = (state[name].lerp_(g.norm(dim=dim, keepdim=True).square().div(g.size(dim)), weight)
-                     for name, dim in (("row_var", -1), ("col_var", -2)))
-    return (rows @ columns).div(rows.mean(dim=-2, keepdim=True).clamp(min=floor))
+        return kept[0].lerp_(g.mul(g), weight)
+    rows, columns = (part.lerp_(g.norm(2, dim, True).square().div(g.size(dim)), weight)
+                     for part, dim in zip(kept, (-1, -2)))
+    return rows.matmul(columns).div(rows.mean(-2, True).clamp(min=floor))

@@ -80,7 +80,7 @@ class Muon(FormulaOptimizer):
             raise RuntimeError("Muon does not support complex parameters")
         state["momentum_buffer"] = p.new_zeros(p.shape)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         lr, momentum = as_float(group["lr"]), group["momentum"]
         mean = state["momentum_buffer"].lerp_(g, 1 - momentum)
         change = _zeropower_via_newtonschulz(g.lerp(mean, momentum) if group["nesterov"] else mean,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensors.functions.elementwise.elementary import view_as_complex
-from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .formula import ElementsOptimizer, check_numbers
 from .stepping import check_learning_rate
 
 __all__ = ["Adadelta"]
 
 
-class Adadelta(FormulaOptimizer):
+class Adadelta(ElementsOptimizer):
     """`p -= lr * d`, with `d = g * sqrt(u + eps) / sqrt(v + eps)`. v and u are running means of g * g and of d * d.
 
     `rho` is the weight of the past in both means. `weight_decay` adds that multiple of p to g. `maximize` changes the
@@ -20,7 +19,7 @@ class Adadelta(FormulaOptimizer):
     """
 
     _zeros = ("square_avg", "acc_delta")
-    _devices = FormulaOptimizer._devices[:-1]
+    _devices = ElementsOptimizer._devices[:-1]
 
     def __init__(self, params: Iterable[Any], lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6,
                  weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False,
@@ -33,10 +32,9 @@ class Adadelta(FormulaOptimizer):
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable})
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        rho, eps = group["rho"], group["eps"]
-        g, squares, steps = parts(decayed(g, p, group), state["square_avg"], state["acc_delta"])
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        rho, eps, squares, steps = group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
         squares.mul_(rho).addcmul_(g, g, value=1 - rho)
         step = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(g)
         steps.mul_(rho).addcmul_(step, step, value=1 - rho)
-        p.add_(view_as_complex(step) if p.is_complex() else step, alpha=-group["lr"])
+        p.add_(step, alpha=-group["lr"])

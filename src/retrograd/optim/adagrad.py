@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import full_like
-from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
+from .formula import ElementsOptimizer, check_numbers, scalar
 from .sparse_steps import is_sparse, with_values
-from .stepping import check_learning_rate, check_modes
+from .stepping import as_float, check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(FormulaOptimizer):
+class Adagrad(ElementsOptimizer):
     """`p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`. s is the sum of g * g over all t steps.
 
     s begins at `initial_accumulator_value`. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of
@@ -35,6 +35,7 @@ class Adagrad(FormulaOptimizer):
             for p in group["params"]:
                 self._start(self.state[p], p, group)
 
+    _zeros = ("sum",)
     _takes_sparse = True
 
     def share_memory(self) -> None:
@@ -48,14 +49,19 @@ class Adagrad(FormulaOptimizer):
         state["step"] = scalar(0.0)
         state["sum"] = full_like(p, complex(start, start) if p.is_complex() else start)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        return group["lr"] / (1 + (as_float(state["step"]) - 1) * group["lr_decay"])
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if is_sparse(g):
-            self._sparse_update(p, g, state["sum"], rate, group)
-            return
-        p, g, total = parts(p, decayed(g, p, group), state["sum"])
-        total.addcmul_(g, g, value=1)
-        p.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rate)
+            g = -g if group["maximize"] else g
+            self._sparse_update(p, g, state["sum"], self._rates(state, group, line), group)
+        else:
+            super()._update(p, g, state, group, line)
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        total = state["sum"].addcmul_(g, g, value=1)
+        p.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rates)
 
     def _sparse_update(self, p: Any, g: Any, total: Any, rate: float, group: dict[str, Any]) -> None:
         """The step for the elements that a sparse gradient stores."""

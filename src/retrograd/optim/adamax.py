@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensors.functions.elementwise.comparison import maximum
-from .formula import FormulaOptimizer, check_numbers, decayed, parts
-from .stepping import check_betas, check_learning_rate
+from .formula import ElementsOptimizer, check_numbers
+from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["Adamax"]
 
 
-class Adamax(FormulaOptimizer):
+class Adamax(ElementsOptimizer):
     """`p -= lr / (1 - beta1 ** t) * m / u`, with a running mean m of g, and `u = max(beta2 * u, abs(g) + eps)`.
 
     `betas` are the weights of the past. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of g.
@@ -32,9 +31,11 @@ class Adamax(FormulaOptimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        first, second = group["betas"]
-        p, g, mean, largest = parts(p, decayed(g, p, group), state["exp_avg"], state["exp_inf"])
-        mean.lerp_(g, 1 - first)
-        largest.copy_(maximum(largest.mul(second), g.abs().add(group["eps"])))
-        p.addcdiv_(mean, largest, value=-group["lr"] / (1 - first ** state["step"].item()))
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        return group["lr"] / (1 - group["betas"][0] ** as_float(state["step"]))
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        (first, second), largest = group["betas"], state["exp_inf"]
+        mean = state["exp_avg"].lerp_(g, 1 - first)
+        largest.copy_(largest.mul(second).maximum(g.abs().add(group["eps"])))
+        p.addcdiv_(mean, largest, value=-rates)

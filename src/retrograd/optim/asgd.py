@@ -6,19 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
-from .stepping import check_learning_rate
+from .formula import ElementsOptimizer, check_numbers, put, scalar
+from .stepping import as_float, check_learning_rate
 
 __all__ = ["ASGD"]
 
 
-class ASGD(FormulaOptimizer):
+class ASGD(ElementsOptimizer):
     """`p = (1 - lambd * eta) * p - eta * g`, with a rate that falls: `eta = lr / (1 + lambd * lr * t) ** alpha`.
 
     The state "ax" of a parameter is its mean over the steps from `t0` on. `weight_decay` adds that multiple of p to g.
     `maximize` changes the sign of g. `foreach` makes no difference. Raises ValueError for a negative option.
     """
 
+    _zeros = ("ax",)
     _captured = "params, mus, etas, and state_steps"
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
@@ -33,14 +34,17 @@ class ASGD(FormulaOptimizer):
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state.update(step=scalar(0.0), eta=scalar(group["lr"]), mu=scalar(1.0), ax=zeros_like(p))
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        lr, lambd, step = group["lr"], group["lambd"], state["step"].item()
-        p, g, mean = parts(p, g, state["ax"])
-        g, eta = decayed(g, p, group), state["eta"].item()
-        p.mul_(1 - lambd * eta).add_(g, alpha=-eta)
-        if state["mu"].item() == 1:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        lr, lambd, step = group["lr"], group["lambd"], as_float(state["step"])
+        eta, mu = as_float(state["eta"]), as_float(state["mu"])
+        put(state["eta"], lr / (1 + lambd * lr * step) ** group["alpha"], line)
+        put(state["mu"], 1 / max(1, step - group["t0"]), line)
+        return eta, mu
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        (eta, mu), mean = rates, state["ax"]
+        p.mul_(1 - group["lambd"] * eta).add_(g, alpha=-eta)
+        if mu == 1:
             mean.copy_(p)
         else:
-            mean.add_(p.sub(mean).mul(state["mu"]))
-        state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
-        state["mu"].fill_(1 / max(1, step - group["t0"]))
+            mean.add_(p.sub(mean).mul(mu))

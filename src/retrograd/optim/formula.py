@@ -1,22 +1,30 @@
 """What optimizers share whose step is a formula on tensors: the step around the formula, checks, and their state.
 
-The formulas are written with the functions of tensors, so a step can be recorded and differentiated. This module must
-not know any single optimizer.
+The formulas are written with the methods of tensors, so a step can be recorded and differentiated. A formula that
+computes element by element also computes with `Elements`, which are quicker. This module must not know any single
+optimizer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..autograd.grad_mode import set_grad_enabled
-from ..dtypes import default_floating, float32, float64
+from ..dtypes import C64, C128, F16, F32, F64, default_floating, float32, float64
+from ..errors import user_site
+from ..graph.versions import writing, written
+from ..modes import local
 from ..tensors.functions.creation.creation import tensor, zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_real
-from ..tensors.recording.overriding import Otherwise
+from ..tensors.recording.overriding import Attention, Otherwise
+from ..tensors.state.base import TensorBase
+from .elements import Elements
 from .optimizer import Optimizer
 from .sparse_steps import refuse_sparse
-from .stepping import as_float, check_number
+from .stepping import as_float, blocks, check_number
 
 
 def check_numbers(**options: Any) -> None:
@@ -32,7 +40,7 @@ def scalar(value: Any) -> Any:
 
 def decayed(g: Any, p: Any, group: dict[str, Any]) -> Any:
     """The gradient with the weight decay, a multiple of the parameter, added. A decoupled decay shrinks p instead."""
-    decay = group["weight_decay"]
+    decay = group.get("weight_decay", 0)
     if decay == 0:
         return g
     if group.get("decoupled_weight_decay"):
@@ -56,13 +64,11 @@ def capturable_refusal(captured: str, devices: tuple[str, ...]) -> AssertionErro
 
 
 class FormulaOptimizer(Optimizer):
-    """An optimizer whose step is a formula on tensors. A subclass defines `_update`, and names its state in `_zeros`.
+    """An optimizer whose step is a formula on tensors. A subclass defines `_start` and `_update`.
 
-    The state of a parameter is the count `step`, and zeros like the parameter for each name in `_zeros`. With
-    `differentiable`, steps are recorded.
+    With `differentiable`, steps are recorded.
     """
 
-    _zeros: tuple[str, ...] = ()
     _takes_sparse = False                                # whether `_update` takes sparse gradients
     # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
     _captured = "params and state_steps"
@@ -75,30 +81,127 @@ class FormulaOptimizer(Optimizer):
             loss = self._evaluated(closure)
             if Otherwise.handler is not None and not self._takes_sparse:
                 refuse_sparse(self)
+            line = user_site(2)
             for group in self.param_groups:
                 options = {**group, "lr": as_float(group["lr"])}
                 for p in group["params"]:
-                    if p.grad is not None:
-                        self._step_of(p, p.grad, options)
+                    g = p.grad
+                    if g is not None:
+                        self._step_of(p, g, options, line)
         return loss
 
-    def _step_of(self, p: Any, g: Any, group: dict[str, Any]) -> None:
+    def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
         if group.get("capturable"):
             raise capturable_refusal(self._captured, self._devices)
         state = self.state[p]
         if not state:
             self._start(state, p, group)
-        if group.get("maximize"):
-            g = -g
         if "step" in state:
-            state["step"] += 1
-        self._update(p, g, state, group)
+            _count(state, line)
+        self._update(p, g, state, group, line)
 
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         """Make the state of a parameter before its first step."""
-        state["step"] = scalar(0.0)
-        state.update((name, zeros_like(p)) for name in self._zeros)
-
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Write the new values of a parameter and of its state, for a gradient and the options of its group."""
         raise NotImplementedError
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+        """Write the new values of a parameter and of its state, for a gradient and the options of its group.
+
+        A later error about these writes names `line`.
+        """
+        raise NotImplementedError
+
+
+class ElementsOptimizer(FormulaOptimizer):
+    """An optimizer whose formula also computes with `Elements`: element by element. A subclass defines `_formula`.
+
+    The state of a parameter is the count `step`, numbers, and tensors like the parameter, whose names `_names` returns.
+    """
+
+    _zeros: tuple[str, ...] = ()                         # names of tensors that begin as zeros
+    _whole = False                                       # whether the formula needs whole parameters, not blocks
+
+    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+        """The names of the tensors in the state of a parameter."""
+        return self._zeros
+
+    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
+        state["step"] = scalar(0.0)
+        state.update((name, zeros_like(p)) for name in self._names(p, group))
+
+    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
+        names = self._names(p, group)
+        tensors, rates = (p, g, *[state[name] for name in names]), self._rates(state, group, line)
+        if not group.get("differentiable") and _are_plain(tensors, not self._whole):
+            local.thread.run(self._write, [x._array for x in tensors], names, rates, group, line)
+        else:
+            self._compute(parts(*tensors), names, rates, group)
+
+    def _write(self, arrays: list[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any], line: Any) -> None:
+        """Compute with arrays, in blocks, and count the writes as made on `line`."""
+        p, _, *kept = arrays
+        for array in (p, *kept):
+            writing(array)
+        if not p.ndim:
+            arrays = [array.reshape(1) for array in arrays]
+        for block in (arrays,) if self._whole else blocks(tuple(arrays)):
+            elements = [Elements(array) for array in block]
+            self._compute(elements, names, rates, group)
+        for array, written_to in zip(arrays, elements):
+            for _ in range(written_to.writes):
+                written(array, line)
+
+    def _compute(self, values: Sequence[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> None:
+        p, g, *kept = values
+        g = decayed(-g if group["maximize"] else g, p, group)
+        self._formula(p, g, dict(zip(names, kept)), rates, group)
+
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        """The numbers that the formula needs beside the options, by the count of the step; write those in the state."""
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        """Write the new values of a parameter and of its state. All values are real tensors, or all are `Elements`."""
+        raise NotImplementedError
+
+
+_COMPUTED = frozenset((F16, F32, F64, C64, C128))
+
+
+def _count(state: dict[str, Any], line: Any) -> None:
+    """Count a step."""
+    step = state["step"]
+    if isinstance(step, TensorBase) and _are_plain((step,)):
+        put(step, as_float(step) + 1, line)
+    else:
+        state["step"] += 1
+
+
+def put(held: Any, value: float, line: Any) -> None:
+    """Write a number over a tensor without dimensions that a state holds."""
+    if _are_plain((held,)):
+        writing(held._array)
+        held._array[...] = value
+        written(held._array, line)
+    else:
+        held.fill_(value)
+
+
+def _are_plain(tensors: Iterable[Any], alike: bool = True) -> bool:
+    """Whether `Elements` may stand for tensors: NumPy arrays of one dtype, and nothing looks at the calls.
+
+    If they are `alike`, they also have one shape.
+    """
+    if local.thread.transform is not None:
+        return False
+    shape = dtype = None
+    for x in tensors:
+        array, meta = x._array, x._meta
+        if type(x) not in Attention.inert or type(array) is not np.ndarray or (meta is not None and meta.inference):
+            return False
+        if dtype is None:
+            shape, dtype = array.shape, array.dtype
+        elif array.dtype is not dtype or (alike and array.shape != shape):
+            return False
+        if not array.flags.writeable:
+            return False
+    return dtype in _COMPUTED

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import FormulaOptimizer, check_numbers, decayed, parts, scalar
-from .stepping import check_betas, check_learning_rate
+from .formula import ElementsOptimizer, check_numbers, put, scalar
+from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["NAdam"]
 
 
-class NAdam(FormulaOptimizer):
+class NAdam(ElementsOptimizer):
     """Adam whose step also uses the momentum of the next step. The weight of the momentum grows with the steps.
 
     `momentum_decay` says how fast. `betas` are the weights of the past in the means of g and of g * g. `weight_decay`
@@ -39,17 +39,22 @@ class NAdam(FormulaOptimizer):
         state.update(step=scalar(0.0), mu_product=scalar(1.0))
         super()._start(state, p, group)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        lr, (first, second), step = group["lr"], group["betas"], state["step"].item()
-        p, g, mean, square = parts(p, g, state["exp_avg"], state["exp_avg_sq"])
-        g = decayed(g, p, group)
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        lr, (first, second), step = group["lr"], group["betas"], as_float(state["step"])
         now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
-        state["mu_product"] *= now
-        product = state["mu_product"].item()
+        held = state["mu_product"]
+        put(held, as_float(held) * float(held._array.dtype.type(now)), line)     # a product of two float32 is exact
+        product = as_float(held)
+        return (1 - second ** step, -lr * (1.0 - now) / (1.0 - product),
+                -lr * following / (1.0 - product * following))
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        (first, second), (seen, of_gradient, of_mean) = group["betas"], rates
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - first)
         square.mul_(second).addcmul_(g, g, value=1 - second)
-        scale = square.div(1 - second ** step).sqrt().add(group["eps"])
-        p.addcdiv_(g, scale, value=-lr * (1.0 - now) / (1.0 - product))
+        scale = square.div(seen).sqrt().add(group["eps"])
+        p.addcdiv_(g, scale, value=of_gradient)
         # The graph keeps the mean, which the next step writes over.
         kept = mean.clone() if group["differentiable"] else mean
-        p.addcdiv_(kept, scale, value=-lr * following / (1.0 - product * following))
+        p.addcdiv_(kept, scale, value=of_mean)

@@ -131,6 +131,9 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    def _patch_step_function(self) -> None:
+        """Optimizers that do not call the constructor call this method. Each `step` runs the hooks without it."""
+
     def _make_hooks(self) -> None:
         """Make the dictionaries of hooks that do not exist."""
         for name in _HOOKS:

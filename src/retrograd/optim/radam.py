@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import FormulaOptimizer, check_numbers, decayed, parts
-from .stepping import check_betas, check_learning_rate
+from .formula import ElementsOptimizer, check_numbers
+from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["RAdam"]
 
 
-class RAdam(FormulaOptimizer):
+class RAdam(ElementsOptimizer):
     """Adam with a factor for the variance of the mean of squares. As long as there is no factor, `p -= lr * m`.
 
     `betas` are the weights of the past in the means of g and of g * g. `weight_decay` adds that multiple of p to g;
@@ -34,17 +34,21 @@ class RAdam(FormulaOptimizer):
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable})
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        lr, (first, second), t = group["lr"], group["betas"], state["step"].item()
-        p, g, mean, square = parts(p, g, state["exp_avg"], state["exp_avg_sq"])
-        g = decayed(g, p, group)
-        mean.lerp_(g, 1 - first)
-        square.mul_(second).addcmul_(g, g, value=1 - second)
-        step = mean / (1 - first ** t) * lr
+    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+        (first, second), t = group["betas"], as_float(state["step"])
         seen = 1 - second ** t
         most = 2 / (1 - second) - 1                          # the length of the mean of squares, in the end and now
-        length = most - 2 * t * second ** t / seen
+        length, factor = most - 2 * t * second ** t / seen, None
         if length > 5.0:
             factor = ((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) ** 0.5
-            step = step * (seen ** 0.5 / square.sqrt().add(group["eps"])) * factor
+        return 1 - first ** t, seen ** 0.5, factor
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        (first, second), (seen, root, factor) = group["betas"], rates
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(g, 1 - first)
+        square.mul_(second).addcmul_(g, g, value=1 - second)
+        step = mean.div(seen).mul(group["lr"])
+        if factor is not None:
+            step = step.mul(square.sqrt().add(group["eps"]).reciprocal().mul(root)).mul(factor)
         p.add_(step, alpha=-1.0)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensors.functions.creation.creation import zeros_like
-from .formula import FormulaOptimizer, check_numbers, decayed, parts
+from .formula import ElementsOptimizer, check_numbers
 from .stepping import check_learning_rate
 
 __all__ = ["RMSprop"]
 
 
-class RMSprop(FormulaOptimizer):
+class RMSprop(ElementsOptimizer):
     """`p -= lr * g / (sqrt(v) + eps)`. v is a running mean of g * g, in which `alpha` is the weight of the past.
 
     With `centered`, the square of the mean of g is subtracted from v. With `momentum`, `b = momentum * b + g / ...` and
@@ -30,25 +29,19 @@ class RMSprop(FormulaOptimizer):
             "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable})
 
-    def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
-        super()._start(state, p, group)
-        for name, wanted in (("square_avg", True), ("momentum_buffer", group["momentum"] > 0),
-                             ("grad_avg", group["centered"])):
-            if wanted:
-                state[name] = zeros_like(p)
+    def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("square_avg", *(["momentum_buffer"] if group["momentum"] > 0 else ()),
+                *(["grad_avg"] if group["centered"] else ()))
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        lr, alpha = group["lr"], group["alpha"]
-        p, g, square = parts(p, decayed(g, p, group), state["square_avg"])
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        lr, alpha, square = group["lr"], group["alpha"], state["square_avg"]
         square.mul_(alpha).addcmul_(g, g, value=1 - alpha)
         if group["centered"]:
-            mean, = parts(state["grad_avg"])
-            mean.lerp_(g, 1 - alpha)
+            mean = state["grad_avg"].lerp_(g, 1 - alpha)
             square = square.addcmul(mean, mean, value=-1)
         scale = square.sqrt().add(group["eps"])
         if group["momentum"] > 0:
-            buffer, = parts(state["momentum_buffer"])
-            buffer.mul_(group["momentum"]).addcdiv_(g, scale)
+            buffer = state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(g, scale)
             p.add_(buffer, alpha=-lr)
         else:
             p.addcdiv_(g, scale, value=-lr)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensors.functions.creation.creation import full_like, ones_like
-from .formula import FormulaOptimizer, parts
+from ..tensors.functions.creation.creation import full_like
+from .formula import ElementsOptimizer
 from .stepping import check_learning_rate
 
 __all__ = ["Rprop"]
 
 
-class Rprop(FormulaOptimizer):
+class Rprop(ElementsOptimizer):
     """`p -= sign(g) * s`. Each element has a step size s, which begins at `lr`.
 
     `etas` are two factors: the step size shrinks by the first if the sign of g has changed, and then the step is left
@@ -20,7 +20,7 @@ class Rprop(FormulaOptimizer):
     the sign of g. `foreach` makes no difference. Raises ValueError for an option out of range.
     """
 
-    _zeros = ("prev",)
+    _zeros = ("prev", "step_size")
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
@@ -37,12 +37,11 @@ class Rprop(FormulaOptimizer):
         lr = group["lr"]
         state["step_size"] = full_like(p, complex(lr, lr) if p.is_complex() else lr)
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        shrink, grow = group["etas"]
-        p, g, before, size = parts(p, g, state["prev"], state["step_size"])
-        trend = g.mul(before).sign()
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+        (shrink, grow), before, size = group["etas"], state["prev"], state["step_size"]
+        trend = g.mul(before)
         turned = trend.lt(0)
-        size.mul_(ones_like(trend).masked_fill_(trend.gt(0), grow).masked_fill_(turned, shrink))
+        size.mul_(trend.new_ones(trend.shape).masked_fill(trend.gt(0), grow).masked_fill(turned, shrink))
         size.clamp_(*group["step_sizes"])
         g = g.masked_fill(turned, 0)
         p.addcmul_(g.sign(), size, value=-1)

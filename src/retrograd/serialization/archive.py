@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..tensors.face.storage import UntypedStorage
+from .settings import LoadEndianness, get_default_load_endianness
 
 PICKLE = "data.pkl"
 _ALIGNMENT = 64
@@ -83,15 +84,25 @@ class Reader:
         return self.archive.read(info)
 
     def pickled(self) -> bytes:
-        """The pickle. Raises ValueError if the file comes from a machine with another order of bytes."""
-        order = self.read("byteorder").decode() if f"{self.folder}byteorder" in self.members else "little"
-        if order != sys.byteorder:
-            raise ValueError(f"the file is of a {order}-endian machine")
+        """The pickle."""
         return self.read(PICKLE)
 
-    def storage(self, key: str) -> UntypedStorage:
-        """The storage with this key. The storage is the same for the same key."""
+    def order(self) -> str:
+        """The order of bytes of the machine that wrote the file, as the file says: 'little' or 'big'.
+
+        For a file that does not say it, the order is the default of `set_default_load_endianness`.
+        """
+        if f"{self.folder}byteorder" not in self.members:
+            default = get_default_load_endianness() or LoadEndianness.LITTLE
+            return sys.byteorder if default is LoadEndianness.NATIVE else default.name.lower()
+        return self.read("byteorder").decode()
+
+    def storage(self, key: str, element: np.dtype[Any]) -> UntypedStorage:
+        """The storage with this key, which holds elements of this type. The storage is the same for the same key."""
         if key not in self.storages:
             content = np.frombuffer(bytearray(self.read(f"data/{key}")), np.uint8)
+            size = element.itemsize // (2 if element.kind == "c" else 1)
+            if size > 1 and self.order() != sys.byteorder:
+                content.view(f"u{size}").byteswap(inplace=True)
             self.storages[key] = UntypedStorage._over(content)
         return self.storages[key]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.lib import format as npy
 
 from ..devices import device
@@ -103,11 +104,14 @@ class _Stored:
         self.reader, self.restore = reader, restore
         self.restored: dict[str, Storage] = {}
         with _damage():
-            self.pickled = reader.pickled()
+            self.pickled, order = reader.pickled(), reader.order()
+        if order not in ("little", "big"):
+            raise ValueError(f"Unknown endianness type: {order}")
 
     def __call__(self, kind: Any, key: str, place: str, count: int) -> Storage:
         if key not in self.restored:
-            self.restored[key] = self.restore(self.reader.storage(key), place)
+            bytes_ = self.reader.storage(key, np.dtype(np.uint8) if kind is UntypedStorage else kind.dtype.dtype)
+            self.restored[key] = self.restore(bytes_, place)
         storage = self.restored[key]
         untyped = storage if isinstance(storage, UntypedStorage) else storage.untyped()
         if kind is UntypedStorage:

@@ -44,7 +44,7 @@ def get_default_load_endianness() -> LoadEndianness | None:
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
-    """Set the order of bytes of files that do not say it. `load` reads only files of this machine's order."""
+    """Set the order of bytes of files that do not say it, as files of early versions of PyTorch. None means little."""
     if not isinstance(endianness, LoadEndianness) and endianness is not None:
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     _Settings.endianness = endianness

@@ -15,7 +15,7 @@ from ..errors import warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.versions import count
 from ..modes import local
-from .arguments.size import Size
+from .arguments.size import Size, size_of
 from .face.absent import AbsentAttributes
 from .face.legacy import construct
 from .face.numpy_protocol import NumpyProtocol
@@ -58,7 +58,7 @@ class Tensor(Methods):
     @public_property
     def shape(self) -> Size:
         """The sizes of the dimensions."""
-        return Size(self._array.shape)
+        return size_of(self._array.shape)
 
     @public_property
     def dtype(self) -> dtype:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     # imported when a program first names them
     from . import (
         _contextlib as _contextlib,
+        _foreach_utils as _foreach_utils,
         _python_dispatch as _python_dispatch,
         _pytree as _pytree,
         benchmark as benchmark,
@@ -24,6 +25,7 @@ __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
 
 _LATE = [
     "_contextlib",
+    "_foreach_utils",
     "_python_dispatch",
     "_pytree",
     "benchmark",

@@ -1,16 +1,11 @@
 """The old form of `GradScaler("cpu")`."""
 
-from ... import amp
-from ...errors import warn
+from ...amp.grad_scaler import GradScalerOfDevice
 
 __all__ = ["GradScaler"]
 
 
-class GradScaler(amp.GradScaler):
+class GradScaler(GradScalerOfDevice):
     """The same as `torch.amp.GradScaler("cpu")`, with a FutureWarning."""
 
-    def __init__(self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
-                 growth_interval: int = 2000, enabled: bool = True) -> None:
-        warn("`torch.cpu.amp.GradScaler(args...)` is deprecated. Please use `torch.amp.GradScaler('cpu', args...)` "
-             "instead.", FutureWarning)
-        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    _kind = "cpu"

@@ -54,9 +54,9 @@ def scaled(y: Any, alpha: Any) -> Any:
     return np.multiply(y, factor(alpha, y), out=...)
 
 
-def add_scaled(x: Any, y: Any, alpha: Any) -> Any:
+def add_scaled(x: Any, y: Any, alpha: Any, *, out: Any = ...) -> Any:
     """x + alpha * y."""
-    return np.add(x, scaled(y, alpha), out=...)
+    return np.add(x, scaled(y, alpha), out=out)
 
 
 def sub_scaled(x: Any, y: Any, alpha: Any) -> Any:
@@ -79,7 +79,7 @@ def rsub_number(x: Any, number: Any, alpha: Any) -> Any:
 
 
 def _refuse_zero(x: Any, y: Any) -> None:
-    if y.dtype.kind in "iu" and not np.all(y):
+    if y.dtype.kind in "iu" and not (y.all() if y.ndim else y):
         np.broadcast_shapes(x.shape, y.shape)            # shapes that do not broadcast raise first
         raise RuntimeError("ZeroDivisionError")
 
@@ -106,7 +106,7 @@ def div_rounded(x: Any, y: Any, rounding_mode: Any) -> Any:
 
 
 def remainder(x: Any, y: Any, *, out: Any = ...) -> Any:
-    """The remainder of x / y when the quotient is rounded down. It has the sign of y."""
+    """The remainder of x / y when the quotient is rounded down. It has the sign of y, and a 0 that of x."""
     _refuse_zero(x, y)
     return remainders.remainder(x, y, out)
 
@@ -206,15 +206,15 @@ def square(x: Any, *, out: Any = ...) -> Any:
     return np.square(x, out=out)
 
 
-def lerp_number(x: Any, y: Any, weight: Any) -> Any:
+def lerp_number(x: Any, y: Any, weight: Any, *, out: Any = ...) -> Any:
     """x + weight * (y - x). The result is computed from the nearer end, so that both ends are exact."""
     if x.dtype.kind != "c" and isinstance(weight, complex):
         raise RuntimeError(f"value cannot be converted to type {'double' if x.dtype == np.float64 else 'float'} "
                            "without overflow")
     way = np.subtract(y, x, out=...)
     if abs(weight) < 0.5:
-        return np.add(x, np.multiply(way, like(weight, way)), out=...)
-    return np.subtract(y, np.multiply(way, like(1 - weight, way)), out=...)
+        return np.add(x, np.multiply(way, like(weight, way), out=way), out=out)
+    return np.subtract(y, np.multiply(way, like(1 - weight, way), out=way), out=out)
 
 
 def lerp(x: Any, y: Any, weight: Any) -> Any:
@@ -225,16 +225,16 @@ def lerp(x: Any, y: Any, weight: Any) -> Any:
     return np.add(start, np.multiply(gone, way, out=way if gone.shape == way.shape else ...), out=...)
 
 
-def addcmul(x: Any, y: Any, z: Any, value: Any) -> Any:
+def addcmul(x: Any, y: Any, z: Any, value: Any, *, out: Any = ...) -> Any:
     """x + value * y * z."""
     product = np.multiply(y, z, out=...)
-    return np.add(x, product if value == 1 else np.multiply(like(value, product), product), out=...)
+    return np.add(x, product if value == 1 else np.multiply(like(value, product), product, out=product), out=out)
 
 
-def addcdiv(x: Any, y: Any, z: Any, value: Any) -> Any:
+def addcdiv(x: Any, y: Any, z: Any, value: Any, *, out: Any = ...) -> Any:
     """x + value * y / z."""
     quotient = np.divide(y, z, out=...)
-    return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient), out=...)
+    return np.add(x, quotient if value == 1 else np.multiply(like(value, quotient), quotient, out=quotient), out=out)
 
 
 def add_number(x: Any, number: Any) -> Any:
@@ -284,3 +284,8 @@ def zeroed(x: Any) -> Any:
 def zero_all(x: Any) -> None:
     """Write zeros everywhere."""
     x[...] = 0
+
+
+def as_float32(x: Any) -> Any:
+    """The numbers as float32, without their imaginary parts."""
+    return (x.real if x.dtype.kind == "c" else x).astype(np.float32)

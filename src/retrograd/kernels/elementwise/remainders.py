@@ -54,12 +54,16 @@ def fmod(x: Any, y: Any, out: Any) -> Any:
 
 @_in_pieces
 def remainder(x: Any, y: Any, out: Any) -> Any:
-    """The remainder when the quotient is rounded down."""
+    """The remainder when the quotient is rounded down. A zero has the sign of x."""
     found = _whole_and_rest(x, y)
     if found is None:
-        return np.remainder(x, y, out=out)
+        if x.dtype.kind in "iu":
+            return np.remainder(x, y, out=out)
+        rest = np.remainder(x, y, out=...)
+        np.copysign(rest, x, out=rest, where=np.equal(rest, 0))
+        return rest if out is ... else np.positive(rest, out=out)
     rest = found[1]
-    return np.add(rest, where(_beyond(rest, y), y, 0.0), out=rest if out is ... else out)
+    return np.add(rest, where(_beyond(rest, y), y, -0.0), out=rest if out is ... else out)
 
 
 @_in_pieces

@@ -7,13 +7,14 @@ reduced after the other, and images are (..., *space).
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import F16, F32, F64
+from ..layout import beside_channels
 from .pooling import avg_pool, avg_pool_backward, largest, max_pool
 
 Sizes = tuple[int, ...]
@@ -40,7 +41,8 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
     same = _alike(x.shape, to)
     if same:
         none = (0,) * len(to)
-        return max_pool(x, same, same, none, (1,) * len(to), False)
+        volumes = np.ascontiguousarray(x) if len(to) == 3 else x           # PyTorch lays out volumes row by row
+        return max_pool(volumes, same, same, none, (1,) * len(to), False)
     values, indices = x, None
     for back, size, count in _dims(x.shape, to):
         starts, stops = [np.asarray(places, np.int64) for places in ends(size, count)]
@@ -52,7 +54,8 @@ def adaptive_max_pool(x: Any, to: Sizes) -> Any:
         ahead = (-1, *[1] * (back - 1))
         places = np.minimum(starts.reshape(ahead) + taken, (stops - 1).reshape(ahead))
         indices = _placed(indices, places, axis, math.prod(x.shape[axis + 1:]))
-    return np.ascontiguousarray(values), np.ascontiguousarray(indices)
+    lay: Any = partial(beside_channels, images=x) if len(to) == 2 else np.ascontiguousarray
+    return lay(values), lay(indices)
 
 
 def _placed(indices: Any, places: Any, axis: int, step: int) -> Any:
@@ -68,12 +71,13 @@ def adaptive_avg_pool(x: Any, to: Sizes) -> Any:
         return avg_pool(x, same, same, (0,) * len(to), False, True, None).astype(x.dtype, copy=False)
     if x.dtype == F16:
         return adaptive_avg_pool(x.astype(F32), to).astype(F16)
+    means = x
     for back, size, count in _dims(x.shape, to):
         axis, members = x.ndim - back, _members(size, count)
-        means = _sums(x if x.dtype.kind in "fc" else x.astype(F64), members, axis)
-        means /= members.sum(0).astype(means.dtype).reshape(-1, *[1] * (back - 1))
-        x = means.astype(x.dtype, copy=False)
-    return x
+        sums = _sums(means if x.dtype.kind in "fc" else means.astype(F64), members, axis)
+        sums /= members.sum(0).astype(sums.dtype).reshape(-1, *[1] * (back - 1))
+        means = sums.astype(x.dtype, copy=False)
+    return beside_channels(means, x) if len(to) == 2 else means
 
 
 @lru_cache(maxsize=32)

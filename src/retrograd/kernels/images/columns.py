@@ -159,16 +159,21 @@ def blocks(samples: int, positions: int, rows: int, inner: int, groups: int, ite
     The number of samples at a time, whether one product merges them, and the total cost. The cost is in nanoseconds. It
     is 0 if threads cannot share the work.
     """
-    cost = samples * positions * rows * inner * groups * _PRODUCT
+    cost = cost_in_threads(samples, positions * rows * inner * groups)
     merged = positions < _POSITIONS
     size = (-(-_POSITIONS // max(1, positions)) if merged else
             _BLOCK // (max(rows, inner) * positions * groups * itemsize))
-    if threads.available() == 1 or samples < 2 or cost < 2 * threads.ENOUGH or not blas.can_be_alone():
-        cost = 0
-    else:
+    if cost:
         samples = -(-samples // threads.available())
     size = max(1, min(samples, size))
     return -(-samples // -(-samples // size)), merged and size > 1, cost
+
+
+def cost_in_threads(samples: int, products: int) -> float:
+    """The nanoseconds that so many multiplications for each sample take, or 0 if threads cannot share the work."""
+    cost = samples * products * _PRODUCT
+    alone = threads.available() == 1 or samples < 2 or cost < 2 * threads.ENOUGH or not blas.can_be_alone()
+    return 0 if alone else cost
 
 
 def over_samples(work: Callable[[int, int], object], samples: int, cost: float) -> None:

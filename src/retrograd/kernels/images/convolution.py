@@ -5,6 +5,8 @@ they stay in the cache, and memory does not grow with the batch. The gradient by
 because keeping them would take prod(kernel) times the memory of the input. A product is written directly to the result.
 The bias is part of the product: the columns get a row of ones.
 
+Small pictures have a way of their own (see `samples_last`).
+
 The transposed convolution, which is the gradient by the input, is the reverse: a product gives columns, and the columns
 are added at the places that they came from. If all strides but the last are 1, only the last dimension needs this.
 Along the other dimensions the flipped kernel slides over the cotangent, which copies long runs and leaves fewer parts
@@ -28,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import F16, F32
+from . import samples_last
 from .columns import Columns, Sizes, Window, blocks, last, matrices, over_samples
 
 # How many bytes of columns of one sample are made at a time.
@@ -63,6 +66,8 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
     if not weight.size:
         result[...] = 0
         return _with_bias(result, bias)
+    if size := samples_last.block(x.shape, weight.shape, window, outputs, x.itemsize):
+        return samples_last.gathered(x, weight, bias, window, size)
     strips = _strips(window, outputs, x.shape[1] * x.itemsize)
     if strips:
         whole, window = _padded_ahead(x, window), _flush(window)
@@ -106,6 +111,8 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
         # One channel each: a product with given columns is several times as fast as one that makes columns.
         kernel = weight[(..., *[slice(None, None, -1)] * len(sizes))]
         return gathered(g, np.ascontiguousarray(kernel), bias, flipped, groups)
+    if groups == 1 and (size := samples_last.adjoint_block(g.shape, weight.shape, window, sizes, g.itemsize)):
+        return _with_bias(samples_last.spread(g, weight, window, sizes, size), bias)
     strips = _strips(window, g.shape[2:], channels * g.itemsize)
     if strips:
         return _spread_by_strips(g, weight, bias, window, np.zeros(shape, g.dtype), strips, groups)
@@ -281,6 +288,8 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
     inner, rows = math.prod(shape[1:]), shape[0] // groups
     if not (x.size and g.size):
         return np.zeros(shape, x.dtype)
+    if size := samples_last.block(x.shape, shape, window, outputs, x.itemsize):
+        return samples_last.weight_gradient(x, g, shape, window, size)
     strips = _strips(window, outputs, x.shape[1] * x.itemsize)
     if strips:
         whole, free, total = _padded_ahead(x, window), _flush(window), np.zeros(shape, x.dtype)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dtypes import F16, F32
+from ..layout import beside_channels
 
 Sizes = tuple[int, ...]
 
@@ -27,6 +28,11 @@ class Span(NamedTuple):
     stride: int
     padding: int
     dilation: int
+
+    @property
+    def inside(self) -> bool:
+        """Whether all windows lie inside the image."""
+        return not self.padding and (self.outputs - 1) * self.stride + self.dilation * (self.kernel - 1) < self.size
 
     def first(self) -> Any:
         """The first place of each window that lies inside the image."""
@@ -93,7 +99,10 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
         places = places + starts.reshape(-1, *[1] * (back - 1))
         step *= span.size
     indices = np.take(offsets, taps)
-    return np.ascontiguousarray(values), np.add(indices, places, out=indices)
+    np.add(indices, places, out=indices)
+    if x.ndim < len(kernel) + 2:                            # one image: its channels lie first
+        return np.ascontiguousarray(values), indices
+    return beside_channels(values, x), beside_channels(indices, x)
 
 
 def _maxima(x: Any, windows: list[Span], nans: bool) -> tuple[Any, Any]:
@@ -179,6 +188,8 @@ def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
 
 def _divisor(windows: list[Span], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
     """The divisor of each sum, broadcast over the images."""
+    if divisor is None and all([span.inside for span in windows]):
+        divisor = math.prod([span.kernel for span in windows])
     if divisor is not None:
         return np.asarray(divisor, dtype)
     counts: Any = np.ones((), np.int64)
@@ -195,7 +206,8 @@ def avg_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bo
     windows, sums = spans(x.shape, kernel, stride, padding, (1,) * len(kernel), ceil_mode), x
     for back, span in enumerate(reversed(windows), 1):
         sums = _added(sums, back, span.outputs, [(thread, there) for _, thread, there in span.taps()])
-    return _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
+    means = _divided(sums, _divisor(windows, count_include_pad, divisor, x.dtype))
+    return beside_channels(means, x) if len(kernel) == 2 else means       # PyTorch lays out volumes row by row
 
 
 def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
@@ -213,12 +225,31 @@ def avg_pool_backward(g: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, paddin
 
 def _added(x: Any, back: int, size: int, taps: list[tuple[slice, slice]]) -> Any:
     """Zeros with this size in the dimension that is `back` from the end, and `x` added: a target and a source a tap."""
-    axis = x.ndim - back
-    total = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1:]), x.dtype)
+    axis, count = x.ndim - back, len(taps)
+    shape, inner = (*x.shape[:axis], size, *x.shape[axis + 1:]), math.prod(x.shape[axis + 1:])
+    if x.size and x.flags.c_contiguous and _take_turns([source for _, source in taps], size, x.shape[axis]):
+        parts = x.reshape(-1, count, inner)                 # the windows lie side by side: long runs for each tap
+        total = np.add(parts[:, 0], parts[:, 1])
+        for i in range(2, count):
+            np.add(total, parts[:, i], out=total)
+        return np.add(total, 0, out=total).reshape(shape)   # a sum that begins with 0 is never -0.0
+    if x.size and x.flags.c_contiguous and _take_turns([target for target, _ in taps], x.shape[axis], size):
+        parts = np.empty((x.size // inner, count, inner), x.dtype)
+        for i in range(count):
+            np.add(x.reshape(-1, inner), 0, out=parts[:, i])
+        return parts.reshape(shape)
+    total = np.zeros(shape, x.dtype)
     for target, source in taps:
         place = total[along(back, target)]
         np.add(place, x[along(back, source)], out=place)
     return total
+
+
+def _take_turns(places: list[slice], windows: int, size: int) -> bool:
+    """Whether the places of the taps, at least two, take turns in a dimension of this size: one for each window."""
+    count = len(places)
+    return count > 1 and size == windows * count and all(
+        [place.start == i and place.step == count for i, place in enumerate(places)])
 
 
 def _divided(sums: Any, divisor: Any) -> Any:

@@ -34,8 +34,7 @@ def places(index: Any, shape: Shape, dim: int) -> Iterator[tuple[Any, Any]]:
         return
     step = math.prod(shape[dim + 1:])
     if index.size <= _FEW:
-        block = index if step == 1 else index * step
-        yield slice(None), block + _few_offsets(index.shape, shape, dim)
+        yield ..., _few_places(index, shape, dim)
         return
     base = _offsets(index.shape, shape, dim)
     count = len(index)
@@ -65,12 +64,21 @@ def _offsets(sizes: Shape, shape: Shape, dim: int) -> Any:
 _few_offsets = lru_cache(maxsize=32)(_offsets)                  # computing these takes longer than using them
 
 
+def _few_places(index: Any, shape: Shape, dim: int) -> Any:
+    """`places` of an index of two or more dimensions in a single block."""
+    if dim < len(shape) - 1:
+        index = index * math.prod(shape[dim + 1:])
+    return index + _few_offsets(index.shape, shape, dim)
+
+
 def gather(x: Any, index: Any, dim: int) -> Any:
     """The elements at place `index` along `dim`, and at their own place along the other dimensions."""
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     if not (x.ndim and index.ndim):
         return x.reshape(-1)[index.reshape(-1)].reshape(index.shape)
+    if index.ndim > 1 and index.size <= _FEW:
+        return x.reshape(-1).take(_few_places(index, x.shape, dim))
     flat, out = x.reshape(-1), np.empty(index.shape, x.dtype)
     for rows, block in places(index, x.shape, dim):
         flat.take(block, mode="wrap", out=out[rows])
@@ -121,7 +129,7 @@ def part_of(src: Any, shape: Shape) -> Any:
 
 def _write(out: Any, index: Any, dim: int, values: Any) -> Any:
     """Write values, or one number, to the places of `index` along `dim`."""
-    flat, many = out.reshape(-1), np.ndim(values) > 0
+    flat, many = out.reshape(-1), type(values) is np.ndarray and values.ndim > 0
     for rows, block in places(index, out.shape, dim):
         flat[block] = values[rows] if many else values
     return _back(out, flat)
@@ -129,7 +137,7 @@ def _write(out: Any, index: Any, dim: int, values: Any) -> Any:
 
 def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> Any:
     """Combine values, or one number, with the elements at the places of `index` along `dim`, one after another."""
-    flat, many = out.reshape(-1), np.ndim(values) > 0
+    flat, many = out.reshape(-1), type(values) is np.ndarray and values.ndim > 0
     for rows, block in places(index, out.shape, dim):
         ufunc.at(flat, block.reshape(-1), values[rows].reshape(-1) if many else values)
     return _back(out, flat)
@@ -137,7 +145,7 @@ def accumulate(ufunc: np.ufunc, out: Any, index: Any, dim: int, values: Any) -> 
 
 def _back(out: Any, flat: Any) -> Any:
     """`out`, after the elements of `flat` are copied back to `out` if `flat` is a copy of `out`."""
-    if not np.may_share_memory(flat, out):
+    if not out.flags.c_contiguous and not np.may_share_memory(flat, out):
         out[...] = flat.reshape(out.shape)
     return out
 

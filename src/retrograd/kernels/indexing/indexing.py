@@ -17,6 +17,7 @@ from ..networks.adding_rows import add_rows
 
 Shape = tuple[int, ...]
 _BLOCK = 1 << 15
+_UNSIGNED = np.dtype(np.uint64)
 _FEW = 1 << 10                          # up to this many elements, `np.add.at` is the fastest way
 
 
@@ -271,7 +272,7 @@ def _add_along(out: Any, index: Any, values: Any, dim: int) -> None:
 
 def within(index: Any, size: int) -> bool:
     """Whether all indices count from the front and are below `size`. Read as unsigned, a negative index is large."""
-    return not index.size or bool(np.maximum.reduce(index.view(np.uint64), axis=None) < size)
+    return not index.size or 0 <= index.item(index.view(_UNSIGNED).argmax()) < size
 
 
 def counted(index: Any, size: int, dim: int) -> Any:

@@ -130,7 +130,7 @@ def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:
     """
     try:
         factor = np.linalg.cholesky(a, upper=upper)
-        if not np.isnan(np.diagonal(factor, axis1=-2, axis2=-1)).any():
+        if np.isfinite(np.diagonal(factor, axis1=-2, axis2=-1)).all():
             return by_columns(factor), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         pass
@@ -150,6 +150,7 @@ def _lower_factor(a: Any) -> tuple[Any, Any]:
         info[found] = i + 1
         root = np.sqrt(np.where(pivot > 0, pivot, 1))
         column = np.where((going & ~found)[..., None], column / root[..., None], lower[..., i:, i])
+        column[np.isinf(root) & going, 1:] = np.nan         # LAPACK multiplies by 1 / root and again by root
         column[..., 0] = np.where(going, np.where(found, pivot, root), lower[..., i, i])
         lower[..., i:, i] = column
     return lower, info

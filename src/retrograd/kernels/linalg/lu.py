@@ -25,7 +25,19 @@ _MANY = 50
 
 def lu_factor(a: Any) -> tuple[Any, Any, Any]:
     """L (without its unit diagonal) and U in one matrix, the pivots, and the first i with U[i, i] = 0, from 1, or 0."""
-    return lapack.lu_factor(a) or _lu_factor(a)
+    factors, pivots, info = lapack.lu_factor(a) or _lu_factor(a)
+    return below_nans(factors), pivots, info
+
+
+def below_nans(factors: Any) -> Any:
+    """The factors with nan below and beside the first nan among the pivots, where OpenBLAS does not divide by nan."""
+    nans = np.isnan(factors.diagonal(0, -2, -1))
+    if not nans.any():
+        return factors
+    first = nans.argmax(-1)[..., None, None]
+    after = np.arange(factors.shape[-2])[:, None] > first
+    beside = np.arange(factors.shape[-1]) >= first
+    return by_columns(np.where(nans.any(-1)[..., None, None] & after & beside, np.nan, factors))
 
 
 def _lu_factor(a: Any) -> tuple[Any, Any, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import LinAlgError
 from ..native import lapack
 from .factorizations import eigh, svd, svdvals
-from .lu import lu_factor, lu_solve
+from .lu import below_nans, lu_factor, lu_solve
 from .triangular import adjoint, by_columns, mT, solve_triangular
 
 # From this size on, the LU of a matrix is kept for the gradient. A smaller matrix is factored again.
@@ -60,9 +60,19 @@ def _of_singular(a: Any) -> Any:
 def inv_ex(a: Any) -> tuple[Any, Any]:
     """The inverses, and the first zero on the diagonal of U in the LU, counted from 1, or 0."""
     try:
-        return by_columns(np.linalg.inv(a)), np.zeros(a.shape[:-2], np.int32)
+        found = np.linalg.inv(a)
+        if not _starts_with_nan(found):
+            return by_columns(found), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
-        return _by_lu(a, np.eye(a.shape[-1], dtype=a.dtype))
+        pass
+    return _by_lu(a, np.eye(a.shape[-1], dtype=a.dtype))
+
+
+def _starts_with_nan(x: Any) -> bool:
+    """Whether the first row of a solution begins with nan: then a pivot may have been nan, for which `lu_factor` has
+    nan in all rows after it.
+    """
+    return bool(np.isnan(x[..., :1, :1]).any())
 
 
 def _by_lu(a: Any, b: Any) -> tuple[Any, Any]:
@@ -80,12 +90,15 @@ def solve_ex(a: Any, b: Any, left: bool, vector: bool) -> tuple[Any, Any, Any, A
         a = mT(a)
     lu, pivots = np.empty((0, 0), a.dtype), np.empty(0, np.int32)
     if a.ndim == 2 and len(a) >= _KEPT and (found := lapack.lu_factor(a)):
-        lu, pivots, info = found
+        lu, pivots, info = below_nans(found[0]), *found[1:]
         x = lu_solve(lu, b, (pivots,), True, False)
     else:
         try:
             x, info = by_columns(np.linalg.solve(a, b)), np.zeros(a.shape[:-2], np.int32)
+            again = _starts_with_nan(x)
         except np.linalg.LinAlgError:
+            again = True
+        if again:
             x, info = _by_lu(a, b)
     return _as_given(x, left, vector), info, lu, pivots
 

@@ -192,7 +192,10 @@ def glu(x: Any, dim: int) -> Any:
 def prelu(x: Any, weight: Any) -> Any:
     """x, and weight * x if x is not positive."""
     refuse(x.dtype, "prelu_cpu", _ALL_BUT_FLOATS)
-    return where(x > 0, x, weight * x)
+    sloped = np.multiply(weight, x, out=...)
+    if weight.size and weight.min() > 0 and weight.max() <= 1:
+        return np.maximum(x, sloped, out=sloped if sloped.shape == x.shape else ...)
+    return where(x > 0, x, sloped)
 
 
 def rrelu_noise(generator: Twister, x: Any, lower: float, upper: float) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .rounds import Rounds
+
 _BLOCK = 1 << 15
 
 _PAIRED = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
@@ -43,16 +45,12 @@ def add_rows(table: Any, rows: Any, values: Any) -> None:
 
 
 def _add_in_rounds(table: Any, rows: Any, values: Any, counts: Any) -> None:
-    """`add_rows` in rounds: first the first value of each row of `table`, then the second values, and so on.
-
-    The rows are sorted by how often they occur, so the rows of each round come first.
-    """
-    order = np.argsort(rows.astype(np.uint16) if len(table) <= 1 << 16 else rows, kind="stable")
-    by_count = np.argsort(-counts, kind="stable")
-    starts, falling = (np.cumsum(counts) - counts)[by_count], -counts[by_count]
-    sums = table.take(by_count, 0)
+    """`add_rows` in rounds."""
+    rounds = Rounds(rows, counts)
+    sums = table.take(rounds.by_count, 0)
     part = np.empty_like(sums)
-    for k, reached in enumerate(np.searchsorted(falling, -np.arange(-int(falling[0])), side="left").tolist()):
-        values.take(order.take(starts[:reached] + k), 0, out=part[:reached], mode="clip")
+    for first, last in rounds.bounds:
+        reached = last - first
+        values.take(rounds.order[first:last], 0, out=part[:reached], mode="clip")
         np.add(sums[:reached], part[:reached], out=sums[:reached])
-    table[by_count] = sums
+    table[rounds.by_count] = sums

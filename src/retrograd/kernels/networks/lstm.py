@@ -1,11 +1,13 @@
 """One layer of an LSTM in one direction, over whole sequences, and its gradients.
 
 Inside, the gates lie in the order output, input, forget, cell: the three with a sigmoid first, and the three that the
-gradient of the cell reaches last.
+gradient of the cell reaches last. The cell before the step lies behind them. So input and forget are one piece of
+memory, and what they are multiplied with is one, too.
 """
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,39 +15,32 @@ import numpy as np
 from .sequences import (
     Array,
     as_given,
-    by_input,
-    by_rows,
     columns,
     computed,
     ends,
+    factors_of,
     features_first,
     in_lines,
     in_order,
     incoming,
-    input_products,
-    parts_of,
-    sigmoids_of,
-    states_from,
+    joined_weight,
     total_bias,
 )
 
-_INSIDE, _OUTSIDE = [3, 0, 1, 2], [1, 2, 3, 0]
+# A core keeps weights of up to this size in its cache from step to step.
+_CACHED_BYTES = 1 << 20
 
 
-def _arranged(weight: Any, order: list[int]) -> Any:
-    """The rows of a weight or bias with the gates in another order."""
-    if weight is None:
-        return None
-    return computed(weight).reshape(4, -1, *weight.shape[1:])[order].reshape(weight.shape)
+def _inside(weight: Array) -> Array:
+    """The rows of a weight with the gates in the order inside. Outside, the output gate is the last."""
+    size = len(weight) // 4
+    return np.concatenate((weight[3 * size:], weight[: 3 * size]))
 
 
-def _for_exp(weight: Any) -> Any:
-    """A weight or bias for the order inside, with the signs turned for the gates with a sigmoid, 1 / (1 + exp(-x))."""
-    weight = _arranged(weight, _INSIDE)
-    if weight is not None:
-        sigmoids = weight[: 3 * len(weight) // 4]
-        np.negative(sigmoids, sigmoids)
-    return weight
+def _outside(weight: Array) -> Array:
+    """The reverse of `_inside`, as an array of its own."""
+    size = len(weight) // 4
+    return np.concatenate((weight[size:], weight[:size]))
 
 
 def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, sizes: Any,
@@ -56,113 +51,143 @@ def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Arra
 
 def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, w_hr: Any,
                          sizes: Any, reverse: Any) -> tuple[Array, ...]:
-    """The outputs, the last state, the last cell, and for the gradients: the gates, all states, all cells, tanh
-    of the cells after each step.
+    """The outputs, the last state, the last cell, and for the gradients: the gates with the cell before each step, the
+    factors of the products, and the terms of each cell with its tanh.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. The states are
     multiplied with `w_hr`, if there is one.
     """
-    gates = input_products(in_order(x, sizes, reverse), _for_exp(w_ih), _for_exp(total_bias(b_ih, b_hh)))
-    states, cells = states_from(h, len(gates)), states_from(c, len(gates))
-    squashed = np.empty_like(cells[1:])
-    weight, w_hr, one = _for_exp(w_hh), computed(w_hr), np.ones((), gates.dtype)
-    product, raw, absent = np.empty_like(gates[0]), np.empty_like(cells[0]), dict(ends(sizes, reverse))
-    added, spare = product.reshape(-1), raw.reshape(-1)
-    steps = zip(gates.reshape(len(gates), -1), sigmoids_of(gates, 3, 4), *parts_of(gates, 4), states, states[1:],
-                in_lines(cells), in_lines(cells)[1:], in_lines(squashed))
-    for step, (every, sigmoids, output, input, forget, new, state, after, cell, next_cell, shown) in enumerate(steps):
-        np.dot(weight, state, product)
-        np.add(every, added, every)
-        np.exp(sigmoids, sigmoids)
-        np.add(sigmoids, one, sigmoids)
-        np.reciprocal(sigmoids, sigmoids)
-        np.tanh(new, new)
-        np.multiply(forget, cell, next_cell)
-        np.multiply(input, new, spare)
-        np.add(next_cell, spare, next_cell)
-        np.tanh(next_cell, shown)
-        if w_hr is None:
-            np.multiply(output, shown, after.reshape(-1))
-        else:
-            np.multiply(output, shown, spare)
-            np.dot(w_hr, raw, after)
-        if step in absent:
-            for series in (states, cells):
-                series[step + 1, :, absent[step]:] = series[step, :, absent[step]:]
+    bias, (batch, size) = total_bias(b_ih, b_hh), c.shape
+    weight = _inside(joined_weight(w_ih, bias, w_hh))
+    np.negative(weight[: 3 * size], weight[: 3 * size])          # for 1 / (1 + exp(-x))
+    factors = factors_of(in_order(x, sizes, reverse), bias, h)
+    states, gates = factors[:, -h.shape[1]:], np.empty((len(factors), 5 * size, batch), weight.dtype)
+    gates[0, 4 * size:] = c.T
+    terms = np.empty((len(factors) - 1, 3 * size, batch), weight.dtype)
+    _walk(weight, computed(w_hr), factors, states, gates, terms, dict(ends(sizes, reverse)))
     outputs = as_given(states[1:].transpose(0, 2, 1), sizes, reverse)
-    made = [result.astype(x.dtype, order="C", copy=False) for result in (outputs, states[-1].T, cells[-1].T)]
-    return *made, gates, states, cells, squashed
+    made = [np.array(result, x.dtype, order="C") for result in (outputs, states[-1].T, gates[-1, 4 * size:].T)]
+    return *made, gates, factors, terms
 
 
-def _slopes(gates: Array, cells: Array, squashed: Array, absent: dict[int, int]) -> tuple[Array, Array, Array]:
-    """The derivatives of the gates by what they were made of, of the cell by the state, and by the cell before.
+def _walk(weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array, terms: Array,
+          absent: dict[int, int]) -> None:
+    """Compute the gates, the terms of the cells, the cells and the states, step by step."""
+    width, every, arriving, ready = states.shape[1], gates[:-1, : len(weight)], factors, weight.nbytes > _CACHED_BYTES
+    if ready:
+        np.matmul(weight[:, :-width], factors[:-1, :-width], every)
+        weight, arriving = np.ascontiguousarray(weight[:, -width:]), states
+    multiply, add, exp, tanh, divide, times = np.multiply, np.add, np.exp, np.tanh, np.divide, weight.dot
+    product, raw, one = np.empty_like(every[0]), np.empty_like(gates[0, len(weight):]), np.ones((), weight.dtype)
+    lines, parts, size = in_lines(gates), in_lines(terms), raw.size
+    walk = zip(every, arriving, lines[:, : 3 * size], lines[:, 3 * size: 4 * size], lines[:, size: 3 * size],
+               lines[:, 3 * size:], lines[1:, 4 * size:], lines[:, :size], parts[:, : 2 * size], parts[:, :size],
+               parts[:, size: 2 * size], parts[:, 2 * size:], in_lines(states)[1:])
+    for step, (gate, column, sigmoids, new, scales, scaled, cell, output, both, added, kept, shown,
+               after) in enumerate(walk):
+        if ready:
+            times(column, product)
+            add(gate, product, gate)
+        else:
+            times(column, gate)
+        exp(sigmoids, sigmoids)
+        add(sigmoids, one, sigmoids)
+        divide(one, sigmoids, sigmoids)
+        tanh(new, new)
+        multiply(scales, scaled, both)
+        add(kept, added, cell)
+        tanh(cell, shown)
+        if w_hr is None:
+            multiply(output, shown, after)
+        else:
+            multiply(output, shown, raw.reshape(-1))
+            np.dot(w_hr, raw, after.reshape(states[0].shape))
+        if step in absent:
+            for series in (states, gates[:, len(weight):]):
+                series[step + 1, :, absent[step]:] = series[step, :, absent[step]:]
+
+
+def _slopes(gates: Array, terms: Array, raw: Array, absent: dict[int, int]) -> tuple[Array, Array]:
+    """The derivatives of the gates by what they were made of, and of the cell by the state before its projection.
 
     They are the factors of the gradient of the state for the output gate, and of that of the cell for the other gates.
+    The derivative of the cell by the cell before lies behind those of the gates.
     """
-    output, input, forget, new = gates.transpose(1, 0, 2, 3)
-    slopes = np.empty_like(gates)
-    sigmoids = slopes[:, :3]
-    np.subtract(np.ones((), gates.dtype), gates[:, :3], sigmoids)
-    np.multiply(sigmoids, gates[:, :3], sigmoids)
-    for place, factor in enumerate((squashed, new, cells[:-1])):
-        np.multiply(slopes[:, place], factor, slopes[:, place])
-    np.multiply(input, 1 - new * new, slopes[:, 3])
-    by_state = output * (1 - squashed * squashed)
-    if absent:
-        forget = forget.copy()
+    slopes, by_state, size = np.empty_like(gates[:-1]), np.empty_like(raw), raw.shape[1]
+    gates, sigmoids, new = gates[:-1], slopes[:, : 3 * size], slopes[:, 3 * size: 4 * size]
+    np.subtract(np.ones((), gates.dtype), gates[:, : 3 * size], sigmoids)
+    np.multiply(sigmoids[:, :size], raw, sigmoids[:, :size])
+    np.multiply(sigmoids[:, size:], terms[:, : 2 * size], sigmoids[:, size:])
+    np.multiply(terms[:, :size], gates[:, 3 * size: 4 * size], new)
+    np.subtract(gates[:, size: 2 * size], new, new)
+    np.multiply(terms[:, 2 * size:], raw, by_state)
+    np.subtract(gates[:, :size], by_state, by_state)
+    slopes[:, 4 * size:] = gates[:, 2 * size: 3 * size]
     for step, count in absent.items():
-        slopes[step, :, :, count:] = 0
+        slopes[step, : 4 * size, count:] = 0
+        slopes[step, 4 * size:, count:] = 1
         by_state[step, :, count:] = 0
-        forget[step, :, count:] = 1
-    return slopes, by_state, forget
+    return slopes, by_state
 
 
 def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
-                        h: Array, c: Array, w_hr: Any, gates: Array, states: Array, cells: Array,
-                        squashed: Array, sizes: Any, reverse: Any, wanted: Any) -> tuple[Any, ...]:
+                        h: Array, c: Array, w_hr: Any, gates: Array, factors: Array, terms: Array, sizes: Any,
+                        reverse: Any, wanted: Any) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
     The gradients of results that are None are zero.
     """
-    absent, steps = dict(ends(sizes, reverse)), len(gates)
-    slopes, by_state, forget = _slopes(gates.reshape(steps, 4, -1, gates.shape[2]), cells, squashed, absent)
-    g_h, g_c, arrived = incoming(g_h, states[0]), incoming(g_c, cells[0]), []
+    absent, size, features = dict(ends(sizes, reverse)), c.shape[1], w_ih.shape[1]
+    raw = factors[1:, -size:] if w_hr is None else gates[:-1, :size] * terms[:, 2 * size:]
+    slopes, by_state = _slopes(gates, terms, raw, absent)
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))
-    back = np.ascontiguousarray(_arranged(w_hh, _INSIDE).T)
-    project = None if w_hr is None else np.ascontiguousarray(computed(w_hr).T)
-    flat, spare = slopes.reshape(gates.shape), np.empty(cells[0].size, cells.dtype)
-    raw = g_h if project is None else np.empty_like(g_c)
-    by_h, by_c, by_raw = g_h.reshape(-1), g_c.reshape(-1), raw.reshape(-1)
-    lines = slopes.reshape(steps, 4, -1)
-    walk = zip(range(steps - 1, -1, -1), in_lines(by_state)[::-1], lines[::-1, 0], lines[::-1, 1:],
-               in_lines(forget)[::-1], flat[::-1])
-    for step, squashing, first, others, kept, products in walk:
-        if arriving is not None:
-            np.add(by_h, arriving[step], by_h)
+    g_h, g_c = incoming(g_h, factors[0, -h.shape[1]:]), incoming(g_c, raw[0])
+    arrived = _walk_back(slopes, by_state, arriving, g_h, g_c, _inside(computed(w_hh)), computed(w_hr), absent)
+    matrix, rows, by_x = columns(slopes[:, : 4 * size]), in_order(x, sizes, reverse), None
+    if wanted[0]:
+        by_x = as_given(np.dot(matrix.T, _inside(computed(w_ih))).reshape(rows.shape), sizes, reverse)
+    joined = np.dot(matrix, columns(factors[:-1]).T)
+    by_weights = [_outside(part) for part in (joined[:, :features], joined[:, -h.shape[1]:])]
+    biases = [None if b_ih is None else _outside(joined[:, features]) for _ in range(2)]
+    found = by_x, *by_weights, *biases, g_h.T, g_c.T
+    return found if w_hr is None else (*found, _by_projection(raw, arrived, absent))
+
+
+def _walk_back(slopes: Array, by_state: Array, arriving: Any, g_h: Array, g_c: Array, weight: Array, w_hr: Any,
+               absent: dict[int, int]) -> list[Array]:
+    """Multiply the slopes with the gradients, step by step. `g_h` and `g_c` become those of the first states and cells.
+
+    Returns the gradients of the states at each step, if the states are projected.
+    """
+    back, project, arrived = np.ascontiguousarray(weight.T), None if w_hr is None else np.ascontiguousarray(w_hr.T), []
+    raw, size = g_h if project is None else np.empty_like(g_c), g_c.size
+    by_h, by_c, by_raw, spare = g_h.reshape(-1), g_c.reshape(-1), raw.reshape(-1), np.empty(size, g_c.dtype)
+    multiply, add, times = np.multiply, np.add, back.dot
+    lines, order = in_lines(slopes)[::-1], range(len(slopes) - 1, -1, -1)
+    walk = zip(order, in_lines(by_state)[::-1], lines[:, :size], lines[:, size:].reshape(len(order), 4, size),
+               lines[:, 4 * size:], slopes[::-1, : len(weight)], repeat(None) if arriving is None else arriving[::-1])
+    for step, squashing, first, others, before, products, added in walk:
+        if added is not None:
+            add(by_h, added, by_h)
         if project is not None:
             arrived.append(g_h.copy())
             np.dot(project, g_h, raw)
-        np.multiply(by_raw, squashing, spare)
-        np.add(by_c, spare, by_c)
-        np.multiply(first, by_raw, first)
-        np.multiply(others, by_c, others)
-        np.multiply(by_c, kept, by_c)
+        multiply(by_raw, squashing, spare)
+        add(by_c, spare, by_c)
+        multiply(first, by_raw, first)
+        multiply(others, by_c, others)
+        by_c = before
         passed = g_h[:, absent[step]:].copy() if step in absent else None
-        np.dot(back, products, g_h)
+        times(products, g_h)
         if passed is not None:
             g_h[:, absent[step]:] = passed
-    slopes = _arranged(flat.transpose(1, 0, 2), _OUTSIDE).reshape(len(w_hh), -1)
-    rows = in_order(x, sizes, reverse)
-    by_x = by_input(slopes, w_ih, rows, sizes, reverse) if wanted[0] else None
-    by_bias = None if b_ih is None else slopes.sum(1)
-    found = by_x, *by_rows(slopes, states[:-1], rows), by_bias, by_bias, g_h.T, g_c.T
-    return found if w_hr is None else (*found, _by_projection(gates, squashed, arrived[::-1], absent))
+    g_c.reshape(-1)[:] = by_c
+    return arrived[::-1]
 
 
-def _by_projection(gates: Array, squashed: Array, arrived: list[Array], absent: dict[int, int]) -> Array:
+def _by_projection(raw: Array, arrived: list[Array], absent: dict[int, int]) -> Array:
     """The gradient of the projection, from those of the states at each step."""
-    made = gates.reshape(len(gates), 4, *squashed.shape[1:])[:, 0] * squashed
     for step, count in absent.items():
-        made[step, :, count:] = 0
-    found: Array = np.dot(columns(np.stack(arrived)), columns(made).T)
+        raw[step, :, count:] = 0
+    found: Array = np.dot(columns(np.stack(arrived)), columns(raw).T)
     return found

@@ -45,7 +45,7 @@ def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_
         if step in absent:
             after[:, absent[step]:] = state[:, absent[step]:]
     outputs = as_given(states[1:].transpose(0, 2, 1), sizes, reverse)
-    made = [result.astype(x.dtype, order="C", copy=False) for result in (outputs, states[-1].T)]
+    made = [np.array(result, x.dtype, order="C") for result in (outputs, states[-1].T)]
     return *made, states
 
 

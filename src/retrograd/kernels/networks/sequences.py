@@ -69,6 +69,27 @@ def ends(sizes: Sizes, reverse: bool) -> Iterator[tuple[int, int]]:
                 yield step, count
 
 
+def joined_weight(w_ih: Array, bias: Any, w_hh: Array) -> Array:
+    """One weight for the products of the input, of 1 and of the state: (gates * features, factors)."""
+    return np.concatenate([computed(w_ih), *([] if bias is None else [bias[:, None]]), computed(w_hh)], 1)
+
+
+def factors_of(x: Array, bias: Any, first: Array) -> Array:
+    """What the joined weight is multiplied with at each step: (steps + 1, factors, batch).
+
+    The states follow the first in the course of the computation.
+    """
+    steps, batch, features = x.shape
+    width = first.shape[1]
+    factors = np.empty((steps + 1, features + (bias is not None) + width, batch), x.dtype)
+    factors[:-1, :features] = x.transpose(0, 2, 1)
+    factors[-1, :features] = 0
+    if bias is not None:
+        factors[:, features] = 1
+    factors[0, -width:] = first.T
+    return factors
+
+
 def input_products(x: Array, weight: Array, bias: Any) -> Array:
     """`weight @ x + bias` of all steps, as (steps, features, batch)."""
     products: Array = np.matmul(weight, x.transpose(0, 2, 1))
@@ -115,8 +136,13 @@ def incoming(g: Any, like: Array) -> Array:
 
 
 def columns(x: Array) -> Array:
-    """(steps, features, batch) as the matrix (features, steps * batch)."""
-    return x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+    """(steps, features, batch) as the matrix (features, steps * batch). A line of the batch moves as one element."""
+    steps, features, batch = x.shape
+    if not x.size:
+        return np.empty((features, steps * batch), x.dtype)
+    whole = x.view(np.dtype((np.void, batch * x.itemsize)))[:, :, 0]
+    found: Array = np.ascontiguousarray(whole.T).view(x.dtype)
+    return found
 
 
 def by_rows(slopes: Array, states: Array, rows: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ float16, and by chance in one of some hundred samples of a thousand float32 cate
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ _INT64 = np.iinfo(np.int64)
 _TWO_WORDS = 2**28
 # Up to this length, swapping pairs one by one in a list is the faster way to make a permutation.
 _SHORT = 500
+# Up to so many comparisons, comparing each point with all sums of its row is faster than a search in each row.
+_FEW = 1 << 12
 _MOST_CATEGORIES = 2**24
 
 
@@ -109,7 +112,7 @@ def _words(generator: Twister, count: int, two: bool) -> NDArray[np.uint64] | ND
 
 def _take_remainder(words: NDArray[Any], divisor: int) -> None:
     """words %= divisor, in place. NumPy has vector instructions for integer division, but not for the remainder."""
-    if divisor <= np.iinfo(words.dtype).max:
+    if divisor <= _limits(words.dtype)[1]:
         quotient = words // words.dtype.type(divisor)
         quotient *= words.dtype.type(divisor)
         words -= quotient
@@ -156,13 +159,17 @@ def _spacing(value: int, dtype: np.dtype[Any]) -> int:
     return 1 << max(abs(value).bit_length() - 1 - (bits_of_integers(dtypes.dtype.of[dtype]) - 1), 0)
 
 
+@cache
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The smallest and the largest number of a real dtype."""
+    if dtype.kind == "b":
+        return 0, 1
+    limits: Any = np.iinfo(dtype) if dtype.kind in "iu" else finfo(dtypes.dtype.of[dtype])
+    return limits.min, limits.max
+
+
 def _check_bounds(dtype: np.dtype[Any], first: int, last: int) -> None:
-    smallest: float = 0
-    largest: float = 1
-    if dtype.kind in "iu":
-        smallest, largest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    elif letter(dtype) == "f":
-        smallest, largest = finfo(dtypes.dtype.of[dtype]).min, finfo(dtypes.dtype.of[dtype]).max
+    smallest, largest = _limits(dtype)
     for name, bound in (("from", first), ("to - 1", last)):
         if not smallest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {dtypes.C_NAMES[dtype.name]}")
@@ -254,10 +261,12 @@ def _check_multinomial(probabilities: Array, count: int, replacement: bool) -> N
 
 def _chosen_with_replacement(generator: Twister, rows: Array, count: int) -> Indices:
     wide = np.promote_types(rows.dtype, np.float32)
-    cumulative = np.cumsum(rows, axis=1, dtype=wide)
+    cumulative = rows.cumsum(axis=1, dtype=wide)
     cumulative /= cumulative[:, -1:].copy()
     cumulative[:, -1] = 1
     points = unit64(generator, len(rows) * count).reshape(-1, count)
+    if rows.size * count <= _FEW:
+        return np.asarray(np.add.reduce(cumulative[:, None] < points[:, :, None], axis=2, dtype=np.int64))
     return np.stack([np.searchsorted(row, point) for row, point in zip(cumulative, points)])
 
 

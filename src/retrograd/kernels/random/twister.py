@@ -11,6 +11,7 @@ slice, and the position in the block is the ``next`` that PyTorch writes into it
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Any, Self
 
@@ -22,7 +23,8 @@ DEFAULT_SEED = 67280421310721
 _BLOCK = 624
 # Large draws are made this many blocks at a time: NumPy returns each word as 64 bits, and these blocks fit a cache.
 _FETCH = 13 * _BLOCK
-_WORD = np.uint64(32)
+# The place of the high half of a number of 64 bits in memory.
+_HIGH = int(sys.byteorder == "little")
 
 # CPUGeneratorImplState, as the C compiler lays it out. PyTorch no longer uses normal_x and normal_rho, but keeps their
 # places. The words of the twister are stored as 64 bits each.
@@ -87,10 +89,10 @@ class Twister:
         numbers = np.empty(count, np.uint64)
         with self.lock:
             for start in range(0, count, _FETCH):
-                part = numbers[start : start + _FETCH]
-                pairs = self.random32(2 * part.size).reshape(-1, 2)
-                np.left_shift(pairs[:, 0], _WORD, out=part, dtype=np.uint64)
-                part |= pairs[:, 1]
+                part = numbers[start : start + _FETCH].view(np.uint32)
+                words = self.random32(part.size)
+                part[_HIGH::2] = words[::2]
+                part[1 - _HIGH :: 2] = words[1::2]
         return numbers
 
     def get_state(self) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""The sparse kinds of array: coordinates (COO), and compressed rows or columns (CSR, CSC).
+"""The sparse kinds of array: coordinates (COO), compressed rows or columns (CSR, CSC), and those of blocks (BSR, BSC).
 
 A sparse array holds NumPy arrays. It has what the layers above ask of any array: a shape, a dtype, flags. A call of a
 NumPy function or of an operator with a sparse array goes to the kernel that `kernels` of its class holds under that
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
 from ..kinds import OtherArray
+from ..networks.rounds import Rounds
 
 Array = np.ndarray[Any, Any]
 
@@ -119,15 +120,18 @@ class Coo(SparseLike):
 
     `indices` has a row for each sparse dimension and a column for each stored element. `values` has the stored elements
     along its first dimension; its other dimensions are the dense dimensions. The indices of a `coalesced` array are in
-    order, and none occurs twice. Elements with the same index add up.
+    order, and none occurs twice. Elements with the same index add up. `rounds` holds the rounds of the last products.
+    Arrays with the same indices share this list.
     """
 
-    __slots__ = ("coalesced", "indices", "shape", "values")
+    __slots__ = ("coalesced", "indices", "rounds", "shape", "values")
     kernels: ClassVar[dict[Any, Callable[..., Any]]] = {}
     backend = "SparseCPU"
 
-    def __init__(self, indices: Array, values: Array, shape: tuple[int, ...], coalesced: bool = False) -> None:
+    def __init__(self, indices: Array, values: Array, shape: tuple[int, ...], coalesced: bool = False,
+                 rounds: list[Rounds] | None = None) -> None:
         self.indices, self.values, self.shape, self.coalesced = indices, values, shape, coalesced or values.shape[0] < 2
+        self.rounds = [] if rounds is None else rounds
 
     @property
     def nnz(self) -> int:
@@ -136,16 +140,17 @@ class Coo(SparseLike):
 
     def with_values(self, values: Array) -> Coo:
         """An array with the same indices and other values."""
-        return Coo(self.indices, values, (*self.shape[:self.indices.shape[0]], *values.shape[1:]), self.coalesced)
+        shape = (*self.shape[:self.indices.shape[0]], *values.shape[1:])
+        return Coo(self.indices, values, shape, self.coalesced, self.rounds)
 
     def take(self, other: Coo) -> None:
         """Become what another array is, as a write in place does."""
-        self.indices, self.values, self.shape, self.coalesced = (
-            other.indices, other.values, other.shape, other.coalesced)
+        self.indices, self.values, self.shape, self.coalesced, self.rounds = (
+            other.indices, other.values, other.shape, other.coalesced, other.rounds)
 
     def kept(self) -> Coo:
         """An array with the same indices and values."""
-        return Coo(self.indices, self.values, self.shape, self.coalesced)
+        return Coo(self.indices, self.values, self.shape, self.coalesced, self.rounds)
 
     def added(self, other: Any) -> Any:
         """The array itself with a sparse array added, or the dense sum with a dense one."""
@@ -156,35 +161,52 @@ class Compressed(SparseLike):
     """A sparse matrix with compressed rows (CSR), or columns (CSC).
 
     `plain` holds the index of each stored element in its row, for CSR. Row i has the elements from `compressed[i]` to
-    `compressed[i + 1]`. With leading dimensions, all arrays are stacks.
+    `compressed[i + 1]`. With leading dimensions, all arrays are stacks. `rounds` is as in `Coo`.
     """
 
-    __slots__ = ("by_rows", "compressed", "plain", "shape", "values")
+    __slots__ = ("by_rows", "compressed", "plain", "rounds", "shape", "values")
     kernels: ClassVar[dict[Any, Callable[..., Any]]] = {}
     backend = "SparseCsrCPU"
 
     def __init__(self, compressed: Array, plain: Array, values: Array, shape: tuple[int, ...],
-                 by_rows: bool = True) -> None:
+                 by_rows: bool = True, rounds: list[Rounds] | None = None) -> None:
         self.compressed, self.plain, self.values, self.shape, self.by_rows = compressed, plain, values, shape, by_rows
+        self.rounds = [] if rounds is None else rounds
 
     @property
     def nnz(self) -> int:
         """The number of stored elements, of one matrix of a stack."""
         return int(self.plain.shape[-1])
 
-    def with_values(self, values: Array) -> Compressed:
+    def with_values(self, values: Array) -> Self:
         """An array with the same indices and other values."""
-        return Compressed(self.compressed, self.plain, values, self.shape, self.by_rows)
+        return type(self)(self.compressed, self.plain, values, self.shape, self.by_rows, self.rounds)
 
     def take(self, other: Compressed) -> None:
         """Become what another array is, as a write in place does."""
-        self.compressed, self.plain, self.values, self.shape, self.by_rows = (
-            other.compressed, other.plain, other.values, other.shape, other.by_rows)
+        self.compressed, self.plain, self.values, self.shape, self.by_rows, self.rounds = (
+            other.compressed, other.plain, other.values, other.shape, other.by_rows, other.rounds)
 
-    def kept(self) -> Compressed:
+    def kept(self) -> Self:
         """An array with the same indices and values."""
-        return Compressed(self.compressed, self.plain, self.values, self.shape, self.by_rows)
+        return self.with_values(self.values)
 
     def added(self, other: Any) -> Any:
         """The sum with another array."""
         return self.kernels[np.add](self, other)
+
+
+class Blocks(Compressed):
+    """A sparse matrix of blocks, with compressed rows of blocks (BSR), or columns (BSC).
+
+    The indices count blocks, and `values` has the shape (blocks, rows of a block, columns of a block).
+    """
+
+    __slots__ = ()
+    kernels: ClassVar[dict[Any, Callable[..., Any]]] = {}
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """The sizes of a block."""
+        rows, columns = self.values.shape[-2:]
+        return int(rows), int(columns)

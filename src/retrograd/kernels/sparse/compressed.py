@@ -21,7 +21,7 @@ def to_coo(x: Compressed) -> Coo:
     lengths = np.diff(x.compressed)
     outer = np.repeat(np.arange(lengths.size), lengths)
     indices = np.stack([outer, x.plain] if x.by_rows else [x.plain, outer]).astype(np.int64)
-    return Coo(indices, x.values, x.shape, x.by_rows)
+    return Coo(indices, x.values, x.shape, x.by_rows, x.rounds)
 
 
 def _stack_to_coo(a: Compressed) -> Coo:
@@ -52,7 +52,8 @@ def to_dense(a: Compressed) -> Array:
 
 def t(a: Compressed) -> Compressed:
     """The transposed matrix: compressed rows become compressed columns."""
-    return Compressed(a.compressed, a.plain, a.values, (*a.shape[:-2], a.shape[-1], a.shape[-2]), not a.by_rows)
+    shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])
+    return Compressed(a.compressed, a.plain, a.values, shape, not a.by_rows, a.rounds)
 
 
 def _coordinates(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..networks.adding_rows import add_rows
+from ..networks.rounds import Rounds
 from .arrays import Array, Coo
 from .coordinates import coalesce, masked_once
 from .structure import ranges
@@ -22,6 +23,8 @@ def check_sizes(a: Any, b: Any) -> None:
 
 # A row with more stored elements than this is not added element by element.
 _ROUNDS = 4096
+# This many elements of a product are held at once, unless a single round has more.
+_BLOCK = 1 << 17
 
 
 def sparse_times_dense(a: Coo, b: Array, start: Array | None = None) -> Array:
@@ -32,34 +35,49 @@ def sparse_times_dense(a: Coo, b: Array, start: Array | None = None) -> Array:
     """
     rows, columns = a.indices
     matrix = b[:, None] if b.ndim == 1 else b
+    shape = a.shape[0], matrix.shape[1]
     if start is None:
-        out = np.zeros((a.shape[0], matrix.shape[1]), np.result_type(a.dtype, b.dtype))
+        out = np.zeros(shape, np.result_type(a.dtype, b.dtype))
     else:
-        out = np.array(np.broadcast_to(start, (a.shape[0], matrix.shape[1])), order="C")
-    counts = np.bincount(rows, minlength=a.shape[0])
+        out = np.array(np.broadcast_to(start, shape), order="C")
     if out.size and a.nnz:
-        if out.dtype == np.float32 and a.nnz and int(counts.max()) <= _ROUNDS:
-            _add_fused(out, rows, a.values, matrix, columns, counts)
+        rounds = _rounds(a) if out.dtype == np.float32 else None
+        if rounds is not None:
+            out = _add_fused(out, rounds, a.values, matrix, columns)
         else:
             add_rows(out, rows, a.values[:, None] * matrix.take(columns, 0))
     return out[:, 0] if b.ndim == 1 else out
 
 
-def _add_fused(out: Array, rows: Array, values: Array, matrix: Array, columns: Array, counts: Array) -> None:
-    """Add in rounds: first the first element of each row, then the second elements, and so on.
+def _rounds(a: Coo) -> Rounds | None:
+    """The rounds of a product with this matrix, or None if they are too many. The matrix keeps them."""
+    rows, height = a.indices[0], a.shape[0]
+    for rounds in a.rounds:
+        if rounds.fit(rows, height):
+            return rounds
+    counts = np.bincount(rows, minlength=height)
+    if int(counts.max()) > _ROUNDS:
+        return None
+    rounds = Rounds(rows, counts)
+    a.rounds[:] = [rounds, *a.rounds[:1]]
+    return rounds
 
-    The product of two float32 numbers is exact in float64, so that only the sum is rounded.
-    """
-    order, by_count = np.argsort(rows, kind="stable"), np.argsort(-counts, kind="stable")
-    starts, falling = (np.cumsum(counts) - counts)[by_count], -counts[by_count]
-    sums = out.take(by_count, 0)
-    for k, reached in enumerate(np.searchsorted(falling, -np.arange(-int(falling[0])), side="left").tolist()):
-        at = order.take(starts[:reached] + k)
-        part = matrix.take(columns.take(at), 0).astype(np.float64)
-        part *= values.take(at)[:, None]
-        part += sums[:reached]
-        sums[:reached] = part
-    out[by_count] = sums
+
+def _add_fused(out: Array, rounds: Rounds, values: Array, matrix: Array, columns: Array) -> Array:
+    """`out` with the products added. A product of float32 numbers is exact in float64, so only sums are rounded."""
+    columns, values = columns.take(rounds.order), values.take(rounds.order)[:, None]
+    matrix, height = matrix.astype(np.float64), max(_BLOCK // matrix.shape[1], 1)
+    sums = out.take(rounds.by_count, 0)
+    held = begin = 0
+    for first, last in rounds.bounds:
+        if last > held:
+            begin, held = first, max(first + height, last)
+            products = matrix.take(columns[begin:held], 0)
+            products *= values[begin:held]
+        part, reached = products[first - begin:last - begin], sums[:last - first]
+        part += reached
+        reached[...] = part
+    return sums.take(rounds.sorted_place, 0)
 
 
 def sparse_times_sparse(a: Coo, b: Coo) -> Coo:
@@ -85,7 +103,7 @@ def mm(a: Any, b: Any) -> Any:
         check_sizes(a, b)
         return sparse_times_dense(a, b)
     check_sizes(a, b)
-    turned = Coo(b.indices[::-1], b.values, b.shape[::-1])
+    turned = Coo(b.indices[::-1], b.values, b.shape[::-1], rounds=b.rounds)
     return np.ascontiguousarray(sparse_times_dense(turned, a.T).T)
 
 

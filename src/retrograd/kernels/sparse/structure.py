@@ -19,7 +19,8 @@ def permute(a: Coo, dims: tuple[int, ...]) -> Coo:
                            f"{sparse_dim} sparse dimensions, and the order is {list(dims)}. Call it on x.to_dense().")
     order = [0, *(dim - sparse_dim + 1 for dim in dims[sparse_dim:])]
     keeps = a.coalesced and dims[:sparse_dim] == (*range(sparse_dim),)
-    return Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple(a.shape[dim] for dim in dims), keeps)
+    return Coo(a.indices[[*dims[:sparse_dim]]], a.values.transpose(order), tuple([a.shape[dim] for dim in dims]), keeps,
+               a.rounds)
 
 
 def transpose(a: Coo, dim0: int, dim1: int) -> Coo:

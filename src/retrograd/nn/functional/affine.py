@@ -19,7 +19,7 @@ from ...tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 
-_t, _mm = recorded(shape_ops.t), recorded(matrix_ops.mm)
+_t, _view, _mm = recorded(shape_ops.t), recorded(shape_ops.view), recorded(matrix_ops.mm)
 # addmm(bias, input, t(weight)), the way of most layers.
 _layer = after_view(matrix_ops.addmm, shape_ops.t, 1, 1)
 
@@ -44,13 +44,16 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     except AttributeError:
         check_tensors("linear", input=input, weight=weight, bias=bias)
         raise
-    if x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[1] and x.dtype is w.dtype:
-        if bias is None and x.dtype.kind != "b":
-            return _mm(input, _t(weight))
-        if b is not None and b.dtype is x.dtype and b.shape == w.shape[:1]:
-            if x.dtype.kind in "cb":
-                return accumulating.addmm(bias, input, _t(weight))
-            return _layer(bias, input, weight)
+    if x.ndim and w.ndim == 2 and x.shape[-1] == w.shape[1] and x.dtype is w.dtype:
+        if bias is None:
+            if x.ndim == 2 and x.dtype.kind != "b":
+                return _mm(input, _t(weight))
+        elif b is not None and b.dtype is x.dtype and b.shape == w.shape[:1] and x.dtype.kind not in "cb":
+            if x.ndim == 2:
+                return _layer(bias, input, weight)
+            if in_rows(x):
+                rows = _view(input, (math.prod(x.shape[:-1]), x.shape[-1]))
+                return _view(_layer(bias, rows, weight), (*x.shape[:-1], w.shape[0]))
     return _unusual(input, weight, bias)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...dtypes import dtype, float16, float32, int32
+from ...dtypes import bfloat16, dtype, float16, float32, int32
 from ...tensors.functions.linalg.matrix import bmm
 from ...tensors.functions.shapes.joining import cat, stack
 from ...tensors.tensor import Tensor
@@ -32,7 +32,7 @@ class SwizzleType(IntEnum):
 
 def _check(mat_a: Tensor, mat_b: Tensor, offs: Tensor | None) -> None:
     for name, mat in (("mat_a", mat_a), ("mat_b", mat_b)):
-        if mat.dtype not in (float32, float16):
+        if mat.dtype not in (float32, bfloat16, float16):
             raise RuntimeError(f"Expected {name} to be Float32, BFloat16 or Float16 matrix, got {mat.dtype}")
         if mat.dim() not in (2, 3):
             raise RuntimeError(f"{name} has to be 2 or 3d")

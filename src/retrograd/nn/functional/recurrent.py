@@ -81,23 +81,24 @@ def _network(call: _Padded | _Packed, hidden: Sequence[Any]) -> _Network:
         sizes = _sizes(call.batch_sizes, call.data)
         input = call.data if sum(sizes) == len(call.data) else call.data[:sum(sizes)]
     else:
-        input, dims = call.input, call.input.ndim
+        input, dims = call.input, call.input._array.ndim
         if dims < 3:
             kept = dims - (len(hidden) == 1)
             raise IndexError(f"Dimension out of range (expected to be in range of [{-kept}, {kept - 1}], but got "
                              f"{3 - len(hidden) % 2 - 1}). The input has {dims} dimensions, not 3.")
         input = input.transpose(0, 1) if call.batch_first else input
-        if not input.shape[0]:
+        if not input._array.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-    if any([part.ndim < 3 for part in hidden]):
+    shapes = [part._array.shape for part in hidden]
+    if any([len(shape) < 3 for shape in shapes]):
         raise IndexError("Dimension out of range (expected to be in range of [-2, 1], but got 2). The states have 3 "
                          "dimensions: layers * directions, batch, features.")
-    projected = len(hidden) == 2 and hidden[0].shape[-1] != hidden[1].shape[-1]
+    projected = len(shapes) == 2 and shapes[0][-1] != shapes[1][-1]
     count, found = 2 + 2 * bool(call.has_biases) + projected, len(call.params)
     if found % count or found < count * layers * directions:
         raise RuntimeError(f"got an incorrect number of RNN parameters: {found}, where each layer and direction has "
                            f"{count}")
-    if any([len(part) != layers * directions for part in hidden]):
+    if any([shape[0] != layers * directions for shape in shapes]):
         raise RuntimeError("Expected more hidden states in stacked_rnn: one for each layer and direction, "
                            f"{layers * directions} in all")
     groups = [_parameters(call.params[i * count: (i + 1) * count], call.has_biases, projected)
@@ -134,34 +135,37 @@ def _sizes(batch_sizes: Any, data: Any) -> tuple[int, ...]:
 def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> None:
     """Raise RuntimeError unless the input, the states and the parameters of a layer fit together."""
     w_ih, w_hh, *others, w_hr = weights
-    for a, b in ((x, w_ih), (states[0], w_hh)):
-        if a._array.dtype is not b._array.dtype and a._array.dtype != b._array.dtype:
+    array = x._array
+    for a, b in ((array, w_ih._array), (states[0]._array, w_hh._array)):
+        if a.dtype is not b.dtype and a.dtype != b.dtype:
             raise _mixed(a, b)
-        if a.shape[-1] != b.shape[1]:
-            rows = a._array.size // max(a.shape[-1], 1)
-            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{a.shape[-1]} and "
+        width = a.shape[-1]
+        if width != b.shape[1]:
+            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.size // max(width, 1)}x{width} and "
                                f"{b.shape[1]}x{b.shape[0]})")
-    batch = x.shape[1] if sizes is None else sizes[0]
+    batch = array.shape[1] if sizes is None else sizes[0]
     for state in states:
-        if state.shape[0] == 1 != batch:
+        size = state._array.shape[0]
+        if size == 1 != batch:
             raise RuntimeError(f"output with shape {[*state.shape]} doesn't match the broadcast shape "
                                f"{[batch, state.shape[1]]}")
-        if state.shape[0] != batch:
-            raise RuntimeError(f"The size of tensor a ({state.shape[0]}) must match the size of tensor b ({batch}) at "
+        if size != batch:
+            raise RuntimeError(f"The size of tensor a ({size}) must match the size of tensor b ({batch}) at "
                                "non-singleton dimension 0: the states of a batch that is not the input's")
-    gates = len(w_ih)
+    gates = w_ih._array.shape[0]
     for other in (w_hh, *others):
-        if other is not None and len(other) != gates:
+        if other is not None and other._array.shape[0] != gates:
             raise RuntimeError(f"The expanded size of the tensor ({len(other)}) must match the existing size ({gates}) "
                                f"at non-singleton dimension 1.  Target sizes: [{batch}, {len(other)}].  Tensor sizes: "
                                f"[{gates}]")
     for other in (*others, *states[1:], w_hr):
-        if other is not None and other._array.dtype != x._array.dtype:
-            raise _mixed(x, other)
+        if other is not None and other._array.dtype is not array.dtype and other._array.dtype != array.dtype:
+            raise _mixed(array, other._array)
 
 
 def _mixed(a: Any, b: Any) -> RuntimeError:
-    return RuntimeError(f"mat1 and mat2 must have the same dtype, but got {a.dtype.legacy} and {b.dtype.legacy}")
+    names = [torch_dtype.of[array.dtype].legacy for array in (a, b)]
+    return RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}")
 
 
 def _run(network: _Network, layer: Callable[..., Any]) -> tuple[Any, ...]:

@@ -49,8 +49,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         limits = list(cutoffs)
         if not limits:
             raise ValueError("cutoffs should be a sequence of length larger than 0")
-        if limits != sorted(set(limits)) or min(limits) <= 0 or max(limits) > n_classes - 1 or any(
-                [int(c) != c for c in limits]):
+        if limits != sorted(limits) or min(limits) <= 0 or max(limits) > n_classes - 1 or any(
+                [int(c) != c for c in limits]) or len(set(limits)) != len(limits):
             raise ValueError("cutoffs should be a sequence of unique, positive integers sorted in an increasing order, "
                              "where each value is between 1 and n_classes-1")
         self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*limits, n_classes]

@@ -250,7 +250,7 @@ class LSTM(RNNBase):
 
     def _first(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
         return (super()._first(input, batch_sizes),
-                zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype, device=input.device))
+                zeros(*self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype, device=input.device))
 
     def _check_packed(self, data: Tensor, hx: Any, batch_sizes: Tensor) -> None:
         """Leave the checks to the function, as PyTorch does."""

@@ -80,7 +80,7 @@ class Recurrent(Module):
 
     def _outer_sizes(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int]:
         """The number of states of each sequence, and the number of sequences."""
-        batch = input.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes[0])
+        batch = input._array.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes[0])
         return self.num_layers * (2 if self.bidirectional else 1), batch
 
     def check_hidden_size(self, hx: Tensor, expected_hidden_size: tuple[int, int, int],
@@ -110,7 +110,7 @@ class Recurrent(Module):
 
     def _first(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
         """States of zeros."""
-        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
+        return zeros(*self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _forward(self, input: Any, hx: Any) -> Any:
         """The outputs and the last states for padded or packed sequences, or for one sequence without a batch."""

@@ -20,7 +20,8 @@ scattered: Op = linear("max_pool_backward", kernels.scattered, tensors=2,
 
 def _maxima(name: str, kernel: Callable[..., Any], rule: Callable[..., Any], tensors: int = 1) -> Op:
     node = "".join([part.title() for part in name.split("_")]) + "Backward0"
-    return operator(name, kernel, node=node, tensors=tensors, outputs="values indices", differentiable="values", x=rule)
+    return operator(name, kernel, node=node, tensors=tensors, outputs="values indices", differentiable="values",
+                    layout="kept", x=rule)
 
 
 def _to_maxima(g: Any, indices: Any, x_shape: Any, kernel: Any, stride: Any, dilation: Any) -> Any:
@@ -51,13 +52,14 @@ def _from_mean(g: Any, x_shape: Any, kernel: Any, stride: Any, padding: Any, cei
 
 
 avg_pool2d, avg_pool3d = [
-    linear(f"avg_pool{d}d", kernels.avg_pool, node=f"AvgPool{d}DBackward0", x=_from_mean) for d in (2, 3)]
+    linear(f"avg_pool{d}d", kernels.avg_pool, node=f"AvgPool{d}DBackward0", layout="kept", x=_from_mean)
+    for d in (2, 3)]
 avg_pool_backward: Op = linear(
     "avg_pool_backward", kernels.avg_pool_backward,
     g=lambda g, kernel, stride, padding, ceil_mode, count_include_pad, divisor: avg_pool2d(
         g, kernel, stride, padding, ceil_mode, count_include_pad, divisor))
 adaptive_avg_pool2d, adaptive_avg_pool3d = [
-    linear(f"adaptive_avg_pool{d}d", adaptive.adaptive_avg_pool, node=f"AdaptiveAvgPool{d}DBackward0",
+    linear(f"adaptive_avg_pool{d}d", adaptive.adaptive_avg_pool, node=f"AdaptiveAvgPool{d}DBackward0", layout="kept",
            x=lambda g, x_shape, to: adaptive_avg_pool_backward(g, x_shape[-len(to):], len(to))) for d in (2, 3)]
 adaptive_avg_pool_backward: Op = linear(
     "adaptive_avg_pool_backward", adaptive.adaptive_avg_pool_backward,

@@ -52,17 +52,21 @@ triangular_solve = operator("triangular_solve", kernels.triangular_solve, layout
                             outputs="solution copy", unfilled=True, b=_legacy_b, a=_legacy_a)
 
 
-def _by_factor(by_product: Any, factor: Any, upper: Any) -> Any:
-    """The gradient for a Cholesky factor, given the gradient for the product of the factor and its adjoint."""
-    both = by_product + adjoint(by_product)
-    return upper_part(np.matmul(factor, both)) if upper else lower_part(np.matmul(both, factor))
+def _by_factor(product: Any, factor: Any, upper: Any) -> Any:
+    """The gradient for a Cholesky factor, given the negative gradient for the product of the factor and its adjoint.
+
+    The kernels read one triangle. The gradient fills both triangles, as if the kernels read the whole factor.
+    """
+    both = product + adjoint(product)
+    return -(np.matmul(factor, both) if upper else np.matmul(both, factor))
 
 
 cholesky_solve: Op = operator(
     "cholesky_solve", solving.cholesky_solve, layout="columns", tensors=2, complex="adjoint",
     b=lambda g, factor, upper: cholesky_solve(g, factor, upper),
     factor=lambda g, factor, out, upper: _by_factor(
-        -np.matmul(cholesky_solve(g, factor, upper), adjoint(out)), factor, upper))
+        np.matmul(cholesky_solve(g, factor, upper), adjoint(out)), factor, upper))
+
 cholesky_inverse = operator("cholesky_inverse", solving.cholesky_inverse, layout="columns", complex="adjoint",
                             factor=lambda g, factor, out, upper: _by_factor(
-                                -np.matmul(np.matmul(out, g), out), factor, upper))
+                                np.matmul(np.matmul(out, g), out), factor, upper))

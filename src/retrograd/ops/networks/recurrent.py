@@ -217,7 +217,7 @@ def _lstm_steps(order: Any, masks: Any, products: Any, w_hh: Any, b_hh: Any, h: 
 
 
 def _lstm_gradients(g_out: Any, g_h: Any, g_c: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any,
-                    w_hr: Any, gates: Any, states: Any, cells: Any, squashed: Any, sizes: Any, reverse: Any,
+                    w_hr: Any, gates: Any, factors: Any, terms: Any, sizes: Any, reverse: Any,
                     wanted: Any) -> tuple[Any, ...]:
     x, order, masks = _start(x, sizes, reverse)
     steps = _lstm_steps(order, masks, _products(x, w_ih, b_ih), w_hh, b_hh, h, c, w_hr)
@@ -243,23 +243,23 @@ def _lstm_gradients(g_out: Any, g_h: Any, g_c: Any, x: Any, w_ih: Any, w_hh: Any
 
 
 def _lstm(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any, gates: Any,
-          states: Any, cells: Any, squashed: Any, sizes: Any, reverse: Any) -> Any:
-    saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, None, gates, states, cells, squashed)
+          factors: Any, terms: Any, sizes: Any, reverse: Any) -> Any:
+    saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, None, gates, factors, terms)
     return lstm_layer_backward(*g[:3], *saved, sizes, reverse, wanted)
 
 
 def _projected_lstm(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, c: Any, w_hr: Any,
-                    gates: Any, states: Any, cells: Any, squashed: Any, sizes: Any, reverse: Any) -> Any:
-    saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, w_hr, gates, states, cells, squashed)
+                    gates: Any, factors: Any, terms: Any, sizes: Any, reverse: Any) -> Any:
+    saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, c, w_hr, gates, factors, terms)
     return lstm_layer_backward(*g[:3], *saved, sizes, reverse, wanted)
 
 
-lstm_layer_backward = composed("lstm_layer_backward", lstm_kernels.lstm_layer_backward, _lstm_gradients, tensors=15)
+lstm_layer_backward = composed("lstm_layer_backward", lstm_kernels.lstm_layer_backward, _lstm_gradients, tensors=14)
 # PyTorch has a node for a whole sequence only here.
 lstm_layer = operator("lstm_layer", lstm_kernels.lstm_layer, tensors=7, node="MkldnnRnnLayerBackward0",
-                      outputs="out last last_cell gates states cells squashed", differentiable="out last last_cell",
+                      outputs="out last last_cell gates factors terms", differentiable="out last last_cell",
                       unfilled=True, joint=_lstm)
 projected_lstm_layer = operator(
     "projected_lstm_layer", lstm_kernels.projected_lstm_layer, tensors=8, node="MkldnnRnnLayerBackward0",
-    outputs="out last last_cell gates states cells squashed", differentiable="out last last_cell", unfilled=True,
+    outputs="out last last_cell gates factors terms", differentiable="out last last_cell", unfilled=True,
     joint=_projected_lstm)

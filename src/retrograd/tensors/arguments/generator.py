@@ -130,3 +130,11 @@ _NAMES = ("fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "s
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, _NAMES, shown="torch.random")
+
+
+def thread_safe_generator() -> Generator | None:
+    """The generator of a worker that is a thread: None, because the workers of a DataLoader are processes.
+
+    None stands for the usual generator in a call, such as `torch.rand(2, generator=None)`.
+    """
+    return None

@@ -6,6 +6,7 @@ Usual values pass with a comparison or two. Wrong values get PyTorch's message.
 from __future__ import annotations
 
 import math
+from functools import cache
 from operator import index
 from typing import Any
 
@@ -26,7 +27,7 @@ from ...dtypes import (
 )
 from ...errors import called
 from ...kernels.layout import in_rows, row_by_row, steps
-from ...limits import finfo
+from ...limits import largest_float
 from ...modes import local
 from ...ops.creation import fresh
 from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
@@ -69,13 +70,24 @@ class memory_format(_Named):
     __slots__ = ()
 
 
+class qscheme(_Named):
+    """How a quantised tensor keeps its scales: one for the tensor, or one for each channel. No tensor is quantised."""
+
+    __module__ = "retrograd"
+    __slots__ = ()
+
+
 strided = layout("strided")
+jagged = layout("jagged")
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = map(
     layout, ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"))
-contiguous_format = memory_format("contiguous_format")
+contiguous_format = legacy_contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
+per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetric, per_channel_affine_float_qparams = (
+    map(qscheme, ("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
+                  "per_channel_affine_float_qparams")))
 _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 
@@ -140,7 +152,7 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
     shape = []
     for i, n in enumerate(sizes):
         try:
-            if isinstance(n, (bool, np.bool_)):
+            if not i and isinstance(n, (bool, np.bool_)):     # PyTorch looks closely only at the first element
                 raise TypeError
             shape.append(index(n))
         except TypeError:
@@ -237,12 +249,17 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
         return value.imag == 0 and fits(value.real, dtype)
     if kind == "f":
         return not isinstance(value, float) or not math.isfinite(value) or (
-            abs(value) <= finfo(torch_dtype.of[dtype]).max)
+            abs(value) <= largest_float(torch_dtype.of[dtype]))
     if isinstance(value, float) and not math.isfinite(value):
         return False
+    least, most = _range_of_integers(dtype)
+    return bool((least if kind == "i" or isinstance(value, float) else -most) <= value <= most)
+
+
+@cache
+def _range_of_integers(dtype: np.dtype[Any]) -> tuple[int, int]:
     limits = np.iinfo(dtype)
-    low = int(limits.min) if kind == "i" or isinstance(value, float) else -int(limits.max)
-    return bool(low <= value <= int(limits.max))
+    return int(limits.min), int(limits.max)
 
 
 def filling(value: Any, dtype: np.dtype[Any]) -> Any:

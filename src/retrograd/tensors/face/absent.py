@@ -27,10 +27,7 @@ class Absent:
 
 
 _NAMES = [
-    "dequantize", "grad_dtype", "hash_tensor", "index", "int_repr", "ipu",
-    "mtia", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
-    "qscheme", "record_stream", "reinforce", "resize", "resize_as", "slice_inverse", "to_mkldnn",
-    "to_padded_tensor", "to_sparse_bsc", "to_sparse_bsr", "volatile", "xpu",
+    "index", "slice_inverse", "to_mkldnn",
 ]
 
 

@@ -76,6 +76,8 @@ def positional(args: tuple[Any, ...], dtype: Any, device: Any, *flags: bool) -> 
 def _shorthand(target: torch_dtype, name: str) -> Callable[..., Any]:
     @public(name=name, doc=f"The tensor as {target!r}; the tensor itself if it has that type.")
     def convert(self: TensorBase, memory_format: Any = None) -> TensorBase:
+        if self._array.dtype is target.dtype and memory_format is None:
+            return self
         return to(self, target, memory_format=memory_format)
 
     return convert
@@ -111,6 +113,21 @@ def cuda(self: TensorBase, device: Any = None, non_blocking: bool = False, memor
     """Raises AssertionError, like PyTorch without CUDA."""
     checked("cuda" if device is None else device)
     return self
+
+
+def _refusing(kind: str, doc: str) -> Any:
+    @public(method=True, name=kind, doc=doc)
+    def method(self: TensorBase, device: Any = None, non_blocking: bool = False,
+               memory_format: Any = None) -> TensorBase:
+        checked(kind if device is None else device)
+        return self
+
+    return method
+
+
+ipu = _refusing("ipu", "Raises RuntimeError, like PyTorch without Graphcore's devices.")
+xpu = _refusing("xpu", "Raises AssertionError, like PyTorch without Intel's GPUs.")
+mtia = _refusing("mtia", "Raises AssertionError, like PyTorch without Meta's accelerators.")
 
 
 def is_tensor(obj: Any) -> bool:
@@ -171,7 +188,9 @@ def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
 @public("can_cast(dtype from_, dtype to) -> bool", strict=True)
 def can_cast(from_: torch_dtype, to: torch_dtype) -> bool:
     """Whether an in-place operation may write `from_` to `to`: the category of `from_` must not be higher."""
-    return dtypes.category(element_type("can_cast", from_)) <= dtypes.category(element_type("can_cast", to))
+    lower, higher = (kind.category if isinstance(kind, torch_dtype) else dtypes.category(element_type("can_cast", kind))
+                     for kind in (from_, to))
+    return lower <= higher
 
 
 def _true(self: TensorBase) -> bool:
@@ -236,6 +255,11 @@ def _none(self: TensorBase) -> None:
     """None: tensors have no names."""
 
 
+def _identity(self: TensorBase) -> int:
+    """A number of this tensor alone, while the tensor exists."""
+    return id(self)
+
+
 @public(method=True)
 def is_pinned(self: TensorBase, device: Any = None) -> bool:
     """Whether its memory is pinned for a GPU: False."""
@@ -265,4 +289,4 @@ methods(
     is_cpu=public_property(_true), is_cuda=_no, is_mps=_no, is_meta=_no, is_sparse=_no, is_quantized=_no, is_nested=_no,
     is_sparse_csr=_no, is_mkldnn=_no, is_vulkan=_no, is_ipu=_no, is_maia=_no, is_mtia=_no, is_xla=_no, is_xpu=_no,
     name=public_property(_none), layout=public_property(_layout), itemsize=public_property(_itemsize),
-    nbytes=public_property(_nbytes), const_data_ptr=data_ptr)
+    nbytes=public_property(_nbytes), const_data_ptr=data_ptr, _cdata=public_property(_identity))

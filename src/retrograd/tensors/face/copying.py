@@ -7,6 +7,7 @@ the methods of the classes that it names.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,17 @@ def deepcopy(self: TensorBase, memo: dict[int, Any]) -> TensorBase:
 
     Raises RuntimeError for a tensor that is no leaf.
     """
+    return copy_of_leaf(self, memo, lambda: (type(self), copied_memory(self._array, memo)))
+
+
+def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tuple[type[Any], Any]]) -> TensorBase:
+    """The copy of a leaf that `memo` has, or a new one: `make` gives its class and its array."""
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
                            "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
-    new: TensorBase = leaf_of(type(self), copied_memory(self._array, memo), self.requires_grad)
+    new: TensorBase = leaf_of(*make(), self.requires_grad)
     memo[id(self)] = new
     meta = self._meta
     if meta is not None and meta.grad is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from ...kernels.layout import address, empty_strided, offset_of, row_by_row, steps
 from ..arguments.dims import axis_of
 from ..arguments.options import lies_in
-from ..arguments.size import Size
+from ..arguments.size import size_of
 from ..functions.shapes.joining import unbind
 from ..recording.public import methods, public
 from ..state.base import TensorBase
@@ -25,7 +25,7 @@ def size(self: Any, dim: int | None = None) -> Any:
     """The shape, or the size of one dimension."""
     shape = self._array.shape
     if dim is None:
-        return Size(shape)
+        return size_of(shape)
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return shape[axis_of("size", dim, len(shape))]

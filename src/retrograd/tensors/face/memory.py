@@ -1,4 +1,4 @@
-"""Tensors over foreign memory: of a NumPy array, of a buffer, of another library."""
+"""Tensors over foreign memory: of a NumPy array, of a buffer, of a file, of another library."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ...devices import checked
 from ...errors import warn
 from ...graph.versions import apart
+from ...kernels.mapping import mapped
 from ...ops.basic import clone
 from ..arguments.data import checked_array, new_array
 from ..arguments.dims import kind_of
-from ..arguments.options import asked, element_type, made
+from ..arguments.options import asked, element_type, made, strided
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..recording.public import public
@@ -104,6 +106,23 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         raise ValueError(f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of "
                          f"element size ({target.itemsize})")
     return made(np.frombuffer(buffer, target, count, offset), None, requires_grad)
+
+
+@public("from_file(str filename, bool? shared=None, int? size=0, *, dtype dtype=None, layout layout=None, device "
+        "device=None, bool pin_memory=False, bool requires_grad=False)", strict=True)
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None, layout: Any = None,
+              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> TensorBase:
+    """A one-dimensional tensor over the first `size` numbers of a file. Writes reach the file if `shared`.
+
+    If `shared`, a file that is too short grows, and a file that does not exist is made. Raises RuntimeError if the
+    file cannot be opened, or is too short and not `shared`.
+    """
+    target = element_type("from_file", dtype)
+    if layout is not None and layout is not strided:
+        raise NotImplementedError("Could not run 'aten::from_file' with arguments from the 'SparseCPU' backend. Leave "
+                                  "the layout out.")
+    checked(device)
+    return made(mapped(filename, bool(shared), (size or 0) * target.itemsize).view(target), None, requires_grad)
 
 
 class _Capsule:

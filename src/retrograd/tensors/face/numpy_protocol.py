@@ -6,7 +6,7 @@ NumPy function. This module gathers the tables, and has no entries of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ...dtypes import dtype
 from ...modes import local
 from ...ops.framework import Op
-from ..functions import deprecated, differences, quantiles, reductions, sparse, spectral
+from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral
 from ..functions.creation import creation, random
 from ..functions.elementwise import activations, arithmetic, blending, comparison, elementary, number_parts, special
 from ..functions.indexing import gathering, histograms, indexing, scattering, sorting, uniques
@@ -43,15 +43,15 @@ from ..functions.shapes import (
 )
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import calling, conversion, copying, interop, layout, sharing, storage, swapping
+from . import calling, conversion, copying, gradient_dtype, interop, layout, sharing, storage, swapping
 
 # The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
 FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
-            factorizations, gathering, geometry, histograms, indexing, interop, joining, layout, matrix, norms,
-            number_parts, packed_factors, products, quantiles, random, rearranging, reductions, scattering,
-            shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping, uniques,
-            view_copies, view_scatters)
+            factorizations, gathering, geometry, gradient_dtype, histograms, indexing, interop, joining, layout, matrix,
+            norms, number_parts, other_backends, packed_factors, products, quantiles, random, rearranging, reductions,
+            scattering, shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping,
+            uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # The functions with an entry above that `np.add.reduce` and similar methods stand for.
@@ -70,8 +70,10 @@ class NumpyProtocol:
 
     @staticmethod
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
-        """Record a call of an operator with a tensor."""
-        return recorded(op)(*args)
+        """Record a call of an operator with a tensor. The other operands may be arrays."""
+        if op.variadic:
+            return recorded(op)(as_tensors(args[0]), *args[1:])
+        return recorded(op)(*as_tensors(args[:op.arity]), *args[op.arity:])
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Handle a call of a ufunc with a tensor. Raises TypeError if a gradient would be lost."""
@@ -83,7 +85,7 @@ class NumpyProtocol:
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 try:
-                    return recorded(op)(*inputs)
+                    return recorded(op)(*as_tensors(inputs))
                 except TypeError:                        # NumPy may take a number there, unlike PyTorch
                     if _loses_grad(inputs):
                         raise
@@ -129,6 +131,11 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
     _refuse_grad(name, (inputs, options))
     results = getattr(ufunc, method)(*raw(inputs), **options)
     return results if targets else wrapped(results)
+
+
+def as_tensors(operands: Sequence[Any]) -> list[Any]:
+    """The operands, with tensors in place of arrays."""
+    return [plain(x) if isinstance(x, np.ndarray) else x for x in operands]
 
 
 def raw(value: Any) -> Any:

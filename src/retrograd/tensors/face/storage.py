@@ -88,7 +88,20 @@ class _Storage:
             f"[torch.storage.{type(self).__name__}({facts}) of size {len(self)}]")
 
 
-class UntypedStorage(_Storage):
+class StorageBase:
+    """What untyped storages are, under PyTorch's name. It has no instances of its own."""
+
+    __module__ = "torch"
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Raise RuntimeError for this class itself."""
+        if cls is StorageBase:
+            raise RuntimeError("Cannot directly construct StorageBase; subclass it and then construct that")
+        return super().__new__(cls)
+
+
+class UntypedStorage(_Storage, StorageBase):
     """Memory as bytes. Tensors over the same memory have the same storage object while a program holds it.
 
     It is made from a number of bytes, from a sequence of bytes, or by `Tensor.untyped_storage()`.
@@ -214,6 +227,7 @@ def _of_one_type(element: torch_dtype) -> _OfOneType:
 
 HalfStorage, FloatStorage, DoubleStorage = map(_of_one_type, (dtypes.float16, dtypes.float32, dtypes.float64))
 ComplexFloatStorage, ComplexDoubleStorage = map(_of_one_type, (dtypes.complex64, dtypes.complex128))
+Storage = FloatStorage
 CharStorage, ShortStorage, IntStorage, LongStorage = map(
     _of_one_type, (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64))
 ByteStorage, BoolStorage = map(_of_one_type, (dtypes.uint8, dtypes.bool_))

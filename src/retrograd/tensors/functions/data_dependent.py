@@ -31,5 +31,6 @@ DATA_DEPENDENT = {
     "gru": "how long packed sequences are",
     "rnn_tanh": "how long packed sequences are",
     "rnn_relu": "how long packed sequences are",
+    "fused_moving_avg_obs_fake_quant": "whether it observes, and the scale",
     "cov": "whether there is a warning, if there are weights",
 }

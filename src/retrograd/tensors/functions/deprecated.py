@@ -1,11 +1,22 @@
-"""Functions that PyTorch has removed. They raise RuntimeError and say which function to call instead."""
+"""Functions and methods that PyTorch has removed.
+
+Most raise RuntimeError and say which function to call instead. Some methods still work, with a warning.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
-from ..recording.public import methods, public
+from ...errors import warn
+from ...kernels.layout import in_rows
+from ...ops import shape as ops
+from ...ops.basic import clone
+from ..recording.calls import recorded
+from ..recording.public import methods, public, public_property
+
+_resize, _clone = recorded(ops.resize), recorded(clone)
 
 
 def _removed(name: str, says: str) -> Callable[..., Any]:
@@ -34,3 +45,52 @@ matrix_rank = _removed("matrix_rank", "Please use the `torch.linalg.matrix_rank`
 
 
 methods(solve, lstsq, eig, symeig)
+
+
+# Methods
+
+def _other_shape(tensor: Any, sizes: tuple[Any, ...]) -> Any:
+    count = math.prod(size if isinstance(size, int) else 0 for size in sizes)
+    if count != tensor._array.size or any(not isinstance(size, int) or size < 0 for size in sizes):
+        shown, shape = "x".join(map(str, sizes)), "x".join(map(str, tensor._array.shape))
+        total = count if all(isinstance(size, int) for size in sizes) else sizes[0]
+        raise RuntimeError(f"requested resize to {shown} ({total} elements in total), but the given tensor has a size "
+                           f"of {shape} ({tensor._array.size} elements). autograd's resize can only change the shape "
+                           "of a given tensor, while preserving the number of elements. ")
+    return _resize(tensor if in_rows(tensor._array) else _clone(tensor, "C"), sizes)
+
+
+@public(method=True)
+def resize(self: Any, *sizes: Any) -> Any:
+    """The same elements in another shape, with a warning: use `reshape`. The number of elements stays the same."""
+    warn("non-inplace resize is deprecated", UserWarning)
+    return _other_shape(self, sizes)
+
+
+@public(method=True)
+def resize_as(self: Any, tensor: Any) -> Any:
+    """The same elements in the shape of another tensor, with a warning: use `reshape`."""
+    warn("non-inplace resize_as is deprecated", UserWarning)
+    return _other_shape(self, tuple(tensor.size()))
+
+
+@public(method=True)
+def reinforce(self: Any, reward: Any) -> NoReturn:
+    """Removed: use the `log_prob` of a distribution."""
+    raise RuntimeError("reinforce() was removed. Use torch.distributions instead: with m = "
+                       "torch.distributions.Categorical(probs) and action = m.sample(), the loss is "
+                       "-m.log_prob(action) * reward.")
+
+
+def volatile(self: Any) -> bool:
+    """False, with a warning: the attribute was removed. Use `torch.no_grad()`."""
+    warn("volatile was removed (Variable.volatile is always False)", UserWarning)
+    return False
+
+
+def set_volatile(self: Any, value: Any) -> None:
+    """Does nothing but warn."""
+    warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning)
+
+
+methods(volatile=public_property(volatile, set_volatile))

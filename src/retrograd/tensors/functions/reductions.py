@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter
+from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter, refuse, require, uint64
 from ...errors import warn, warn_once
 from ...kernels.reductions import count, nonempty
 from ...modes import local
@@ -193,8 +193,8 @@ def _reducible(name: str, input: Any, dim: Any) -> tuple[int, ...]:
     array = array_of(name, input)
     if array.size == 0:
         if dim is None or dim in ((), []):
-            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                               "reduction dim with the 'dim' argument.")
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                               "the reduction dim with the 'dim' argument.")
         if isinstance(dim, (int, tuple, list)):
             axes_of(name, dim, array.ndim)
             nonempty(f"{name}()", array.shape, (dim,) if isinstance(dim, int) else dim)
@@ -288,6 +288,37 @@ any, all = _question(ops.any_of, "any element"), _question(ops.all_of, "every el
 def count_nonzero(input: Any, dim: Dims | None = None) -> Any:
     """The number of elements that are not 0, of all or over `dim`. The result has int64 and no gradient."""
     return ops.count_nonzero(input, axes_of("count_nonzero", dim, input._array.ndim))
+
+
+@public("hash_tensor(Tensor input, ints[1] dim=[], *, bool keepdim=False, int mode=0, Tensor out=None)", method=True,
+        out=rule(exact="Expected result to be of dtype uint64, but got {out}", overlap=FREE, gradient=UNASKED,
+                 repeated=True),
+        strict=True)
+def hash_tensor(input: Any, dim: Dims = (), *, keepdim: bool = False, mode: int = 0) -> Any:
+    """The exclusive or of the bits of all elements, or over `dim`, as uint64.
+
+    Floats count as float64, and other numbers as int64. Raises NotImplementedError for complex numbers.
+
+    >>> import retrograd as torch
+    >>> torch.hash_tensor(torch.tensor([1, 2, 4]))
+    tensor(7, dtype=torch.uint64)
+    """
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    x = input._array
+    refuse(x.dtype, "xor_sum_cpu")
+    require(x.dtype.kind != "u" or x.dtype.itemsize == 1, "xor_sum_cpu", x.dtype)
+    require(letter(x.dtype) != "f" or x.dtype.itemsize > 1, "xor_sum_cpu", x.dtype)
+    axes = axes_of("hash_tensor", dim, x.ndim)
+    if not x.size:
+        if not dim and dim != 0:
+            raise RuntimeError("hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify "
+                               "the reduction dim with the 'dim' argument.")
+        for axis in axes:
+            if not x.shape[axis]:
+                raise IndexError(f"hash_tensor: Expected reduction dim {axis} to have non-zero size.")
+    assert uint64.dtype                                          # rare: this makes it known
+    return ops.hash_tensor(input, axes, keepdim)
 
 
 @public(event="aten::sum_to_size", method=True)

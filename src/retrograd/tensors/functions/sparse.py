@@ -72,6 +72,31 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
         check_invariants=check_invariants)
 
 
+@public()
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
+                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                      check_invariants: bool | None = None) -> TensorBase:
+    """A sparse matrix of blocks with compressed rows of blocks. `values` has the blocks, as (nnz, rows, columns).
+
+    >>> import retrograd as torch
+    >>> torch.sparse_bsr_tensor([0, 1], [1], [[[3., 4.]]]).to_dense()
+    tensor([[0., 0., 3., 4.]])
+    """
+    return implementation("sparse_bsr_tensor")(  # type: ignore[no-any-return]
+        crow_indices, col_indices, values, size, dtype=dtype, device=device, requires_grad=requires_grad,
+        check_invariants=check_invariants)
+
+
+@public()
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
+                      device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+                      check_invariants: bool | None = None) -> TensorBase:
+    """A sparse matrix of blocks with compressed columns of blocks. See `torch.sparse_bsr_tensor`."""
+    return implementation("sparse_bsc_tensor")(  # type: ignore[no-any-return]
+        ccol_indices, row_indices, values, size, dtype=dtype, device=device, requires_grad=requires_grad,
+        check_invariants=check_invariants)
+
+
 # Products
 
 def _product(name: str) -> Any:
@@ -140,6 +165,23 @@ def to_sparse_csr(self: Any, dense_dim: Any = None) -> TensorBase:
 def to_sparse_csc(self: Any, dense_dim: Any = None) -> TensorBase:
     """The matrix with compressed columns."""
     return implementation("to_sparse_csc")(self, dense_dim)  # type: ignore[no-any-return]
+
+
+@public(method=True)
+def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBase:
+    """The matrix in blocks with compressed rows of blocks. `blocksize` has the sizes of a block.
+
+    >>> import retrograd as torch
+    >>> torch.eye(4).to_sparse_bsr((2, 2)).values().shape
+    torch.Size([2, 2, 2])
+    """
+    return implementation("to_sparse_bsr")(self, blocksize, dense_dim)  # type: ignore[no-any-return]
+
+
+@public(method=True)
+def to_sparse_bsc(self: Any, blocksize: Any, dense_dim: Any = None) -> TensorBase:
+    """The matrix in blocks with compressed columns of blocks. See `to_sparse_bsr`."""
+    return implementation("to_sparse_bsc")(self, blocksize, dense_dim)  # type: ignore[no-any-return]
 
 
 @public(method=True)
@@ -255,3 +297,18 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 def resize_as_sparse_(input: Any, the_template: Any) -> TensorBase:
     """Give a sparse tensor the size of another in place."""
     return implementation("resize_as_sparse_")(input, the_template)  # type: ignore[no-any-return]
+
+
+# Copies of the parts
+
+def _copy_of(part: str) -> Any:
+    @public(f"{part}_copy(Tensor input, *, Tensor out=None)", name=f"{part}_copy",
+            doc=f"A copy of `{part}` of a compressed sparse tensor.")
+    def function(input: Any, *, out: Any = None) -> TensorBase:
+        return implementation(f"{part}_copy")(input, out=out)  # type: ignore[no-any-return]
+
+    return function
+
+
+crow_indices_copy, col_indices_copy, ccol_indices_copy, row_indices_copy, indices_copy, values_copy = map(
+    _copy_of, ("crow_indices", "col_indices", "ccol_indices", "row_indices", "indices", "values"))

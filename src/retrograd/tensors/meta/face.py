@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import types
 from collections.abc import Mapping
-from functools import cache
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,21 +14,21 @@ from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
 from ...modes import local
 from ..arguments.options import element_type, shape_of
-from ..face.printing import facts_text, parameter_text
+from ..face.other_arrays import OtherArrayMethods, derived, plain_class
+from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
 from ..face.subclassing import leaf_of
-from ..recording.overriding import NOBODY, Otherwise, disabled_torch_function_impl
-from ..state.base import TensorBase, meta_of, plain
+from ..recording.inplace import written
+from ..recording.overriding import NOBODY, Otherwise
+from ..state.base import TensorBase, plain, requires
 from .inference import infer, inferring
-from .refusals import NO_DATA, refuse
+from .refusals import LEAVING, NO_DATA, refuse
 
 
-class MetaMethods:
+class MetaMethods(OtherArrayMethods):
     """What a tensor without memory has of its own."""
 
     __slots__ = ()
-    __torch_function__ = staticmethod(disabled_torch_function_impl)
-    _array: Any
 
     is_meta = True
     is_cpu = False
@@ -114,27 +112,14 @@ class MetaMethods:
         raise RuntimeError(f"cannot pin 'Meta{torch_dtype.of[self._array.dtype].legacy}Type' only dense CPU tensors "
                            "can be pinned")
 
-    def __repr__(self, **options: Any) -> str:
-        text = text_of(self)
-        return parameter_text(text) if getattr(self, "_is_param", False) else text
+    def _text(self) -> str:
+        return text_of(self)
 
-    __str__ = __repr__
+    def _copied(self) -> MetaArray:
+        return without_memory(self._array.shape, self._array.dtype, steps(self._array))
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        this: Any = self
-        if id(self) not in memo:
-            if not this.is_leaf:
-                raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                                   "protocol at the moment. Copy a computed tensor with .clone(), or .detach() it "
-                                   "first.")
-            memo[id(self)] = new = rebuilt(plain_class(type(self)), *_parts(self), {})
-            if this.grad is not None:
-                meta_of(new).grad = copy.deepcopy(this.grad, memo)
-            vars(new).update({name: copy.deepcopy(value, memo) for name, value in vars(self).items()})
-        return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return rebuilt, (plain_class(type(self)), *_parts(self), dict(vars(self)))
@@ -212,26 +197,6 @@ def text_of(tensor: Any) -> str:
     return facts_text("tensor(...", facts)
 
 
-# The classes of tensors over meta arrays, and the classes that they are derived from.
-_FACES: dict[type[Any], type[Any]] = {}
-
-
-@cache
-def face(kind: type[Any]) -> type[Any]:
-    """The class of a meta tensor that would be an instance of `kind` on the CPU."""
-    if issubclass(kind, MetaMethods):
-        return kind
-    made = types.new_class(kind.__name__, (MetaMethods, kind), {}, lambda body: body.update(
-        __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__))
-    _FACES[made] = kind
-    return made
-
-
-def plain_class(kind: type[Any]) -> type[Any]:
-    """The class that a class of `face` is derived from."""
-    return _FACES.get(kind, kind)
-
-
 def deep(values: Any) -> list[TensorBase]:
     """The tensors in arguments, in lists, tuples and dicts too."""
     found = []
@@ -249,18 +214,21 @@ def faced(result: Any) -> Any:
     """The result of a call. Each tensor over a meta array in it gets the class of such tensors."""
     for tensor in deep([result]):
         array: Any = tensor._array
-        if type(array) is MetaArray and type(tensor) not in _FACES:
+        if type(array) is MetaArray and not isinstance(tensor, MetaMethods):
             kind: Any = type(tensor)
-            tensor.__class__ = face(kind)
+            tensor.__class__ = derived(MetaMethods, kind)
     return result
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The result of a public function that was called with a meta tensor; NOBODY if no argument is one."""
     given = deep((*args, *kwargs.values()))
-    if local.thread.transform is infer or not any([type(x) in _FACES for x in given]):
+    if local.thread.transform is infer or not any([isinstance(x, MetaMethods) for x in given]):
         return NOBODY
     name: str = function.__name__
+    if name in LEAVING and not isinstance(given[0], MetaMethods) and not (local.thread.grad and any(
+            [requires(x) for x in given])):
+        return _left_alone(function, args, kwargs)
     refuse(function, name, args, kwargs, given)
     device = kwargs.get("device")
     if device is not None and not on_meta(device):
@@ -276,10 +244,24 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     return faced(result)
 
 
+def _left_alone(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The tensor with memory that a function was to write to with operands without numbers: it stays as it is.
+
+    Raises the errors that the call would have on meta tensors.
+    """
+    tensor = args[0]
+    array = tensor._array
+    with inferring():
+        function(faced(plain(without_memory(array.shape, array.dtype, steps(array)))),  # type: ignore[arg-type]
+                 *args[1:], **kwargs)
+    written(tensor)
+    return tensor
+
+
 def _leaves_meta(place: Any) -> bool:
     """Whether an argument of `to` names the CPU."""
     if isinstance(place, TensorBase):
-        return type(place) not in _FACES
+        return not isinstance(place, MetaMethods)
     return isinstance(place, (str, Device)) and not on_meta(place)
 
 
@@ -295,5 +277,5 @@ def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str
 
 def begin() -> None:
     """Let tensors over meta arrays have their class, and send calls with them to `dispatch`."""
-    MetaArray.face = staticmethod(face)  # type: ignore[assignment]
+    MetaArray.face = staticmethod(partial(derived, MetaMethods))
     Otherwise.add(dispatch)

@@ -26,6 +26,8 @@ _MIXED = frozenset((
     "__getitem__", "__setitem__", "index_select", "embedding", "to", "type_as", "expand_as", "view_as", "reshape_as",
     "is_same_size", "result_type", "can_cast", "swap_tensors", "backward", "grad", "index_put_", "index_put",
     "is_set_to"))
+# Functions that take the first operand with memory and others without, and then leave the first as it is.
+LEAVING = frozenset(("add_", "sub_", "mul_", "div_", "logical_and_", "logical_or_", "logical_xor_"))
 _INDEXING = frozenset(("__getitem__", "index_select", "embedding", "__setitem__"))
 
 

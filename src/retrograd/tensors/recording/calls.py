@@ -22,12 +22,14 @@ from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import MULTI_OUTPUT, ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from .joins import joining, joins
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import NOBODY, Attention, cast_by_autocast, handled
 from .public import recorded_as
+from .views import parts_of, taken_again, viewing
 
 _new = object.__new__
 _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
@@ -47,15 +49,22 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
         make = (_unary if op.arity == 1 else _binary) if op.short else _optioned if single else _general
         call = make(op, NotImplemented if dunder else None)
-        call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
-        call.method = dunder  # type: ignore[attr-defined]
-        call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
+        _describe(call, op, dunder)
+        if joins(op):
+            call = joining(op, call)
+            _describe(call, op, dunder)
         if op.short and not dunder:
             recorded_as(call, schemas_of(op), ELEMENTWISE)
         _calls[op, dunder] = call
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
+
+
+def _describe(call: Any, op: Op, dunder: str) -> None:
+    call.__name__ = call.__qualname__ = dunder if dunder.startswith("__") else op.name
+    call.method = dunder
+    call.__doc__ = f"`{op.name}`, element by element." if op.short else op.kernel.__doc__
 
 
 class _Calls(dict[Op, Callable[..., Any]]):
@@ -145,11 +154,17 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     return call
 
 
+def _leaves(domain: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether an operator with this domain computes with operands of one type as they are."""
+    return dtype not in RARE and callable(domain) and domain(dtype, [dtype, dtype]) is dtype
+
+
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan, widened = op.kernel, class_of(op), plan_of(op), op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
     promoting = _general(op, otherwise)
+    straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -174,9 +189,12 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
                     return other
         a, b = input._array, other._array
         dtype = a.dtype
-        if dtype is not b.dtype or (
-                dtype is not F32 and dtype is not F64 and (chosen or (RARE and dtype in RARE))):
-            return promoting(input, other)
+        if dtype is not b.dtype or (dtype is not F32 and dtype is not F64 and dtype not in straight and (
+                chosen or (RARE and dtype in RARE))):
+            result = promoting(input, other)
+            if dtype is b.dtype and _leaves(op.domain, dtype):
+                straight.add(dtype)
+            return result
         thread = local.thread
         try:
             out = thread.run(kernel, a, b, out=...) if thread.transform is None else op.run(a, b)
@@ -229,26 +247,31 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
+    straight: set[np.dtype[Any]] = set()                     # types that are known to need no promotion
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    promote, view, differentiable, indexed = op.domain != "as given", op.view, bool(op.steps), op.indices_at is not None
+    promote, differentiable, indexed = op.domain != "as given", bool(op.steps), op.indices_at is not None
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # usual: promotion may keep the types
-    loose, ordered = op.layout != "rows" and not view, op.layout == "elementwise"
+    loose, ordered = op.layout != "rows", op.layout == "elementwise"
     chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
+    if op.view and not promote:
+        return viewing(op, otherwise, chosen)
 
     def call(x: Any, *options: Any) -> Any:
         if type(x) is not Results.plain:
             x = operand(op, 0, x, None, otherwise)
         array = x._array
         dtype = array.dtype
-        if promote and not (usual and (dtype is F32 or dtype is F64)):
+        if promote and not (usual and (dtype is F32 or dtype is F64)) and dtype not in straight:
             array = common(op, (x,))[0]
+            if array.dtype is dtype and dtype not in RARE:
+                straight.add(dtype)
         thread = local.thread
         edge = None
         if differentiable and thread.grad:
             edge = x._edge if x._meta is None else edge_of(x)
         try:
             if thread.transform is not None or (
-                    RARE and not view and (array.dtype in RARE or rare_among(options))):
+                    RARE and (array.dtype in RARE or rare_among(options))):
                 out = op.run(array, *options)
             else:
                 out = thread.run(kernel, array, *options)
@@ -279,8 +302,6 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
                 thread.tell(node, (result,), (x,))
         elif thread.inference:
             meta_of(result).inference = True
-        if view:
-            make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
         return result
 
     return call
@@ -357,7 +378,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
 
 def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """The tensors over the outputs of a general op. Outputs after the first `op.differentiable` ones are constants."""
-    results = tuple([plain(out) for out in outs])
+    results = parts_of(op, outs, operands[0], args[1:]) if op.view else tuple([plain(out) for out in outs])
     count = len(op.differentiable) if op.outputs != ("*",) else len(results)
     if any(edges):
         node = new_node(op, operands, arrays, edges, args, results)
@@ -371,13 +392,4 @@ def _results(op: Op, outs: Any, operands: Any, arrays: Any, edges: tuple[Any, ..
                 result._edge = Output(node, i)
         if local.thread.watchers:
             local.thread.tell(node, results, operands)
-    if op.view:
-        for i, result in enumerate(results):
-            make_view(result, operands[0], partial(taken_again, op, args[1:], i), MULTI_OUTPUT)
     return results
-
-
-def taken_again(op: Op, options: tuple[Any, ...], part: int | None, base: Any) -> Any:
-    """Take a view again, of an array, or of a tensor, which records it."""
-    view = op(base, *options)
-    return view if part is None else view[part]

@@ -315,9 +315,12 @@ def check_grad(tensor: Any, grad: Any) -> None:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
                            f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
                            "the same device")
-    if grad._array.dtype != tensor._array.dtype:
+    meta = tensor._meta
+    wanted = (meta and meta.grad_dtype) or tensor._array.dtype
+    if grad._array.dtype != wanted and not (meta and meta.any_grad):
         raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a "
-                           f"tensor with grad_dtype '{tensor.dtype.legacy}'. Convert it with .to({tensor.dtype!r}).")
+                           f"tensor with grad_dtype '{torch_dtype.of[wanted].legacy}'. Convert it with "
+                           f".to({torch_dtype.of[wanted]!r}).")
     if grad._array.shape != tensor._array.shape:
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad._array.shape)}' to a tensor of size "
                            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size")

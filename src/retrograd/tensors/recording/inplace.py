@@ -27,7 +27,7 @@ from ...ops.basic import clone
 from ...ops.framework import Op
 from ...ops.lacking import refuse_lacking
 from ..arguments.dims import kind_of
-from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.base import Results, StridedView, TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
@@ -88,6 +88,8 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
                     return result
             if not isinstance(other, _OPERANDS):
                 return NotImplemented
+            if isinstance(other, np.ndarray):
+                other = plain(other)
         if not isinstance(op, Op):
             return op(input, other)
         return over(op, input, other)
@@ -178,31 +180,31 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
     """Make the usual write, of equal dtypes, that needs no recording. For any other write, do nothing, return False."""
     if type(x) is not Results.tensor or (thread := local.thread).transform is not None:
         return False
-    target, meta = x._array, x._meta
-    dtype, run = target.dtype, thread.run
+    target, meta, run, out = x._array, x._meta, thread.run, None
+    dtype = target.dtype
     unusual = dtype is not F32 and dtype is not F64 and not (dtype is I64 and op.domain in _TYPE_KEPT)
     if unusual or not target.flags.writeable or (thread.grad and requires(x)) or (meta is not None and meta.inference):
         return False
-    out = None
     try:
-        if op.arity == 2:
-            other: Any = args[0] if len(args) == 1 and op.derived and (op.short or into is not None) else None
+        if op.arity == 2 and len(args) == 1:
+            other: Any = args[0] if op.derived and (op.short or into is not None) else None
             if type(other) in NUMBERS:
                 other = scalar(other, dtype)
             elif type(other) is not Results.tensor or (thread.grad and requires(other)):
                 return False
-            array = other._array
+            args = (array := other._array,)
             if array.dtype is not dtype:
                 return False
             if target.base is not None or array.base is not None:
                 refuse_overlap(target, array)
-            args = (array,)
-        elif op.arity != 1:
-            return False
+        elif op.arity > 1:
+            if into is not None or (others := _of_dtype(op, target, args)) is None:
+                return False
+            out = run(op.kernel, target, *others, *args[op.arity - 1:])
         elif into is None:
             out = run(op.kernel, target, *args)
-            if out.dtype is not dtype or out.shape != target.shape:
-                return False
+        if out is not None and (out.dtype is not dtype or out.shape != target.shape):
+            return False
         if before_write:
             versions.writing(target)
         if out is not None:
@@ -215,6 +217,24 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
         return False
     versions.written(target, user_site(3))
     return True
+
+
+def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
+    """The arrays of the other operands of an elementwise op, if all are plain tensors of the target's floating dtype.
+
+    Refuses overlaps.
+    """
+    others, grad = args[: op.arity - 1], local.thread.grad
+    if not op.derived or target.dtype is I64 or any([
+            type(x) is not Results.tensor or (grad and requires(x)) for x in others]):
+        return None
+    arrays = [x._array for x in others]
+    if any([a.dtype is not target.dtype for a in arrays]):
+        return None
+    for array in arrays:
+        if target.base is not None or array.base is not None:
+            refuse_overlap(target, array)
+    return arrays
 
 
 def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:

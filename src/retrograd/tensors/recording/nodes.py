@@ -6,7 +6,7 @@ The quickest closures of `calls` repeat this code, since a Python call would cos
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any
 
@@ -35,6 +35,11 @@ def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], sha
     node.plan = plan
     node.saved = saved
     return node
+
+
+def making(op: Op) -> Callable[[tuple[Any, ...], Any, Any, Any], OpNode]:
+    """`made_node` for an op: a function of the edges, the shape, the dtype and the saved values."""
+    return partial(made_node, class_of(op), plan_of(op))
 
 
 def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: tuple[Any, ...], results: Any) -> OpNode:

@@ -44,7 +44,7 @@ NUMBERS = frozenset((int, float))                       # the usual types, which
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     """A 0-d constant tensor for a Python number beside a tensor of `dtype`.
 
-    The number takes the tensor's dtype unless the number is of a higher category (int and 1.5 make a float). Zeros and
+    The number takes the tensor's dtype unless the number is of a higher category (int and 1.5 make a float). 0.0 and
     nan are not cached: as keys, -0.0 equals 0.0, and nan equals nothing.
     """
     of_type = _constants.get(type(value))
@@ -63,7 +63,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
     array.flags.writeable = False                           # shared, and the sign of a number for `saving.is_number`
     constant = with_edge(array, None)                       # no inference tensor: other modes use it too
-    if of_type is not None and value and target is dtype and value == value:
+    if of_type is not None and (value or type(value) is not float) and target is dtype and value == value:
         kept = of_type.setdefault(dtype, {})
         if len(kept) < _CONSTANTS_KEPT:
             kept[value] = constant
@@ -76,7 +76,10 @@ def schemas_of(op: Op) -> tuple[str, ...]:
 
 
 def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: str = "") -> Any:
-    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is None."""
+    """`value` as a tensor beside `other`. If it is no operand, return `otherwise`, or raise if that is None.
+
+    An array is an operand of Python's operators only, for which `otherwise` is NotImplemented.
+    """
     if isinstance(value, TensorBase):
         return value
     if value is None and op.arity > 2:
@@ -88,10 +91,8 @@ def operand(op: Op, index: int, value: Any, other: Any, otherwise: Any, suffix: 
         if op.domain is subtracted and isinstance(value, bool):
             subtracted(beside, [beside, BOOL_])             # raises
         return scalar(value, floating(beside) if op.domain == "float" else beside)
-    if isinstance(value, np.ndarray) and op.arity > 1 and isinstance(other, TensorBase):
-        return plain(value)
     if otherwise is NotImplemented:
-        return NotImplemented
+        return plain(value) if isinstance(value, np.ndarray) and isinstance(other, TensorBase) else NotImplemented
     if not suffix and op.short:
         given = (value,) if op.arity == 1 else (other, value) if index else (value, other)
         refused = refusal(schemas_of(op), given, {})
@@ -110,25 +111,37 @@ PARAMETER = {0: "input", 1: "other"}
 
 def common(op: Op, operands: Sequence[Any]) -> list[Any]:
     """The arrays of the operands, in the type that the op computes in."""
+    if len(operands) == 1 and not NARROW and (op, operands[0]._array.dtype) in _KEPT:
+        return [operands[0]._array]
     arrays = [None if x is None else x._array for x in operands]
     present = [a for a in arrays if a is not None]
     dtype = present[0].dtype
     if NARROW and (any([a.dtype in NARROW for a in present]) or default_floating() in NARROW):
         return _beside_narrow(op, arrays, present)
+    own = dtype
     for a in present:
         if a.dtype is not dtype:
             dtype = result_dtype((a.dtype, a.ndim > 0) for a in present)
+            own = None
             break
     else:
         if (dtype is F32 or dtype is F64) and (op.domain == "promote" or op.domain == "float"):
             return arrays                                    # the usual types, which need no promotion
+        if not NARROW and (op, dtype) in _KEPT:
+            return arrays
     if op.domain == "float":
         if category(dtype) < FLOATING:
             dtype = default_floating()
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
+    if dtype is own and not NARROW:
+        _KEPT.add((op, dtype))
     convert = copied if local.thread.transform is None else cast.run
     return [a if a is None or a.dtype is dtype else convert(a, dtype) for a in arrays]
+
+
+# Ops and types: the op computes in this type if all its operands have this type. An op finds out once.
+_KEPT: set[tuple[Op, np.dtype[Any]]] = set()
 
 
 def _beside_narrow(op: Op, arrays: list[Any], present: list[Any]) -> list[Any]:

@@ -14,6 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...devices import device
+from ...dtypes import dtype
+from ..arguments.options import layout, memory_format
 from ..state.base import Results, TensorBase
 
 
@@ -47,7 +50,8 @@ class Attention:
     """
 
     inert: ClassVar[frozenset[type]] = frozenset()
-    _usual: ClassVar[set[type]] = {bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type}
+    _usual: ClassVar[set[type]] = {bool, int, float, complex, str, type(None), slice, type(...), np.ndarray, type,
+                                   dtype, device, layout, memory_format}
     _watching: ClassVar[int] = 0
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
@@ -155,12 +159,22 @@ def overloaded(values: Iterable[Any]) -> list[Any]:
     The elements of lists and tuples count as values.
     """
     found: list[Any] = []
-    for value in flat(values):
+    inert = Attention.inert
+    for value in values:
         kind = type(value)
-        if takes_over(value) and all(type(other) is not kind for other in found):
-            place = next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found))
-            found.insert(place, value)
+        if kind in inert:
+            continue
+        for part in value if kind is list or kind is tuple else (value,):
+            if type(part) not in inert and takes_over(part):
+                _insert(found, part)
     return found
+
+
+def _insert(found: list[Any], value: Any) -> None:
+    """Put a value that handles calls into its place, if none of its type is there."""
+    kind = type(value)
+    if all(type(other) is not kind for other in found):
+        found.insert(next((i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)), value)
 
 
 def flat(values: Iterable[Any]) -> Iterator[Any]:

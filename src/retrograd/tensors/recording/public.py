@@ -151,8 +151,10 @@ class Public:
 
     def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
+        if not kwargs:
+            return {}
         code = getattr(getattr(self.body, "func", self.body), "__code__", None)
-        if code is None or not kwargs:
+        if code is None:
             return {**kwargs}
         own = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
         named = {}
@@ -178,7 +180,7 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
         if doc:
             body.__doc__ = doc
         facts = Public(body, schemas, out, event, strict, for_modes, operator, bound)
-        entry: Any = _factory(schemas, strict or for_modes)(facts, body)
+        entry: Any = _factory(schemas, strict, for_modes)(facts, body)
         facts.entry = entry
         entry.__name__, entry.__qualname__ = body.__name__, body.__qualname__
         entry.__module__, entry.__doc__, entry.__wrapped__ = body.__module__, body.__doc__, body
@@ -193,10 +195,11 @@ def public(*schemas: str, out: OutRule = None, event: str = "", strict: bool = F
     return decorate
 
 
-def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable[..., Any]], Callable[..., Any]]:
+def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
+             ) -> Callable[[Public, Callable[..., Any]], Callable[..., Any]]:
     """The maker of the cheapest entry for these schemas: an entry looks only at arguments that may be tensors."""
-    if look:
-        return _entry_for_all
+    if strict or for_modes:
+        return _entry_for_all if for_modes else _entry_of_strict
     if not schemas:
         return _entry_of_any
     head = schemas[0].partition(", *")[0]
@@ -209,10 +212,29 @@ def _factory(schemas: tuple[str, ...], look: bool) -> Callable[[Public, Callable
 # The entries. A usual call goes straight to the body. The entries differ in the arguments that they look at first.
 
 def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a strict function, or of one that makes tensors from any data. It treats every call as unusual."""
+    """The entry of a function that makes tensors from any data. It treats every call as unusual."""
     call = facts.call
 
     def entry(*args: Any, **kwargs: Any) -> Any:
+        return call(args, kwargs)
+
+    return entry
+
+
+def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry of a strict function. Only types of arguments that fitted before are usual."""
+    call, known, refused, instead = facts.call, facts.known, facts.refused, facts.instead
+
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        types = tuple(map(type, args))
+        if not kwargs and types in known and Attention.inert.issuperset(types):
+            try:
+                return body(*args)
+            except Exception:
+                wrong = refused(args, kwargs)
+                if wrong is None:
+                    raise
+            return instead(wrong, args, kwargs)
         return call(args, kwargs)
 
     return entry
@@ -263,7 +285,8 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
         for x in args:
-            if type(x) not in inert:
+            kind = type(x)
+            if kind not in inert and not ((kind is tuple or kind is list) and inert and inert.issuperset(map(type, x))):
                 return call(args, kwargs)
         if kwargs:
             for x in kwargs.values():

@@ -13,7 +13,16 @@ from ...kernels.sparse.arrays import Array, Compressed, Coo
 from ...kernels.sparse.coordinates import keys
 from ...ops import sparse as ops
 from ...ops.basic import cast
-from ..arguments.options import asked, element_type, layout as Layout, require_grad, sparse_csc, sparse_csr
+from ..arguments.options import (
+    asked,
+    element_type,
+    layout as Layout,
+    require_grad,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_csc,
+    sparse_csr,
+)
 from ..functions.creation.creation import tensor
 from ..recording.calls import recorded
 from ..state.base import TensorBase, with_edge
@@ -164,20 +173,38 @@ def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values
     """See `torch.sparse_compressed_tensor`."""
     if layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got none")
-    if layout not in (sparse_csr, sparse_csc):
-        raise NotImplementedError(f"sparse_compressed_tensor(): there are no tensors of layout {layout} here. Use "
-                                  "torch.sparse_csr.")
-    values, by_rows = _data(values, dtype), layout is sparse_csr
+    if layout not in (sparse_csr, sparse_csc, sparse_bsr, sparse_bsc):
+        raise RuntimeError(f"sparse_compressed_tensor expected sparse compressed tensor layout but got {layout}. Use "
+                           "torch.sparse_csr.")
+    values, by_rows = _data(values, dtype), layout in (sparse_csr, sparse_bsr)
     outer, inner = _data(compressed_indices)._array, _data(plain_indices)._array
+    in_blocks = layout in (sparse_bsr, sparse_bsc)
+    if in_blocks and values._array.ndim < 3:
+        raise RuntimeError("values must have dimensionality > sum of batch and block dimensionalities (=0 + 2) but got "
+                           f"{values._array.ndim}")
     if size is None:
         counts = outer.shape[-1] - 1, int(inner.max()) + 1 if inner.size else 0
+        if in_blocks:
+            height, width = values._array.shape[-2:][::1 if by_rows else -1]
+            counts = counts[0] * height, counts[1] * width
         size = (*outer.shape[:-1], *(counts if by_rows else counts[::-1]))
     shape = tuple(int(n) for n in size)
     if Invariants.checked if check_invariants is None else check_invariants:
-        for refused, words in _broken(outer, inner, values._array, shape, by_rows):
+        counted = _in_blocks(shape, values._array) if in_blocks else shape
+        for refused, words in _broken(outer, inner, values._array, counted, by_rows):
             if refused:
                 raise RuntimeError(words)
-    return _finished(record(ops.compressed_tensor, values, outer, inner, shape, by_rows), device, requires_grad)
+    result = record(ops.block_tensor if in_blocks else ops.compressed_tensor, values, outer, inner, shape, by_rows)
+    return _finished(result, device, requires_grad)
+
+
+def _in_blocks(shape: tuple[int, ...], values: Array) -> tuple[int, ...]:
+    """The size of a matrix counted in blocks. Raises RuntimeError unless the blocks fill the matrix."""
+    for dim, (n, block) in enumerate(zip(shape, values.shape[-2:])):
+        if n % block:
+            raise RuntimeError(f"tensor shape[{dim}] (={n}) must be divisible with blocksize[{dim}] (={block}) as "
+                               "defined by values shape")
+    return tuple(n // block for n, block in zip(shape, values.shape[-2:]))
 
 
 def _broken(outer: Array, inner: Array, values: Array, shape: tuple[int, ...], by_rows: bool
@@ -219,3 +246,13 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
     return sparse_compressed_tensor(ccol_indices, row_indices, values, size, layout=sparse_csc, **options)
 
 
+@sparse("sparse_bsr_tensor")
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any) -> Any:
+    """See `torch.sparse_bsr_tensor`."""
+    return sparse_compressed_tensor(crow_indices, col_indices, values, size, layout=sparse_bsr, **options)
+
+
+@sparse("sparse_bsc_tensor")
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **options: Any) -> Any:
+    """See `torch.sparse_bsc_tensor`."""
+    return sparse_compressed_tensor(ccol_indices, row_indices, values, size, layout=sparse_bsc, **options)

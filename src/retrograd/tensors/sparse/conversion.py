@@ -5,23 +5,32 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...devices import checked
-from ...dtypes import dtype as torch_dtype
-from ...kernels.sparse.arrays import Compressed, Coo, unsupported
+from ...dtypes import C_NAMES, dtype as torch_dtype
+from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op
-from ..arguments.options import element_type, layout as Layout, sparse_coo, sparse_csc, sparse_csr, strided
+from ..arguments.options import (
+    element_type,
+    layout as Layout,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 from ..functions.creation.creation import warn_of_copy
 from ..recording.public import METHODS
 from ..state.base import TensorBase, meta_of, plain, sharing
 from .construction import empty, empty_compressed
-from .recording import is_sparse, record, sparse
+from .recording import TABLE, is_sparse, record, sparse
 
 
 def kind_of(x: Any) -> str:
     """The layout of a tensor as PyTorch's errors name it."""
     array = x._array
     if isinstance(array, Compressed):
-        return "SparseCsr" if array.by_rows else "SparseCsc"
+        return f"Sparse{'B' if isinstance(array, Blocks) else 'C'}s{'r' if array.by_rows else 'c'}"
     return "Sparse" if isinstance(array, Coo) else "Strided"
 
 
@@ -134,6 +143,23 @@ def row_indices(self: Any) -> Any:
     return plain(_compressed_part("row_indices", self, False).plain)
 
 
+def _copy_of(part: str) -> Any:
+    def copied(input: Any, *, out: Any = None) -> Any:
+        if isinstance(input._array, Coo):
+            raise unsupported(f"{part}_copy", input._array.backend)
+        found = TABLE[part](input)
+        if out is not None and out._array.dtype != found._array.dtype:
+            wanted, given = (C_NAMES[x._array.dtype.name] for x in (found, out))
+            raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {given} instead")
+        return found.clone() if out is None else out.resize_(found._array.shape).copy_(found)
+
+    return copied
+
+
+for _part in ("crow_indices", "col_indices", "ccol_indices", "row_indices", "indices", "values"):
+    TABLE[f"{_part}_copy"] = _copy_of(_part)
+
+
 # Layouts
 
 @sparse("coalesce")
@@ -155,8 +181,16 @@ def to_sparse(self: Any, sparse_dim: Any = None, *, layout: Any = None, blocksiz
               dense_dim: Any = None) -> Any:
     if isinstance(sparse_dim, Layout):
         sparse_dim, layout = None, sparse_dim
+    if layout in _BLOCKS:
+        if blocksize is None:
+            raise RuntimeError(f"dense_to_sparse: conversion from {kind_of(self)} to Sparse{layout.name[7:].title()} "
+                               "without blocksize argument given is not supported")
+        return _to_blocks(layout.name, self, blocksize, layout is sparse_bsr)
+    if blocksize is not None:
+        raise RuntimeError(f"dense_to_sparse: conversion from {kind_of(self)} to Sparse with blocksize argument given "
+                           "is not supported")
     if layout is not None and layout is not sparse_coo:
-        return _TO.get(layout, _to_blocks)(self)
+        return _TO[layout](self)
     array = self._array
     if isinstance(array, Coo):
         return self
@@ -179,6 +213,9 @@ def to_sparse_coo(self: Any) -> Any:
 
 def _to_compressed(self: Any, by_rows: bool) -> Any:
     array = self._array
+    if isinstance(array, Blocks):
+        raise RuntimeError(f"sparse_compressed_to_sparse_{'csr' if by_rows else 'csc'}: expected SparseCsr or "
+                           f"SparseCsc layout but got {kind_of(self)}. Call .to_dense() first.")
     if isinstance(array, Compressed):
         if array.by_rows == by_rows:
             return self
@@ -206,11 +243,41 @@ def _to_strided(self: Any) -> Any:
     return to_dense(self) if is_sparse(self) else self
 
 
-@sparse("to_sparse_bsr", "to_sparse_bsc")
-def _to_blocks(self: Any, blocksize: Any = None, dense_dim: Any = None) -> NoReturn:
-    raise NotImplementedError("to_sparse_bsr(): there are no tensors of blocks here. Use to_sparse_csr().")
+@sparse("to_sparse_bsr")
+def to_sparse_bsr(self: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+    return _to_blocks("sparse_bsr", self, blocksize, True)
 
 
+@sparse("to_sparse_bsc")
+def to_sparse_bsc(self: Any, blocksize: Any, dense_dim: Any = None) -> Any:
+    return _to_blocks("sparse_bsc", self, blocksize, False)
+
+
+def _to_blocks(layout: str, self: Any, blocksize: Any, by_rows: bool) -> Any:
+    """The matrix in blocks. Raises RuntimeError if the sizes of a block do not divide those of the matrix."""
+    block = (blocksize, blocksize) if isinstance(blocksize, int) else tuple(blocksize)
+    name, array = f"dense_to_{layout}", self._array
+    if len(block) != 2:
+        raise RuntimeError(f"{name}: blocksize needs to be a tuple of size 2, but got {len(block)}")
+    if min(block) < 1:
+        raise RuntimeError(f"{name}: blocksize needs to be positive, but got {[*block]}")
+    if isinstance(array, Blocks) and array.by_rows == by_rows:
+        if array.block == block:
+            return self
+        kind = kind_of(self)
+        raise RuntimeError(f"to_{layout}: conversion from {kind} to {kind} with blocksize changed from "
+                           f"{[*array.block]} to {[*block]} is not supported. Call .to_dense() first.")
+    if array.ndim < 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {-2})")
+    if array.ndim > 2:
+        raise RuntimeError(f"to_{layout}: there are no stacks of matrices of blocks here. Convert them one by one.")
+    if array.shape[0] % block[0] or array.shape[1] % block[1]:
+        raise RuntimeError(f"{name}: tensor sparse size ({array.shape[0]},{array.shape[1]}) must be divisible by given "
+                           f"blocksize ({block[0]},{block[1]})")
+    return record(ops.to_sparse_bsr if by_rows else ops.to_sparse_bsc, _to_strided(self), block)
+
+
+_BLOCKS = (sparse_bsr, sparse_bsc)
 _TO = {sparse_csr: to_sparse_csr, sparse_csc: to_sparse_csc, strided: _to_strided}
 
 

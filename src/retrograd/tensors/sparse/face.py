@@ -1,27 +1,24 @@
 """The class of tensors over sparse arrays, and where calls of public functions with such tensors go.
 
-`note_layout` gives a new tensor over a sparse array a class that is derived from the class it would have. The derived
-class has the same name. Public functions look at the types of their arguments, so a call with such a tensor takes the
-way of unusual calls, and usual calls pay nothing.
+`note_layout` gives a new tensor over a sparse array a class with the methods of `SparseMethods`.
 """
 
 from __future__ import annotations
 
 import copy
-import types
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from ...graph.versions import count
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike, unsupported
+from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...names import PACKAGE
 from ...ops.framework import Op
 from ...ops.sparse import OWN
 from ..arguments import options
-from ..face.printing import parameter_text, sparse_text
+from ..face.other_arrays import OtherArrayMethods, derived, plain_class
+from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
-from ..recording.overriding import NOBODY, Otherwise, disabled_torch_function_impl, flat
-from ..state.base import meta_of
+from ..recording.overriding import NOBODY, Otherwise, flat
 from .names import AS_THEY_ARE, aten_name
 from .recording import TABLE, record, write
 
@@ -30,19 +27,19 @@ def layout_of(array: Any) -> Any:
     """The layout of a sparse array, as programs know it."""
     if isinstance(array, Coo):
         return options.sparse_coo
+    if isinstance(array, Blocks):
+        return options.sparse_bsr if array.by_rows else options.sparse_bsc
     return options.sparse_csr if array.by_rows else options.sparse_csc
 
 
-class SparseMethods:
+class SparseMethods(OtherArrayMethods):
     """What a tensor over a sparse array has of its own."""
 
     __slots__ = ()
-    __torch_function__ = staticmethod(disabled_torch_function_impl)
-    _array: Any
 
     @property
     def layout(self) -> Any:
-        """`torch.sparse_coo`, `torch.sparse_csr` or `torch.sparse_csc`."""
+        """`torch.sparse_coo`, `torch.sparse_csr`, `torch.sparse_csc`, `torch.sparse_bsr` or `torch.sparse_bsc`."""
         return layout_of(self._array)
 
     @property
@@ -53,7 +50,7 @@ class SparseMethods:
     @property
     def is_sparse_csr(self) -> bool:
         """Whether the layout is `torch.sparse_csr`."""
-        return isinstance(self._array, Compressed) and self._array.by_rows
+        return layout_of(self._array) is options.sparse_csr
 
     @property
     def T(self) -> Any:
@@ -82,25 +79,11 @@ class SparseMethods:
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
         return record(op, *args)
 
-    def __repr__(self, **options: Any) -> str:
-        text = text_of(self)
-        return parameter_text(text) if getattr(self, "_is_param", False) else text
+    def _text(self) -> str:
+        return text_of(self)
 
-    __str__ = __repr__
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        this: Any = self
-        if id(self) not in memo:
-            if not this.is_leaf:
-                raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                                   "protocol at the moment. Copy a computed tensor with .clone(), or .detach() it "
-                                   "first.")
-            new = leaf_of(plain_class(type(self)), copied(self._array), this.requires_grad)
-            memo[id(self)] = new
-            if this.grad is not None:
-                meta_of(new).grad = copy.deepcopy(this.grad, memo)
-            vars(new).update({name: copy.deepcopy(value, memo) for name, value in vars(self).items()})
-        return memo[id(self)]
+    def _copied(self) -> Any:
+        return copied(self._array)
 
     def __copy__(self) -> Any:
         this: Any = self
@@ -146,29 +129,11 @@ def text_of(tensor: Any) -> str:
 
 # The functions of this module call the functions of `TABLE` themselves.
 _NAMESPACE = f"{PACKAGE}.sparse"
-# The classes of tensors over sparse arrays, and the classes that they are derived from.
-_FACES: dict[type[Any], type[Any]] = {}
-
-
-@cache
-def face(kind: type[Any]) -> type[Any]:
-    """The class of a tensor over a sparse array that would be an instance of `kind` over a dense one."""
-    if issubclass(kind, SparseMethods):
-        return kind
-    made = types.new_class(kind.__name__, (SparseMethods, kind), {}, lambda body: body.update(
-        __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__))
-    _FACES[made] = kind
-    return made
-
-
-def plain_class(kind: type[Any]) -> type[Any]:
-    """The class that a class of `face` is derived from."""
-    return _FACES.get(kind, kind)
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """The result of a public function that was called with a sparse tensor; NOBODY if no argument is sparse."""
-    found = next((x for x in flat((*args, *kwargs.values())) if type(x) in _FACES), None)
+    found = next((x for x in flat((*args, *kwargs.values())) if isinstance(x, SparseMethods)), None)
     if found is None or getattr(function, "__module__", "") == _NAMESPACE:
         return NOBODY
     name: str = function.__name__
@@ -177,7 +142,7 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         return body(*args, **kwargs)
     if name in AS_THEY_ARE or name in ("__get__", "__set__", "__delete__"):
         return NOBODY
-    if name.endswith("_") and name[:-1] in TABLE and type(args[0]) in _FACES:
+    if name.endswith("_") and name[:-1] in TABLE and isinstance(args[0], SparseMethods):
         return write(args[0], TABLE[name[:-1]](*args, **kwargs))
     raise unsupported(aten_name(name, args), found._array.backend)
 
@@ -186,7 +151,7 @@ def begin() -> None:
     """Let tensors over sparse arrays have their class, and send calls with them to `dispatch`."""
     for op in OWN:                                       # a rule may call them with dense tensors, too
         op.composition = partial(record, op)
-    SparseLike.face = staticmethod(face)  # type: ignore[assignment]
+    SparseLike.face = staticmethod(partial(derived, SparseMethods))
     Otherwise.add(dispatch)
 
 

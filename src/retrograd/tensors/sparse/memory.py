@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...kernels.sparse import compressed, coordinates
-from ...kernels.sparse.arrays import Compressed, Coo, SparseLike
-from ..state.base import requires
-from .construction import empty
+from ...kernels.sparse import blocks, compressed, coordinates
+from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike
+from ..arguments.dims import kind_of as name_of
+from ..arguments.size import Size
+from ..state.base import TensorBase, requires
+from .construction import empty, sparse_coo_tensor
 from .conversion import clone, coo_of, dense_dim as dense_dims, kind_of, sparse_dim as sparse_dims, zeros_like
 from .recording import is_sparse, sparse, write
 
@@ -16,6 +18,20 @@ from .recording import is_sparse, sparse, write
 def numpy(self: Any, *args: Any, **options: Any) -> NoReturn:
     name = "Sparse" if isinstance(self._array, Coo) else kind_of(self)
     raise TypeError(f"can't convert {name} layout tensor to numpy. Use Tensor.to_dense() first.")
+
+
+@sparse("new")
+def new(self: Any, *args: Any, device: Any = None) -> Any:
+    """The old constructor: of sizes, of a `Size`, or of indices, values and perhaps sizes."""
+    if isinstance(self._array, Compressed):
+        raise RuntimeError(f"Cannot map DispatchKey {kind_of(self)}CPU to a unique layout. Use x.new_zeros().")
+    if len(args) in (2, 3) and isinstance(args[0], TensorBase) and isinstance(args[1], TensorBase):
+        return sparse_coo_tensor(*args)
+    sizes = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
+    if not all(isinstance(size, int) for size in sizes):
+        raise TypeError(f"new() received an invalid combination of arguments - got ({', '.join(map(name_of, args))}), "
+                        "but expected one of:\n * (*sizes)\n * (torch.Size size)\n * (indices, values, size)")
+    return empty(tuple(sizes), self.dtype)
 
 
 @sparse("data_ptr", "tolist", "const_data_ptr")
@@ -65,6 +81,8 @@ def item(self: Any) -> Any:
 
 def compressed_or_coo(array: SparseLike) -> Coo:
     """A sparse array by coordinates."""
+    if isinstance(array, Blocks):
+        return blocks.to_coo(array)
     return compressed.to_coo(array) if isinstance(array, Compressed) else array  # type: ignore[return-value]
 
 

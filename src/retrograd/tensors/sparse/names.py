@@ -21,6 +21,7 @@ _OF_TENSORS = ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", 
 _DUNDERS = {f"__{name}__": name for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 # The operator that PyTorch names in its error, where the name is not that of the function.
 _ATEN = {
+    "clip": "clamp", "clip_": "clamp_",
     "softmax": "_softmax", "log_softmax": "_log_softmax", "mean": "mean.dim", "unique": "_unique2",
     "flatten": "view", "view_as": "view", "narrow": "as_strided", "__getitem__": "as_strided", "squeeze": "as_strided",
     "allclose": "eq.Tensor", "isclose": "eq.Tensor", "where": "where.self", "fill_": "fill_.Scalar",

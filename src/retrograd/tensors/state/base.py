@@ -53,6 +53,8 @@ class AutogradMeta:
     # again), or the leaf is a view, whose edge may have to be renewed.
     dormant: Any = None
     grad: Any = None
+    grad_dtype: np.dtype[Any] | None = None    # of the gradient of a leaf, if it is not that of the leaf
+    any_grad = False                           # whether a gradient of any dtype may be assigned to the leaf
     hooks: HookDict | None = None          # on its gradient; if the tensor has a node, the node holds them too
     post_accumulate: HookDict | None = None
     retained: int | None = None            # the key of its own hook among the retaining hooks of its node
@@ -197,7 +199,7 @@ def accumulator_of(leaf: Any) -> AccumulateGrad:
     reference = meta.accumulator if meta.base is None else meta.dormant
     accumulator: AccumulateGrad | None = None if reference is None else reference()
     if accumulator is None:
-        accumulator = AccumulateGrad(leaf, leaf._array.shape, leaf._array.dtype)
+        accumulator = AccumulateGrad(leaf, leaf._array.shape, meta.grad_dtype or leaf._array.dtype)
         reference = weakref.ref(accumulator)
         if meta.base is None:
             meta.accumulator = reference

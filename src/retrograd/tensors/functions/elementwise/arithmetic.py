@@ -23,7 +23,7 @@ from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill as fill, fill_, zero_ as zero_
 from ...recording.public import methods, public
 from ...recording.twins import Call, both, twins
-from ...state.base import TensorBase
+from ...state.base import TensorBase, plain
 
 NUMBER = (bool, int, float, complex, np.generic)
 
@@ -125,7 +125,10 @@ def floor_divide(call: Call, input: Any, other: Any) -> TensorBase:
     "remainder(Tensor input, Number other, out)",
     out=ELEMENTWISE, method=True)
 def remainder(call: Call, input: Any, other: Any) -> TensorBase:
-    """The remainder of the division rounded down. Its sign is that of `other`. Int division by 0 is a RuntimeError."""
+    """The remainder of the division rounded down, with the sign of `other`. A zero has the sign of `input`.
+
+    Raises RuntimeError for an int divided by 0.
+    """
     if _is_option(call, other):
         return call(ops.remainder_number, input, number("remainder", "other", 2, other))
     if isinstance(input, NUMBER):
@@ -160,7 +163,8 @@ def pow(call: Call, input: Any, exponent: Any) -> TensorBase:
         return call(ops.number_to_power, exponent, number("pow", "self", 1, input))
     if call is over and isinstance(exponent, (TensorBase, *NUMBER)):
         return call(ops.pow_ if isinstance(exponent, TensorBase) else ops.power, input, exponent)
-    result = NotImplemented if call is over else _power_of(input, exponent)
+    refused = call is over or isinstance(exponent, np.ndarray)     # which the operator ** takes
+    result = NotImplemented if refused else _power_of(input, exponent)
     if result is NotImplemented:
         raise invalid("pow", input, exponent)
     return result  # type: ignore[no-any-return]
@@ -183,7 +187,7 @@ def _power_of(self: Any, exponent: Any) -> Any:
         return _power_tensor(self, exponent)
     if isinstance(exponent, NUMBER):
         return _power(self, number("pow", "exponent", 2, exponent))
-    return _power_tensor(self, exponent) if isinstance(exponent, np.ndarray) else NotImplemented
+    return _power_tensor(self, plain(exponent)) if isinstance(exponent, np.ndarray) else NotImplemented
 
 
 @twins(
@@ -262,7 +266,9 @@ def _divided(name: str, function: str, by: Op, by_number: Op) -> Callable[..., A
     def operator(self: TensorBase, other: Any) -> Any:
         if isinstance(other, NUMBER):
             return call_number(self, number(by.name, "other", 2, other))
-        return call(self, other) if isinstance(other, (TensorBase, np.ndarray)) else NotImplemented
+        if isinstance(other, np.ndarray):
+            return call(self, plain(other))
+        return call(self, other) if isinstance(other, TensorBase) else NotImplemented
 
     return operator
 

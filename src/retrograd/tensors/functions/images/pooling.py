@@ -196,10 +196,12 @@ def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     tensor([[3., 4.]])
     """
     check_tensor("max_pool1d", input)
-    if not (local.thread.grad and requires(input)):
+    graph = local.thread.grad and requires(input)
+    if not graph:
         _line(input, kernel_size, stride, padding, dilation, ceil_mode)
         check_type("max_pool1d_impl", input._array, "f")
-    return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    values = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    return values if graph else values.contiguous()
 
 
 def _images(dims: int) -> Callable[..., Any]:

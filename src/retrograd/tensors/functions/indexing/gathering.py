@@ -24,7 +24,7 @@ from ...recording.calls import recorded
 from ...recording.out_rules import APART, EXACT, SCALAR, TARGET, rule
 from ...recording.public import public
 from ...recording.twins import Call, twins
-from ...state.base import TensorBase, plain
+from ...state.base import TensorBase, plain, requires
 from ..shapes.shape import broadcast_to, reshape
 from ..sparse import implementation
 
@@ -197,10 +197,12 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions; leave the dim out")
     axis = axis_of("take_along_dim", dim, array.ndim)
     shape = common_shape(*[(*s[:axis], 1, *s[axis + 1:]) for s in (array.shape, places.shape)])
-    if array.shape[axis]:
+    if array.shape[axis] and (local.thread.transform is not None or not kernels.within(places, array.shape[axis])):
         indices = _remainder(indices, array.shape[axis])                  # PyTorch's indices start anew at each end
-    input = broadcast_to(input, (*shape[:axis], array.shape[axis], *shape[axis + 1:]))
-    return gather(input, axis, broadcast_to(indices, (*shape[:axis], places.shape[axis], *shape[axis + 1:])))
+    whole, wanted = [(*shape[:axis], s[axis], *shape[axis + 1:]) for s in (array.shape, places.shape)]
+    if array.shape != whole or requires(input):                           # PyTorch's graph always has the expansion
+        input = broadcast_to(input, whole)
+    return gather(input, axis, indices if places.shape == wanted else broadcast_to(indices, wanted))
 
 
 # One dimension, slice by slice

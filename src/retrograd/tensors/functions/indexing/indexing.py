@@ -59,7 +59,7 @@ def getitem(input: Any, key: Any) -> Any:
         return _slice(input, 0, *_range(key, input._array.shape, 0))
     if isinstance(key, np.integer):
         return getitem(input, int(key))
-    steps, arrays = _parse(input, _keys(key))
+    steps, arrays = _chain(input, key)
     if arrays is None and len(steps) > 1 and not requires(input):
         return _whole_view(input, steps)
     part = input
@@ -122,6 +122,47 @@ def _keys(key: Any) -> tuple[Any, ...]:
             "2.9; use x[tuple(seq)] instead of x[seq].", UserWarning)
         return tuple(key)
     return (key,)
+
+
+def _chain(input: Any, key: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
+    """The chain of views of a key, and the index arrays of the last view (None if the key has no arrays)."""
+    if type(key) is tuple:
+        steps = _basic(input._array.shape, key)
+        if steps is not None:
+            _refuse_stale(input)
+            return steps, None
+    return _parse(input, _keys(key))
+
+
+def _basic(shape: Sequence[int], keys: tuple[Any, ...]) -> list[Step] | None:
+    """The chain of views of a key of ints, slices and at most one Ellipsis. None for other keys, and for wrong ones."""
+    rank = len(shape)
+    steps: list[Step] = []
+    dim = at = 0                                     # the dimension of the view so far, and that of the tensor
+    skipped = rank - len(keys) + 1                   # the dimensions that an Ellipsis stands for
+    for k in keys:
+        kind = type(k)
+        if k is Ellipsis and skipped >= 0:
+            dim, at, skipped = dim + skipped, at + skipped, -1
+            continue
+        if at == rank or (kind is not int and kind is not slice):
+            return None
+        size = shape[at]
+        at += 1
+        if kind is int:
+            if not -size <= k < size:
+                return None
+            steps.append((_select, ops.select, (dim, k if k >= 0 else k + size)))
+            continue
+        if k.start is not None or k.stop is not None or k.step is not None:
+            try:
+                bounds = _range(k, (size,), 0)
+            except (TypeError, ValueError):
+                return None
+            if bounds != (0, size, 1) or k.start:
+                steps.append((_slice, ops.slice_, (dim, *bounds)))
+        dim += 1
+    return steps
 
 
 def _parse(input: Any, keys: tuple[Any, ...]) -> tuple[list[Step], tuple[Any, ...] | None]:
@@ -251,7 +292,7 @@ def setitem(input: Any, key: Any, value: Any) -> None:
     if kind is int:
         steps, arrays = [(_select, ops.select, (0, _place(key, input._array.shape, 0, 0)))], None
     else:
-        steps, arrays = _parse(input, (None,) if key is True else _keys(key))
+        steps, arrays = _chain(input, (None,) if key is True else key)
     if local.thread.transform is not None or (local.thread.grad and (requires(input) or requires(value))):
         _record(input, steps, arrays, value)
         return

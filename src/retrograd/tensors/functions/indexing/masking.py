@@ -91,7 +91,7 @@ def static_index(array: Any) -> Any:
                      f"torch.{array.dtype.name}.")
 
 
-@twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", method=True)
+@twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", strict=True, method=True)
 def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
     """A copy with `values` written, or with `accumulate` added, at the places that the indices name.
 
@@ -100,7 +100,7 @@ def index_put(call: Call, input: Any, indices: Sequence[Any], values: Any, accum
     array_of("index_put", input)
     for i, each in enumerate(indices):
         if not isinstance(each, TensorBase):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(each).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(each).__name__}")
     arrays = tuple([static_index(each._array) for each in indices])
     _check_rank(input._array, array_of("index_put", values, "values", 3), arrays, accumulate)
     return put(call, input, arrays, values, accumulate)

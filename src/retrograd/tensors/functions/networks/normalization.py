@@ -64,6 +64,10 @@ def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any],
 def native_layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Any,
                       Any, Any]:
     """The result of `layer_norm`, the means, and 1 / the deviations. The last two are constants."""
+    return _by_layer(input, normalized_shape, weight, bias, eps)
+
+
+def _by_layer(input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     x = array_of("layer_norm", input)
     check_optional("layer_norm", 3, weight=weight, bias=bias)
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
@@ -90,7 +94,7 @@ def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, 
 
     Raises RuntimeError if sizes or dtypes do not fit, NotImplementedError for ints and complex numbers.
     """
-    return native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+    return _by_layer(input, normalized_shape, weight, bias, eps)[0]
 
 
 @public()

@@ -21,11 +21,11 @@ from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options
 from ...arguments.dims import array_of, axes_of, axis_of
-from ...recording.calls import taken_again
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
 from ...recording.public import methods, public
 from ...recording.resizing import reshape_memory
+from ...recording.views import taken_again
 from ...state.base import Chain, TensorBase, edge_of, meta_of, moves, note_layout, requires, set_edge
 from ...state.writable import refuse_inference
 from .shape import sizes_of

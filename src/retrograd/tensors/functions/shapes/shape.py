@@ -36,7 +36,9 @@ def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
 
 
 def _size(name: str, value: Any, argument: str, position: int) -> int:
-    """One of several sizes, as an int."""
+    """One of several sizes, as an int. As in PyTorch, only the first may not be a bool."""
+    if position and isinstance(value, bool):
+        return int(value)
     try:
         return as_int(name, value, argument)
     except TypeError:
@@ -272,8 +274,10 @@ def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Each tensor as a view of the shape that they all broadcast to."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
-    common = common_shape(*[array_of("broadcast_tensors", x, "tensors").shape for x in given])
-    return tuple([x if x._array.shape == common else expand(x, common) for x in given])
+    arrays = [array_of("broadcast_tensors", x, "tensors") for x in given]
+    common = common_shape(*[array.shape for array in arrays])
+    return tuple([x if array.shape == common else _expand(x, expanded(array, common))
+                  for x, array in zip(given, arrays)])
 
 
 # NumPy's functions on tensors

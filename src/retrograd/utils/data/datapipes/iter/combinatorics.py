@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sized
-from typing import Any, Self
+from typing import Any
 
 from ...sampler import SequentialSampler, drawn_seed
+from .._batching import Shuffling
 from .._decorator import functional_datapipe
 from .._length import no_length
 from ..datapipe import IterDataPipe
@@ -40,7 +40,7 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("shuffle")
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(Shuffling, IterDataPipe[Any]):
     """Gives samples in a random order (as a method: ``shuffle``).
 
     A buffer of ``buffer_size`` samples is kept, and each next sample is drawn from the buffer. ``unbatch_level`` is the
@@ -62,19 +62,6 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
             raise AssertionError("buffer_size should be larger than 0")
         self.datapipe = datapipe if unbatch_level == 0 else datapipe.unbatch(unbatch_level=unbatch_level)
         self.buffer_size = buffer_size
-        self._enabled = True
-        self._seed: int | None = None
-        self._rng = random.Random()
-
-    def set_shuffle(self, shuffle: bool = True) -> Self:
-        """Shuffle from now on, or pass the samples through."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> Self:
-        """Set the seed of the next pass."""
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[Any]:
         if not self._enabled:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._batching import Batching
 from .._decorator import functional_datapipe
-from .._length import no_length
 from ..datapipe import DataChunk, IterDataPipe
 from ..utils.common import _check_unpickable_fn
 
@@ -15,20 +15,8 @@ __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"
 
 
 @functional_datapipe("batch")
-class BatcherIterDataPipe(IterDataPipe[Any]):
+class BatcherIterDataPipe(Batching, IterDataPipe[Any]):
     """Makes batches of samples (as a method: ``batch``). ``drop_last`` leaves a shorter last batch out."""
-
-    datapipe: Any
-    batch_size: int
-    drop_last: bool
-
-    def __init__(self, datapipe: Any, batch_size: int, drop_last: bool = False,
-                 wrapper_class: type[Any] = DataChunk) -> None:
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        super().__init__()
-        self.datapipe, self.batch_size, self.drop_last = datapipe, batch_size, drop_last
-        self.wrapper_class = wrapper_class
 
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []
@@ -39,12 +27,6 @@ class BatcherIterDataPipe(IterDataPipe[Any]):
                 batch = []
         if batch and not self.drop_last:
             yield self.wrapper_class(batch)
-
-    def __len__(self) -> int:
-        if not isinstance(self.datapipe, Sized):
-            raise no_length(self)
-        rest = 0 if self.drop_last else self.batch_size - 1
-        return (len(self.datapipe) + rest) // self.batch_size
 
 
 @functional_datapipe("unbatch")

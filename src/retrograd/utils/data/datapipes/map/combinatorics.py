@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 from ...sampler import drawn_seed
+from .._batching import Shuffling
 from ..datapipe import IterDataPipe, MapDataPipe
 
 __all__ = ["ShufflerIterDataPipe"]
 
 
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(Shuffling, IterDataPipe[Any]):
     """Gives the samples of a map in a random order (as a method: ``shuffle``). ``indices`` are the keys of the map.
 
     >>> from retrograd.utils.data.datapipes.map import SequenceWrapper
@@ -26,20 +26,7 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
         super().__init__()
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
-        self._enabled = True
-        self._seed: int | None = None
-        self._rng = random.Random()
         self._shuffled_indices: list[Any] = self.indices
-
-    def set_shuffle(self, shuffle: bool = True) -> Self:
-        """Shuffle from now on, or keep the order of the indices."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: int) -> Self:
-        """Set the seed of the next pass."""
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[Any]:
         if not self._enabled:
