@@ -24,7 +24,7 @@ from ...ops.framework import Op
 from ...ops.shape import expand, unsafe_view
 from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
-from ..recording.inplace import check_write, write_over
+from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
 from .batched import Batched, parts
 from .formulas import FORMULAS
@@ -107,7 +107,8 @@ class ForwardLevel(Level):
         if getattr(call, "func", None) is write_over:
             out, tangent = pushed(op, op.compute, args[1:], known[1:])
             if call.args[1] is None and target.flags.writeable:        # type: ignore[attr-defined]
-                check_write(op, target, out, args[1:])
+                check_overlaps(op, target, [*args[1:1 + op.arity]])
+                check_result(out, target)
                 copy.write(put_over, target, out)
             else:
                 below(op, call, args, True)
