@@ -5,6 +5,7 @@ same, and where it fails the error has the same type and begins with the same se
 """
 
 import re
+import warnings
 
 import pytest
 import torch
@@ -16,6 +17,11 @@ HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem == "inp
 ALL = [program for page in HELD for program in pages.of(page)]
 SHARED = [program for program in ALL if not re.search(
     r"^(from|import) retrograd(?! as torch$)", "".join(block.source for block in program.blocks), re.MULTILINE)]
+
+with warnings.catch_warnings():                            # PyTorch's first dual tensor warns of PyTorch's own code
+    warnings.simplefilter("ignore")
+    with torch.autograd.forward_ad.dual_level():
+        torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))
 
 
 def begins_with(error: Exception | None, other: Exception | None) -> bool:

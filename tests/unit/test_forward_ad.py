@@ -12,14 +12,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.tangents import V, X, tangent_of as tangent
 from retrograd.autograd import forward_ad
-
-X, V = [1.0, 2.0], [3.0, 4.0]
-
-
-def tangent(tensor: Any) -> Any:
-    found = forward_ad.unpack_dual(tensor).tangent
-    return None if found is None else found.tolist()
 
 
 @pytest.fixture
@@ -97,9 +91,6 @@ def refusals() -> dict[str, tuple[type[Exception], str, Callable[[Any, Any, Any]
                    lambda x, v, d: make(x.requires_grad_(), v).mul_(2)),
         "a derivative that is not known": (NotImplementedError, "the derivative for 'igamma: input' is not implemented",
                                            lambda x, v, d: torch.igamma(d, x)),
-        "a complex tangent of real numbers": (
-            RuntimeError, "Trying to set a complex forward gradient of a real Tensor",
-            lambda x, v, d: make(x, v.to(torch.complex64))),
     }
 
 

@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.tangents import V, X, tangent_of as tangent
 from retrograd.autograd import forward_ad
 from retrograd.tensors.transforms.crossing import entered, make_dual, tangent_part
 from retrograd.tensors.transforms.forward import ForwardLevel
-
-X, V = [1.0, 2.0], [3.0, 4.0]
-
-
-def tangent(tensor: Any) -> Any:
-    found = forward_ad.unpack_dual(tensor).tangent
-    return None if found is None else found.tolist()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ..names import missing
 from ..tensors.state import base
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import lifting, make_dual as dual_of, primal_part, tangent_part
-from ..tensors.transforms.forward import ForwardLevel
+from ..tensors.transforms.forward import ForwardLevel, misfit
 from ..tensors.transforms.levels import interpret
 from .grad_mode import _Mode
 
@@ -78,11 +78,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """
     global _current_level
     number = _current_level if level is None else level
-    if number < 0:
-        raise RuntimeError("Dual level must be a positive number. There is no level to leave.")
     if number != _current_level:
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not "
                            f"supported. The current level is {_current_level}.")
+    if number < 0:
+        raise RuntimeError("Dual level must be a positive number. There is no level to leave.")
     _levels.pop()
     _put(_levels)
     _current_level = -1
@@ -146,11 +146,10 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     >>> fwAD = torch.autograd.forward_ad
     >>> with fwAD.dual_level():
     ...     fwAD.make_dual(torch.tensor(2.), torch.tensor(1.)).exp()
-    tensor(7.3891, tangent=7.389056205749512)
+    tensor(7.3891, tangent=7.3890557289123535)
 
-    Raises RuntimeError if there is no level, if the shapes differ, if either tensor has a tangent already, or if the
-    tangent of real numbers is complex; ValueError for dtypes without a derivative; NotImplementedError for sparse
-    tensors.
+    Raises RuntimeError if there is no level, if the shapes differ, or if either tensor has a tangent already;
+    ValueError for dtypes without a derivative; NotImplementedError for sparse tensors.
     """
     level = _current_level if level is None else level
     if level < 0:
@@ -188,12 +187,7 @@ def _check(tensor: Any, tangent: Any, level: DualLevel) -> None:
         raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level"
                            f"{_current_level} is not supported. Nest calls of torch.func.jvp instead.")
     if tensor.shape != tangent.shape:
-        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
-                           f"Tensor, this is not supported. Tensor is of size {[*tensor.shape]} while the given "
-                           f"forward gradient is of size {[*tangent.shape]}.")
-    if tangent.is_complex() and not tensor.is_complex():
-        raise RuntimeError("Trying to set a complex forward gradient of a real Tensor, whose imaginary part would be "
-                           "lost.")
+        raise misfit(tensor.shape, tangent.shape)
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

@@ -17,7 +17,7 @@ from ..ops.creation import full_beside
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.transforms.batched import parts
 from ..tensors.transforms.crossing import lifting, others
-from ..tensors.transforms.forward import fresh_copy
+from ..tensors.transforms.forward import fresh_copy, misfit
 from ..tensors.transforms.levels import in_effect
 from .function_node import FunctionNode
 
@@ -103,9 +103,7 @@ class _Call:
             raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward "
                                "output is not a differentiable Tensor.You should return None at that position instead.")
         if result._array.shape != output._array.shape:
-            raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
-                               f"Tensor, this is not supported. Tensor is of size {[*output._array.shape]} while the "
-                               f"given forward gradient is of size {[*result._array.shape]}.")
+            raise misfit(output._array.shape, result._array.shape)
 
     def _give(self, level: Any, output: Any, result: Any, tangents: list[Any]) -> None:
         """Give an output its tangent. An output in the memory of a dual input has that of the memory."""

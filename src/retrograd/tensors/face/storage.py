@@ -25,7 +25,7 @@ from ..arguments.dims import array_of, kind_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
 from ..recording.public import methods, public, public_property
-from ..state.base import TensorBase, edge_of, moves, note_kind, set_edge, sharing
+from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge, sharing
 from ..transforms.batched import is_batch
 from ..transforms.refusals import STORAGE
 
@@ -327,14 +327,11 @@ def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: An
     """
     edges = [edge_of(x) for x in (self, source) if isinstance(x, TensorBase)] if local.thread.grad else []
     check_writable(self, any(edges))
-    if moves(self):
-        raise NotImplementedError("Trying to use forward AD with set_ that does not support it because it has not been "
-                                  "implemented yet. Set the memory of x.detach() instead.")
-    array = _memory_for(self._array.dtype, source, storage_offset, size, stride)
-    put_behind(self, array)
+    refuse_tangents("set_", (self,), "Set the memory of x.detach() instead.")
+    put_behind(self, _memory_for(self._array.dtype, source, storage_offset, size, stride))
     written(self)
     if any(edges):
-        set_edge(self, NotDifferentiable((*edges, None)[:2], array.shape, array.dtype))
+        set_edge(self, NotDifferentiable((*edges, None)[:2], self._array.shape, self._array.dtype))
     return self
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,6 +165,13 @@ def requires(tensor: Any) -> bool:
 def moves(tensor: Any) -> bool:
     """Whether a tensor has a tangent, at any level of forward mode that is in effect."""
     return any([level.moves(tensor._array) for level in local.thread.levels])
+
+
+def refuse_tangents(name: str, tensors: Iterable[Any], remedy: str) -> None:
+    """Raise NotImplementedError if a tensor has a tangent, which a function would lose."""
+    if any([tensor is not None and moves(tensor) for tensor in tensors]):
+        raise NotImplementedError(f"Trying to use forward AD with {name} that does not support it because it has not "
+                                  f"been implemented yet. {remedy}")
 
 
 def constant(array: Any) -> Any:

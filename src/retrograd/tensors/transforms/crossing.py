@@ -84,8 +84,9 @@ def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
     """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype, or None for zero."""
     with in_effect(others(level)):
         array = primal._array
+        physical = parts(array)[0]
         # Elements that coincide in memory may have different tangents.
-        array = copy.run(array, "K") if overlaps(parts(array)[0]) else alike(array)
+        array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
         if tangent is not None:
             level.shadows.give(array, fresh_copy(tangent._array))
     return _made(MakeDual, level, array, primal, tangent)

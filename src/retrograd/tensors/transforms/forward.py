@@ -2,8 +2,9 @@
 
 Three kinds of operators need nothing of their own. The rules of an elementwise operator multiply by its derivative, so
 they take tangents as well as cotangents. A linear operator is applied to the tangents. A view has the view of the
-tangent (`shadows`). For a product, a statement in `products` says what to do. Any other operator gets its tangent by
-transposition: its gradient is linear in the cotangent, so the gradient of the gradient leads the other way.
+tangent (`shadows`). For products, and for operators that programs use often, there are statements in `products` and
+`formulas`. Any other operator gets its tangent by transposition: its gradient is linear in the cotangent, so the
+gradient of the gradient leads the other way.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from ...ops.framework import Op
 from ...ops.shape import expand, unsafe_view
 from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
-from ..recording.inplace import check_write, write_over
+from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
 from .batched import Batched, parts
+from .formulas import FORMULAS
 from .levels import Level, below, in_effect, with_level
 from .products import PRODUCTS
+from .rules import by_rule, saved
 from .shadows import Shadows, apart, put_over
 
 # The kernels of copies. Who writes a copy may write it in another shape.
@@ -55,10 +58,10 @@ class ForwardLevel(Level):
         found: Tangents = []
         some = False
         for arg in args:
-            if hasattr(arg, "dtype") and hasattr(arg, "strides"):
+            if type(arg) is np.ndarray or type(arg) is Batched:
                 t = tangent(arg)
             elif type(arg) in (list, tuple):
-                t = [tangent(a) if hasattr(a, "strides") else None for a in arg]
+                t = [tangent(a) if type(a) in (np.ndarray, Batched) else None for a in arg]
                 some = some or any([each is not None for each in t])
                 found.append(t)
                 continue
@@ -104,7 +107,8 @@ class ForwardLevel(Level):
         if getattr(call, "func", None) is write_over:
             out, tangent = pushed(op, op.compute, args[1:], known[1:])
             if call.args[1] is None and target.flags.writeable:        # type: ignore[attr-defined]
-                check_write(op, target, out, args[1:])
+                check_overlaps(op, target, [*args[1:1 + op.arity]])
+                check_result(out, target)
                 copy.write(put_over, target, out)
             else:
                 below(op, call, args, True)
@@ -142,8 +146,17 @@ def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
     return tangent
 
 
+def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
+    """The error for a tangent of another shape than that of its tensor."""
+    return RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                        f"this is not supported. Tensor is of size {[*shape]} while the given forward gradient is of "
+                        f"size {[*given]}.")
+
+
 def fresh_copy(tangent: Any) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
+    if local.thread.transform is None and type(tangent) is np.ndarray and tangent.flags.forc:
+        return tangent.copy("K")
     return copy.run(tangent, "K")
 
 
@@ -152,13 +165,19 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
     if not op.steps:
         return below(op, call, args), None
     product = PRODUCTS.get(op.name) if op.known else None
-    if product is not None and product.fits(op, args):
+    if product is not None:
         return below(op, call, args), product.tangent(op, args, tangents)
     if op.kind == "elementwise" and op.outputs == ("out",):
         out = below(op, call, args)
         return out, _pointwise(op, args, tangents, out)
     if op.kind == "linear":
         return below(op, call, args), _along(op, args, tangents)
+    formula = FORMULAS.get((op.name, len(op.outputs) > 1)) if op.known else None
+    if formula is not None:
+        out = below(op, call, args)
+        found = formula(op, args, tangents, out)
+        if found is not NotImplemented:
+            return out, found
     return transposed(op, args, tangents)
 
 
@@ -183,7 +202,7 @@ def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> A
         t = tangents[index]
         if t is None:
             continue
-        values = [_saved(op.saves[i], args, out) for i in positions]
+        values = [saved(op.saves[i], args, out) for i in positions]
         if op.complex == "adjoint" and (out.dtype.kind == "c" or args[index].dtype.kind == "c"):
             part = _by_basis(rule, t, values, args[index], out)
         else:
@@ -192,27 +211,6 @@ def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> A
             part = by_rule(rule, t, *values)
         total = part if total is None else by_rule(np.add, total, part)
     return total
-
-
-def _saved(save: Any, args: tuple[Any, ...], out: Any) -> Any:
-    """A value that a rule names."""
-    kind, place = save
-    if kind == "out":
-        return out if type(out) is not tuple else out[place]
-    return args[place] if kind in ("input", "static") else getattr(args[place], kind)
-
-
-def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
-    """What a rule computes from arrays, with the levels that are in effect."""
-    thread = local.thread
-    if thread.transform is None and not any([type(v) is not np.ndarray and hasattr(v, "strides") for v in values]):
-        return np.asarray(thread.run(rule, *values))
-    grad, thread.grad = thread.grad, False
-    try:
-        found = rule(*[plain(v) if hasattr(v, "strides") else v for v in values])
-    finally:
-        thread.grad = grad
-    return found._array if isinstance(found, TensorBase) else found
 
 
 def _by_basis(rule: Callable[..., Any], t: Any, values: list[Any], x: Any, out: Any) -> Any:

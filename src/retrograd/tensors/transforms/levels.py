@@ -9,9 +9,10 @@ levels below it in effect, so it never meets itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...modes import local
 
@@ -56,6 +57,8 @@ class Level:
 
 def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to the innermost level that it concerns."""
+    if op.view and not write and type(args[0]) is np.ndarray:
+        return call(*args)                                 # the view of the memory is the view of all tangents
     thread = local.thread
     levels, transform = thread.levels, thread.transform
     try:
@@ -88,15 +91,20 @@ def below(op: Any, call: Callable[..., Any], args: Sequence[Any], write: bool = 
     return call(*args) if transform is None else transform(op, call, tuple(args), write)
 
 
-@contextmanager
-def in_effect(levels: Sequence[Level]) -> Iterator[None]:
-    """Have exactly these levels be in effect for a while."""
-    before = local.thread.levels, local.thread.transform
-    put(levels)
-    try:
-        yield
-    finally:
-        local.thread.levels, local.thread.transform = before
+class in_effect:
+    """The context in which exactly these levels are in effect."""
+
+    __slots__ = ("before", "levels")
+
+    def __init__(self, levels: Sequence[Level]) -> None:
+        self.levels = levels
+
+    def __enter__(self) -> None:
+        self.before = local.thread.levels, local.thread.transform
+        put(self.levels)
+
+    def __exit__(self, *error: object) -> None:
+        local.thread.levels, local.thread.transform = self.before
 
 
 def with_level(level: Level) -> tuple[Level, ...]:

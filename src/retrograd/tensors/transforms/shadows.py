@@ -27,20 +27,28 @@ class Shadow:
     """The tangent of one memory.
 
     `levels` are those of the leading axes that the shadow has and the memory has not, and `lead` their sizes and
-    strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`.
+    strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`, which is
+    at the address `place`.
     """
 
-    __slots__ = ("lead", "levels", "memory", "owner", "seen", "start")
+    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start")
 
     def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
                  lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
         self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
-        self.seen = self._window(owner, start)
+        alike = not levels and not start and (memory.shape, memory.strides) == (owner.shape, owner.strides)
+        self.seen = memory if alike else self._window(owner, start)
+        self.place: int | None = None                      # asked for by the first view
         self.owner: Any = None                             # a weak reference, which forgets the shadow
 
     def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
         """The tangent of an array in this memory; `levels` are those of the array."""
-        seen = self.seen if array is owner else self._window(array, self.start + address(array) - address(owner))
+        if array is owner:
+            seen = self.seen
+        else:
+            if self.place is None:
+                self.place = address(owner)
+            seen = self._window(array, self.start + address(array) - self.place)
         return joined((*self.levels, *levels), seen) if self.levels or levels else seen
 
     def _window(self, array: Any, offset: int) -> Any:
@@ -60,12 +68,13 @@ class Shadows:
 
     def tangent(self, array: Any) -> Any:
         """The tangent of an array; None if it is zero."""
-        if not self.by_owner:
-            return None
-        physical, levels = parts(array)
+        physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
         owner = physical if physical.base is None else owner_of(physical)
         shadow = self.by_owner.get(id(owner))
-        return None if shadow is None else shadow.under(physical, owner, levels)
+        if shadow is None:
+            return None
+        return shadow.seen if physical is owner and not levels and not shadow.levels else shadow.under(
+            physical, owner, levels)
 
     def give(self, array: Any, tangent: Any) -> None:
         """Make `tangent`, of the shape and dtype of `array`, its tangent. None stands for zero.
@@ -82,8 +91,10 @@ class Shadows:
                 self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
             return
         given, given_levels = parts(tangent)
-        if (shadow is None and physical is owner and given_levels == levels and given.base is None
-                and given.flags.c_contiguous and given.strides == physical.strides):
+        if shadow is None and physical is owner and given_levels == levels and physical.flags.forc:
+            if given.base is not None or given.strides != physical.strides:
+                given = np.empty_like(physical)
+                self._write(joined(levels, given) if levels else given, tangent)
             self._keep(owner, Shadow(owner, given, 0))
             return
         extra = tuple([level for level in given_levels if level not in levels])
