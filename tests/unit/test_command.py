@@ -191,9 +191,12 @@ print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch
             "ModuleNotFoundError: No module named 'torch.autogrd'; the nearest: torch.autograd",
         ),
         ("torch.tensr", "AttributeError: module 'torch' has no attribute 'tensr'; the nearest: "),
-        ("import torch.export", "ModuleNotFoundError: No module named 'torch.export'. PyTorch has `torch.export`; "
-                                "retrograd has not: keep the program itself, and its numbers with torch.save"),
-        ("from torch.export import tensor", "ModuleNotFoundError: No module named 'torch.export'. PyTorch has `torch"),
+        (
+            "import torch.utils.cpp_extension",
+            "ModuleNotFoundError: No module named 'torch.utils.cpp_extension'. PyTorch has "
+            "`torch.utils.cpp_extension`; retrograd has not: leave it out, because nothing is compiled",
+        ),
+        ("from torch.utils.cpp_extension import load", "ModuleNotFoundError: No module named 'torch.utils.cpp_ext"),
         ("from torch.utils import mobile_optimizer", "ImportError: cannot import name 'mobile_optimizer' from "
                                                      "'torch.utils'. PyTorch has `torch.utils.mobile_optimizer`; "),
         ("torch.utils.cpp_extension", "AttributeError: module 'torch.utils' has no attribute 'cpp_extension'. PyTorch"),

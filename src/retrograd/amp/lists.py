@@ -37,5 +37,8 @@ WIDEST = frozenset(["cat", "concat", "concatenate", "index_copy", "stack"])
 BY_STATE = {"gru": 1, "gru_cell": 1, "lstm_cell": 1, "gru.data": 2, "lstm.data": 2}
 PACKED = {name.removesuffix(".data"): name for name in BY_STATE if name.endswith(".data")}
 
+# These are cast to float32 only if the argument at this place is a number, and no tensor.
+BESIDE_NUMBER = {"fake_quantize_per_tensor_affine": 1}
+
 # These are cast to float32 only with the options that are named: padding by copies of the input.
 COPYING = ("reflect", "replicate")

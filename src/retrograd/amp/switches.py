@@ -18,7 +18,7 @@ from ..tensors.recording import overriding
 from ..tensors.recording.overriding import NOBODY, Attention
 from ..tensors.recording.public import public
 from ..tensors.state.base import TensorBase, stands_as_leaf
-from .lists import BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST
+from .lists import BESIDE_NUMBER, BY_STATE, COPYING, FLOAT32, LOWER, PACKED, WIDEST
 
 
 class _State:
@@ -210,6 +210,8 @@ def _target(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torc
     if name in LOWER:
         return lower
     if name in FLOAT32 or (name == "pad" and kwargs.get("mode", args[2] if len(args) > 2 else "") in COPYING):
+        return float32
+    if name in BESIDE_NUMBER and not isinstance(args[BESIDE_NUMBER[name]], TensorBase):
         return float32
     if name in WIDEST:
         parts = args[0] if args and isinstance(args[0], (list, tuple)) else args

@@ -32,5 +32,6 @@ DATA_DEPENDENT = {
     "rnn_tanh": "how long packed sequences are",
     "rnn_relu": "how long packed sequences are",
     "fused_moving_avg_obs_fake_quant": "whether it observes, and the scale",
+    "fbgemm_linear_quantize_weight": "the scale and the zero, which are Python numbers",
     "cov": "whether there is a warning, if there are weights",
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...devices import META, device as Device, on_meta
 from ...dtypes import default_floating, dtype as torch_dtype
+from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
 from ...modes import local
@@ -251,6 +252,7 @@ def _left_alone(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any])
     """
     tensor = args[0]
     array = tensor._array
+    writing(array)
     with inferring():
         function(faced(plain(without_memory(array.shape, array.dtype, steps(array)))),  # type: ignore[arg-type]
                  *args[1:], **kwargs)

@@ -88,8 +88,7 @@ def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., 
                     return result
             if not isinstance(other, _OPERANDS):
                 return NotImplemented
-            if isinstance(other, np.ndarray):
-                other = plain(other)
+            other = plain(other) if isinstance(other, np.ndarray) else other
         if not isinstance(op, Op):
             return op(input, other)
         return over(op, input, other)

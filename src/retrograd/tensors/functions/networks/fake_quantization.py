@@ -75,8 +75,8 @@ def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, qua
         if not quant_min <= zero_point <= quant_max:
             _refuse_outside(np.asarray(zero_point), quant_min, quant_max)
         _check(input, kernel, ops.per_tensor)
-        zero = zero_point if isinstance(zero_point, int) else _one(zero_point, int64)
-        return _per_tensor(input, np.float32(scale).reshape(()), np.asarray(zero), quant_min, quant_max)[0]
+        zero = np.array(zero_point) if isinstance(zero_point, int) else _one(zero_point, int64)
+        return _per_tensor(input, np.float32(scale).reshape(()), zero, quant_min, quant_max)[0]
     _check(input, kernel, ops.per_tensor_of_tensors, scale, zero_point)
     return _per_tensor_of_tensors(input, _one(scale, float32), _one(zero_point, int64), quant_min, quant_max)[0]
 
