@@ -213,7 +213,7 @@ def test_the_size_of_draws_does_not_matter() -> None:
 
 @pytest.mark.parametrize("makes_pairs", [True, False])
 @pytest.mark.parametrize("before", [0, 1, 2, 300, 624, 1247])
-def test_pairs_of_words_follow_the_words_before(before: int, makes_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_follow_the_words_before(before: int, makes_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether NumPy makes the pairs or this package; the words after them follow, too."""
     if not makes_pairs:
         monkeypatch.setattr(twister, "_makes_pairs", lambda: False)
