@@ -11,6 +11,7 @@ import torch
 import retrograd
 from comparing.against_torch import compare
 from comparing.same_expression import check
+from retrograd.kernels.images import pooling
 
 SETUP = """
 F = torch.nn.functional
@@ -291,7 +292,10 @@ WINDOWS = [((2, 2), (2, 2), (0, 0), (1, 1)), ((3, 2), (1, 2), (1, 1), (1, 2)), (
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 @pytest.mark.parametrize("ceil_mode", [False, True])
-def test_which_of_equal_maxima_and_of_nans_counts(window: tuple[Any, ...], ceil_mode: bool) -> None:
+@pytest.mark.parametrize("many", [1, 64], ids=["images last", "images first"])
+def test_which_of_equal_maxima_and_of_nans_counts(window: tuple[Any, ...], ceil_mode: bool, many: int,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pooling, "_MANY", many)
     draws = np.random.default_rng(5)
     for _ in range(10):
         array = draws.choice(VALUES, (2, 2, 7, 6), p=(0.2, 0.1, 0.2, 0.1, 0.05, 0.05, 0.3))
@@ -332,7 +336,9 @@ LAYOUTS |= {f"{name}(x, 2)": VOLUMES for name in (
 
 
 @pytest.mark.parametrize(("call", "orders"), LAYOUTS.items())
-def test_layouts(call: str, orders: list[tuple[int, ...]]) -> None:
+@pytest.mark.parametrize("many", [1, 64], ids=["images last", "images first"])
+def test_layouts(call: str, orders: list[tuple[int, ...]], many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pooling, "_MANY", many)
     for order in orders:
         found = []
         for package in (torch, retrograd):

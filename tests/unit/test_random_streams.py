@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from retrograd.kernels.layout import slowest_first
 from retrograd.kernels.native import libm
 from retrograd.kernels.native.fma import multiply_add
-from retrograd.kernels.random import distributions as kernels
+from retrograd.kernels.random import distributions as kernels, twister
 from retrograd.kernels.random.sampling import multinomial, randint, randperm
 from retrograd.kernels.random.twister import STATE_BYTES, Twister
 
@@ -209,6 +209,22 @@ def test_the_size_of_draws_does_not_matter() -> None:
     generator = Twister(9)
     generator.random32(1)
     np.testing.assert_array_equal(generator.random64(14999), (high[:14999] << np.uint64(32)) | low)
+
+
+@pytest.mark.parametrize("makes_pairs", [True, False])
+@pytest.mark.parametrize("before", [0, 1, 2, 300, 624, 1247])
+def test_pairs_follow_the_words_before(before: int, makes_pairs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether NumPy makes the pairs or this package; the words after them follow, too."""
+    if not makes_pairs:
+        monkeypatch.setattr(twister, "_makes_pairs", lambda: False)
+    words = Twister(3).random32(20000).astype(np.uint64)
+    for count in (0, 5, 312, 1248, 1500, 1560, 1872, 9000):
+        generator = Twister(3)
+        generator.random32(before)
+        end = before + 2 * count
+        expected = (words[before:end:2] << np.uint64(32)) | words[before + 1 : end : 2]
+        np.testing.assert_array_equal(generator.random64(count), expected)
+        np.testing.assert_array_equal(generator.random32(700), words[end : end + 700])
 
 
 def test_what_is_drawn_belongs_to_the_caller() -> None:

@@ -15,7 +15,7 @@ import retrograd as torch
 from retrograd.kernels.linalg import line_products
 from retrograd.kernels.networks import channels as channels_kernels, normalization, softmax, standardizing
 
-SIZES = [(3, 5), (70, 100), (700, 100), (4, 70000), (70000, 4)]
+SIZES = [(3, 5), (70, 100), (200, 100), (700, 100), (4, 70000), (70000, 4)]
 Array = np.ndarray[Any, Any]
 
 
@@ -98,6 +98,22 @@ def test_layer_norm(rows: Array, affine: bool) -> None:
     close(out, expected if weight is None else expected * weight + bias, 1e-7)
     close(mean[:, 0], rows.mean(-1))
     close(rstd[:, 0], 1 / np.sqrt(rows.var(-1) + 1e-5), 1e-7)
+
+
+@pytest.mark.parametrize("bad", [None, np.nan, np.inf])
+@pytest.mark.parametrize("shape", [(60, 40), (200, 30), (40, 200), (2000, 30)], ids=str)
+def test_layer_norm_of_rows_near_zero(shape: tuple[int, int], bad: float | None) -> None:
+    """Few rows, some, some that are long, and many. A row with nan or inf leaves the others as they are."""
+    draws = np.random.default_rng(3)
+    x, weight, bias = (draws.standard_normal(size) + 0.5 for size in (shape, shape[1], shape[1]))
+    if bad is not None:
+        x[7, 3] = bad
+    with np.errstate(invalid="ignore"):
+        out, mean, rstd = normalization.layer_norm(x, weight, bias, 1, 1e-5)
+        expected = standard(x, 1e-5) * weight + bias
+        close(rstd[:, 0], 1 / np.sqrt(x.var(-1) + 1e-5))
+    close(out, expected)
+    close(mean[:, 0], x.mean(-1))
 
 
 @pytest.mark.parametrize("affine", [False, True])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import product as places
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from ..native import blas, threads
 
 Sizes = tuple[int, ...]
+Taps = tuple[tuple[tuple[slice, ...], tuple[slice, ...]], ...]
 # How many output positions a product should have at least; how many bytes of columns of several samples are made at a
 # time; and how long a multiplication takes in nanoseconds, including the work around it.
 _POSITIONS, _BLOCK, _PRODUCT = 1024, 1 << 22, 0.04
@@ -52,11 +54,9 @@ class Window(NamedTuple):
         first = self.stride[0] * start
         return slice(first, self.stride[0] * (stop - 1) + self.dilation[0] * (self.kernel[0] - 1) + 1)
 
-    def taps(self, sizes: Sizes, outputs: Sizes) -> list[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+    def taps(self, sizes: Sizes, outputs: Sizes) -> Taps:
         """For each place in the kernel, row by row: the positions that see an input through it, and these inputs."""
-        pairs = [[_seen(i * d - p, s, n, m) for i in range(k)]
-                 for k, s, p, d, n, m in zip(*self, sizes, outputs)]
-        return [(tuple([a for a, _ in tap]), tuple([b for _, b in tap])) for tap in places(*pairs)]
+        return _taps(self, sizes, outputs)
 
     def view(self, x: Any, outputs: Sizes) -> Any:
         """The windows of an array (..., *sizes) without padding, as a view: (..., *kernel, *outputs)."""
@@ -70,6 +70,12 @@ class Window(NamedTuple):
 def last(ranges: tuple[slice, ...]) -> Any:
     """An index with these ranges of the last dimensions."""
     return (..., *ranges)
+
+
+@lru_cache(maxsize=256)
+def _taps(window: Window, sizes: Sizes, outputs: Sizes) -> Taps:
+    pairs = [[_seen(i * d - p, s, n, m) for i in range(k)] for k, s, p, d, n, m in zip(*window, sizes, outputs)]
+    return tuple([(tuple([a for a, _ in tap]), tuple([b for _, b in tap])) for tap in places(*pairs)])
 
 
 def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, slice]:

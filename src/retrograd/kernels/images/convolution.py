@@ -31,7 +31,7 @@ import numpy as np
 
 from ...dtypes import F16, F32
 from . import samples_last
-from .columns import Columns, Sizes, Window, blocks, last, matrices, over_samples
+from .columns import Columns, Sizes, Taps, Window, blocks, last, matrices, over_samples
 
 # How many bytes of columns of one sample are made at a time.
 _STRIP = 1 << 23
@@ -159,7 +159,7 @@ def _room(groups: int, shape: Sizes, merged: bool, dtype: Any) -> tuple[Any, Any
     return parts.reshape(count, groups, channels * taps // groups, -1), parts
 
 
-def _add_up(parts: Any, sums: Any, taps: list[Any], first: int | None, flat: bool) -> None:
+def _add_up(parts: Any, sums: Any, taps: Taps, first: int | None, flat: bool) -> None:
     """Add each of the parts (samples, channels, taps, ...) at its places. Part `first`, if given, starts the sums."""
     if first is not None:
         np.copyto(sums, parts[:, :, first][last(taps[first][0])])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,10 @@ from ...dtypes import F16, F32
 from ..layout import beside_channels
 
 Sizes = tuple[int, ...]
+# If a row has at most _NARROW windows, an image at most _SMALL elements, and there are at least _MANY images, the
+# images are moved to the last dimension before the search for maxima. NumPy takes long to begin a short run: for 2048
+# images of 6 x 6, the search took 0.26 ms as the images lie, and takes 0.16 ms with this copy.
+_NARROW, _SMALL, _MANY = 6, 256, 64
 
 
 class Span(NamedTuple):
@@ -33,11 +38,6 @@ class Span(NamedTuple):
     def inside(self) -> bool:
         """Whether all windows lie inside the image."""
         return not self.padding and (self.outputs - 1) * self.stride + self.dilation * (self.kernel - 1) < self.size
-
-    def first(self) -> Any:
-        """The first place of each window that lies inside the image."""
-        starts = np.arange(self.outputs) * self.stride - self.padding
-        return starts + np.maximum(0, -(starts // self.dilation)) * self.dilation
 
     def taps(self) -> Iterator[tuple[int, slice, slice]]:
         """For each place in the windows: its number, the windows in which it lies inside the image, and its places."""
@@ -58,11 +58,12 @@ class Span(NamedTuple):
         return np.minimum(ends, self.size) - np.maximum(starts, 0)
 
 
-def spans(shape: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> list[Span]:
+def spans(shape: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes,
+          ceil_mode: bool) -> tuple[Span, ...]:
     """The windows along each of the last dimensions."""
     sizes = shape[len(shape) - len(kernel):]
-    return [Span(n, outputs(n, k, s, p, d, ceil_mode), k, s, p, d)
-            for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)]
+    return tuple([Span(n, outputs(n, k, s, p, d, ceil_mode), k, s, p, d)
+                  for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)])
 
 
 def outputs(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
@@ -89,15 +90,16 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
     longer, and happens only if a NaN has come through.
     """
     windows = spans(x.shape, kernel, stride, padding, dilation, ceil_mode)
-    values, taps = _maxima(x, windows, False)
+    images, sizes = x.shape[:x.ndim - len(kernel)], x.shape[x.ndim - len(kernel):]
+    narrow = windows[-1].outputs <= _NARROW and math.prod(sizes) <= _SMALL and math.prod(images) >= _MANY
+    whole = _turned(x, math.prod(sizes)).reshape(*sizes, -1) if narrow else x
+    values, taps = _maxima(whole, windows, False, narrow)
     if x.dtype.kind == "f" and np.isnan(values).any():
-        values, taps = _maxima(x, windows, True)
-    offsets, places, step = np.zeros(1, np.int64), np.zeros((), np.int64), 1
-    for back, span in enumerate(reversed(windows), 1):
-        offsets = np.add.outer(np.arange(span.kernel) * (span.dilation * step), offsets).ravel()
-        starts = (np.arange(span.outputs) * span.stride - span.padding) * step
-        places = places + starts.reshape(-1, *[1] * (back - 1))
-        step *= span.size
+        values, taps = _maxima(whole, windows, True, narrow)
+    if narrow:
+        shape = (*images, *values.shape[:-1])
+        values, taps = [_turned(found, values.shape[-1]).reshape(shape) for found in (values, taps)]
+    offsets, places = _offsets(windows)
     indices = np.take(offsets, taps)
     np.add(indices, places, out=indices)
     if x.ndim < len(kernel) + 2:                            # one image: its channels lie first
@@ -105,11 +107,28 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
     return beside_channels(values, x), beside_channels(indices, x)
 
 
-def _maxima(x: Any, windows: list[Span], nans: bool) -> tuple[Any, Any]:
-    """The maxima, and the place of each in its window, in row-major order."""
+def _turned(x: Any, size: int) -> Any:
+    """The transpose of `x` as rows of this size."""
+    return np.ascontiguousarray(x.reshape(-1, size).T)
+
+
+@lru_cache(maxsize=64)
+def _offsets(windows: tuple[Span, ...]) -> tuple[Any, Any]:
+    """Of each place in a window, the distance from the window's start; and the starts in an image, both flattened."""
+    offsets, places, step = np.zeros(1, np.int64), np.zeros((), np.int64), 1
+    for back, span in enumerate(reversed(windows), 1):
+        offsets = np.add.outer(np.arange(span.kernel) * (span.dilation * step), offsets).ravel()
+        starts = (np.arange(span.outputs) * span.stride - span.padding) * step
+        places = places + starts.reshape(-1, *[1] * (back - 1))
+        step *= span.size
+    return offsets, places
+
+
+def _maxima(x: Any, windows: tuple[Span, ...], nans: bool, narrow: bool) -> tuple[Any, Any]:
+    """The maxima, and the place of each in its window, in row-major order. If `narrow`, the images come last."""
     number = np.min_scalar_type(math.prod([span.kernel for span in windows]))
     taps, inner = np.zeros((), number), 1
-    for back, span in enumerate(reversed(windows), 1):
+    for back, span in enumerate(reversed(windows), 1 + narrow):
         x, taps = _max_along(x, taps, back, span, inner, nans)
         inner *= span.kernel
     return x, taps
@@ -120,13 +139,7 @@ def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool)
 
     A later place has a greater number, so a maximum also keeps the number of the first maximum.
     """
-    first = span.first()
-    begins = first - (np.arange(span.outputs) * span.stride - span.padding)
-    best = np.take(x, first, x.ndim - back) if span.padding else x[
-        along(back, slice(0, (span.outputs - 1) * span.stride + 1, span.stride))].copy()
-    start = (begins // span.dilation * inner).astype(taps.dtype).reshape(-1, *[1] * (back - 1))
-    chosen = np.broadcast_to(start, best.shape).copy() if not taps.ndim else np.take(
-        taps, first, x.ndim - back) + start
+    best, chosen = _first_places(x, taps, back, span, inner)
     for i, thread, there in span.taps():
         if i:
             thread, there = along(back, thread), along(back, there)
@@ -138,6 +151,19 @@ def _max_along(x: Any, taps: Any, back: int, span: Span, inner: int, nans: bool)
             tap = taps[there] + taps.dtype.type(i * inner) if taps.ndim else taps.dtype.type(i * inner)
             np.maximum(number, better.view(np.uint8) * tap, out=number)
     return best, chosen
+
+
+def _first_places(x: Any, taps: Any, back: int, span: Span, inner: int) -> tuple[Any, Any]:
+    """The value at the first place of each window that lies inside the image, and the number of this place."""
+    if not span.padding:
+        each = along(back, slice(0, (span.outputs - 1) * span.stride + 1, span.stride))
+        best = x[each].copy()
+        return best, taps[each].copy() if taps.ndim else np.zeros(best.shape, taps.dtype)
+    starts, axis = np.arange(span.outputs) * span.stride - span.padding, x.ndim - back
+    skipped = np.maximum(0, -(starts // span.dilation))
+    first = starts + skipped * span.dilation
+    best, start = np.take(x, first, axis), (skipped * inner).astype(taps.dtype).reshape(-1, *[1] * (back - 1))
+    return best, np.take(taps, first, axis) + start if taps.ndim else np.broadcast_to(start, best.shape).copy()
 
 
 def largest(candidates: Iterator[Any], count: int) -> tuple[Any, Any]:
@@ -186,7 +212,7 @@ def placed(x: Any, indices: Any, sizes: Sizes) -> Any:
 # Means
 
 
-def _divisor(windows: list[Span], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
+def _divisor(windows: tuple[Span, ...], count_include_pad: bool, divisor: int | None, dtype: Any) -> Any:
     """The divisor of each sum, broadcast over the images."""
     if divisor is None and all([span.inside for span in windows]):
         divisor = math.prod([span.kernel for span in windows])

@@ -112,7 +112,7 @@ def _ahead(window: Window) -> Window:
 def gathered(x: Any, weight: Any, bias: Any, window: Window, size: int) -> Any:
     """For each position, the weighted sum of the elements that it sees. `size` samples are processed at a time."""
     outputs, channels = window.outputs(x.shape[2:]), weight.shape[0]
-    matrix = np.ascontiguousarray(np.moveaxis(weight, 1, -1)).reshape(channels, -1)
+    matrix = np.ascontiguousarray(weight.transpose(0, *range(2, weight.ndim), 1)).reshape(channels, -1)
     result = np.empty((len(x), channels, *outputs), x.dtype)
 
     def work(start: int, stop: int) -> None:
@@ -148,7 +148,8 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, window: Window, size: int) -> 
     over_samples(work, len(x), cost_in_threads(len(x), math.prod(shape) * math.prod(outputs)))
     for other in found[1:]:
         found[0] += other
-    return np.ascontiguousarray(np.moveaxis(found[0].T.reshape(channels, *shape[2:], shape[1]), -1, 1))
+    total = found[0].T.reshape(channels, *shape[2:], shape[1])
+    return np.ascontiguousarray(total.transpose(0, -1, *range(1, total.ndim - 1)))
 
 
 def spread(g: Any, weight: Any, window: Window, sizes: Sizes, size: int) -> Any:
@@ -173,8 +174,10 @@ def spread(g: Any, weight: Any, window: Window, sizes: Sizes, size: int) -> Any:
                 parts = products.reshape(sizes[0], len(taps), channels, *outputs[1:], count)
                 sums: Any = np.empty((sizes[0], channels, *sizes[1:], count), g.dtype)
             np.matmul(matrix, rows(i), out=products)
+            (source, target), *others = taps
             sums[...] = 0
-            for t, (source, target) in enumerate(taps):
+            np.add(parts[:, 0, :, *source], 0, out=sums[:, :, *target])
+            for t, (source, target) in enumerate(others, 1):
                 place = sums[:, :, *target]
                 np.add(place, parts[:, t, :, *source], out=place)
             result[i:i + count] = _samples_first(sums)

@@ -113,16 +113,18 @@ def _slopes(gates: Array, terms: Array, raw: Array, absent: dict[int, int]) -> t
     They are the factors of the gradient of the state for the output gate, and of that of the cell for the other gates.
     The derivative of the cell by the cell before lies behind those of the gates.
     """
-    slopes, by_state, size = np.empty_like(gates[:-1]), np.empty_like(raw), raw.shape[1]
-    gates, sigmoids, new = gates[:-1], slopes[:, : 3 * size], slopes[:, 3 * size: 4 * size]
-    np.subtract(np.ones((), gates.dtype), gates[:, : 3 * size], sigmoids)
-    np.multiply(sigmoids[:, :size], raw, sigmoids[:, :size])
-    np.multiply(sigmoids[:, size:], terms[:, : 2 * size], sigmoids[:, size:])
-    np.multiply(terms[:, :size], gates[:, 3 * size: 4 * size], new)
-    np.subtract(gates[:, size: 2 * size], new, new)
+    gates, size = gates[:-1], raw.shape[1]
+    slopes, factors, by_state = np.subtract(np.ones((), gates.dtype), gates), np.empty_like(gates), np.empty_like(raw)
+    # 1 - s times the rest, for sigmoids and for t = tanh: there, 1 - t * t is (1 - t) * (1 + t). NumPy copies parts of
+    # steps quickly, but computes quickly only with whole arrays.
+    factors[:, :size] = raw
+    factors[:, size: 3 * size] = terms[:, : 2 * size]
+    np.add(gates[:, size: 2 * size], terms[:, :size], factors[:, 3 * size: 4 * size])
+    factors[:, 4 * size:] = 0
+    slopes *= factors
+    slopes[:, 4 * size:] = gates[:, 2 * size: 3 * size]
     np.multiply(terms[:, 2 * size:], raw, by_state)
     np.subtract(gates[:, :size], by_state, by_state)
-    slopes[:, 4 * size:] = gates[:, 2 * size: 3 * size]
     for step, count in absent.items():
         slopes[step, : 4 * size, count:] = 0
         slopes[step, 4 * size:, count:] = 1

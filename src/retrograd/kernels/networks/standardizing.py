@@ -22,6 +22,9 @@ from .channels import length_of_runs, near, runs_backward, runs_sum
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
 _BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
+# Up to here, whole products of two pairs are so small that the BLAS starts no threads. Such a product adds the elements
+# of a row in their order, which loses digits in long rows.
+_MIDDLE = 1 << 15
 # Sums of up to _FEW elements are fastest with a temporary. In rows from _WIDE on, products are summed as they are made.
 _FEW, _WIDE = 1 << 14, 64
 
@@ -74,6 +77,8 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
     if x.size < _SMALL:
         return _few_rows(x, weight, bias, eps)
     count, length = x.shape
+    if x.size <= _MIDDLE and length <= count and (found := _some_rows(x, weight, bias, eps)) is not None:
+        return found
     out, mean, columns = np.empty(x.shape, x.dtype), np.empty(count, x.dtype), np.empty((3, count), x.dtype)
     ones, step = np.ones(length, x.dtype), max(1, _BLOCK // length)
     lines, bare = np.zeros((4, length), x.dtype), weight is None and bias is None
@@ -127,6 +132,31 @@ def _few_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any
         out *= weight
     if bias is not None:
         out += bias
+    return out, mean, rstd
+
+
+def _some_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any] | None:
+    """`standardized_rows` by products of thin matrices. None if differences of sums lose digits, or there is a nan."""
+    count, length = x.shape
+    if weight is None or bias is None:
+        return None
+    ones, columns = np.ones((length, 2), x.dtype), np.ones((3, count), x.dtype)
+    level, rest = x.dot(ones)[:, 0], np.multiply(x, x).dot(ones)[:, 0]
+    mean = level / length
+    level *= mean
+    rest -= level
+    if not (level <= 15.0 * rest).all():
+        return None
+    rest += length * eps
+    rstd = np.divide(math.sqrt(length), np.sqrt(rest, out=rest))
+    columns[0] = rstd
+    np.multiply(mean, rstd, out=columns[1])
+    lines = np.zeros((4, length), x.dtype)
+    lines[0], lines[3] = weight, bias
+    np.negative(weight, out=lines[2])
+    out = columns[:2].T.dot(lines[:2])
+    out *= x
+    out += columns[1:].T.dot(lines[2:])
     return out, mean, rstd
 
 
@@ -191,6 +221,8 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     x, mean = near(x, mean[:, None], rstd[:, None])
     mean = mean[:, 0]
     count, length = x.shape
+    if x.size <= _MIDDLE and length <= count:
+        return _some_rows_backward(g, x, weight, mean, rstd)
     out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
     ones, lines, columns = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype), np.zeros((2, count), x.dtype)
     if weight is not None:
@@ -228,6 +260,32 @@ def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
     scaled += (np.add.reduce(g, axis=1) / length)[:, None]
     out = np.subtract(g, scaled, out=scaled)
     out *= rstd
+    return out
+
+
+def _some_rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+    """`_rows_backward` by products of thin matrices, for an x that is near its means."""
+    count, length = x.shape
+    columns, lines, ones = np.zeros((2, count), x.dtype), np.ones((2, length), x.dtype), np.ones((length, 2), x.dtype)
+    columns[0] = rstd
+    if weight is not None:
+        lines[0] = weight
+    out = columns.T.dot(lines)
+    out *= g
+    total, product = out.dot(ones)[:, 0], np.multiply(out, x)
+    slope = np.multiply(total, mean)
+    slope -= product.dot(ones)[:, 0]
+    slope *= rstd
+    slope *= rstd
+    slope /= length
+    np.multiply(x, slope[:, None], out=product)
+    out += product
+    slope *= mean
+    total /= length
+    slope += total
+    columns[0] = slope
+    lines[0] = -1.0
+    out += columns.T.dot(lines)
     return out
 
 

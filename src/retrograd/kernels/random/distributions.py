@@ -34,12 +34,15 @@ from ..narrow import wide
 from ..native import libm
 from ..native.fma import multiply_add
 from .box_muller import BLOCK, box_muller
-from .drawing import rounded, unit32, unit64
+from .drawing import LOW_53_BITS, rounded, unit32, unit64
 from .twister import Twister
 
 Array = NDArray[Any]
 Doubles = NDArray[np.float64]
 Shape = tuple[int, ...]
+
+# The numbers of 64 bits of this many draws stay in a cache while they are compared.
+_CHUNK = 1 << 16
 
 
 def uniform(generator: Twister, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
@@ -166,7 +169,7 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
         require(dtype.kind != "c" or not count, "bernoulli_scalar_cpu_", dtype)
-        return (unit64(generator, count) < p).reshape(shape).astype(dtype)
+        return _below(generator, count, p).reshape(shape).astype(dtype, copy=False)
     require(dtype.kind != "c", "bernoulli_tensor_cpu_self_", dtype)
     require(letter(p.dtype) == "f", "bernoulli_tensor_cpu_p_", p.dtype)
     if count and not (np.minimum.reduce(p, axis=None) >= 0 and np.maximum.reduce(p, axis=None) <= 1):   # or a nan
@@ -174,6 +177,18 @@ def bernoulli(generator: Twister, shape: Shape, dtype: DTypeLike, p: Array | flo
     unit = unit64(generator, count) if p.dtype == np.float64 else unit32(generator, count)
     ones: Array = (unit.reshape(shape) < wide(p)).astype(dtype, order="C")
     return ones
+
+
+def _below(generator: Twister, count: int, p: float) -> NDArray[np.bool]:
+    """Whether the next numbers of `unit64` are below `p`. They are compared as ints, which are `unit64` times 2**53."""
+    found, limit = np.empty(count, np.bool), np.uint64(math.ceil(p * 2.0**53))
+    with generator.lock:
+        for start in range(0, count, _CHUNK):
+            part = found[start : start + _CHUNK]
+            words = generator.random64(part.size)
+            words &= LOW_53_BITS
+            np.less(words, limit, out=part)
+    return found
 
 
 def dropout_mask(generator: Twister, shape: Shape, dtype: DTypeLike, p: float) -> Array:

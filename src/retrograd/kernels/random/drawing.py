@@ -13,7 +13,7 @@ from .twister import Twister
 Array = NDArray[Any]
 
 _LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
-_LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
+LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)
 
 
 def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
@@ -23,7 +23,7 @@ def unit32(generator: Twister, count: int) -> NDArray[np.float32]:
 
 def unit64(generator: Twister, count: int) -> NDArray[np.float64]:
     """`count` float64 numbers from [0, 1), with two words each."""
-    return _unit(generator.random64(count), _LOW_53_BITS, _TO_UNIT_53, np.int64)
+    return _unit(generator.random64(count), LOW_53_BITS, _TO_UNIT_53, np.int64)
 
 
 def _unit(words: Array, mask: Any, scale: Any, signed: type) -> Array:

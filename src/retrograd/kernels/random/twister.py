@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -23,8 +24,11 @@ DEFAULT_SEED = 67280421310721
 _BLOCK = 624
 # Large draws are made this many blocks at a time: NumPy returns each word as 64 bits, and these blocks fit a cache.
 _FETCH = 13 * _BLOCK
+# From this many words on, NumPy makes pairs of words faster than single words. Below, its call takes longer.
+_PAIRED = 4 * _BLOCK
 # The place of the high half of a number of 64 bits in memory.
 _HIGH = int(sys.byteorder == "little")
+_END = 2**64
 
 # CPUGeneratorImplState, as the C compiler lays it out. PyTorch no longer uses normal_x and normal_rho, but keeps their
 # places. The words of the twister are stored as 64 bits each.
@@ -42,13 +46,14 @@ class Twister:
     ``next_double_normal`` and ``next_float_normal`` are the samples left over from an odd number of normal draws.
     """
 
-    __slots__ = ("_bits", "_block", "_fresh", "_next", "_seed", "_seeder", "lock", "next_double_normal",
+    __slots__ = ("_bits", "_block", "_fresh", "_next", "_pairs", "_seed", "_seeder", "lock", "next_double_normal",
                  "next_float_normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
         self._bits = np.random.MT19937(0)
         self._seeder = np.random.RandomState(self._bits)
+        self._pairs = np.random.Generator(self._bits).integers
         self._block: NDArray[np.uint32] = np.zeros(_BLOCK, np.uint32)
         self.manual_seed(seed)
 
@@ -88,12 +93,24 @@ class Twister:
         """The next ``count`` pairs of words, each as one number. The first word of a pair is the high one."""
         numbers = np.empty(count, np.uint64)
         with self.lock:
-            for start in range(0, count, _FETCH):
-                part = numbers[start : start + _FETCH].view(np.uint32)
-                words = self.random32(part.size)
-                part[_HIGH::2] = words[::2]
-                part[1 - _HIGH :: 2] = words[1::2]
+            left = _BLOCK - self._next
+            if 2 * count < left + _PAIRED or left % 2 or not _makes_pairs():
+                for start in range(0, count, _FETCH):
+                    self._pair(numbers[start : start + _FETCH])
+                return numbers
+            stop = count - (2 * count - left) % _BLOCK // 2
+            self._pair(numbers[: left // 2])
+            numbers[left // 2 : stop] = self._pairs(0, _END, stop - left // 2, np.uint64)     # whole blocks
+            self._fresh = False
+            self._pair(numbers[stop:])
         return numbers
+
+    def _pair(self, numbers: NDArray[np.uint64]) -> None:
+        """Write the next pairs of words to ``numbers``."""
+        halves = numbers.view(np.uint32)
+        words = self.random32(halves.size)
+        halves[_HIGH::2] = words[::2]
+        halves[1 - _HIGH :: 2] = words[1::2]
 
     def get_state(self) -> NDArray[np.uint8]:
         """The state in PyTorch's own format, which ``torch.Generator.set_state`` takes."""
@@ -157,3 +174,11 @@ class Twister:
             self._next = last
             words[filled:] = self._block[:last]
         return words
+
+
+@cache
+def _makes_pairs() -> bool:
+    """Whether NumPy's numbers of 64 bits are pairs of words with the high one first. C leaves this to the compiler."""
+    first, second = np.random.MT19937(0).random_raw(2).tolist()
+    number = np.random.Generator(np.random.MT19937(0)).integers(0, _END, 1, np.uint64)
+    return bool(number[0] == first << 32 | second)
