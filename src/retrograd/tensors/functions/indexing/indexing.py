@@ -381,9 +381,8 @@ def select(input: Any, dim: int, index: int) -> Any:
     return _select(input, axis, number % shape[axis])
 
 
-@public(
-    "narrow(Tensor input, int dim, Tensor start, int length)",
-    "narrow(Tensor input, int dim, int start, int length)", method=True)
+@public("narrow(Tensor input, int dim, Tensor start, int length)",
+        "narrow(Tensor input, int dim, int start, int length)", method=True)
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """A view of `length` slices along `dim`, from number `start` on. Raises if they leave the dimension."""
     shape = array_of("narrow", input).shape
