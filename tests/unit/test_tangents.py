@@ -9,18 +9,13 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.exceptions import WITHOUT_TANGENT, without_second
 from op_table.sparse import SPARSE
 from op_table.table import TABLE, Entry
 from retrograd.tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from retrograd.tensors.transforms.forward import ForwardLevel
 
 Array = np.ndarray[Any, Any]
-_NUMBERS_OF_ANOTHER = "the written result keeps the gradient of what it is written over, in PyTorch's reverse mode"
-# Entries whose tangent is not the transposed gradient, and why.
-APART = {
-    **dict.fromkeys(("logical_and_", "logical_or_", "logical_xor_", "logical_not_"), _NUMBERS_OF_ANOTHER),
-    "a kept gradient": "a backward pass is part of it, and the input is no leaf",
-}
 
 
 def cases(entries: Sequence[Entry]) -> list[Any]:
@@ -82,7 +77,7 @@ def transposed(call: Callable[..., Any], arrays: Sequence[Array], directions: li
     return results, pulled(gradients, cotangents, directions)
 
 
-@pytest.mark.parametrize(("entry", "dtype"), cases([e for e in TABLE if e.name not in APART]))
+@pytest.mark.parametrize(("entry", "dtype"), cases([e for e in TABLE if e.name not in WITHOUT_TANGENT]))
 def test_tangents_are_transposed_gradients(entry: Entry, dtype: str) -> None:
     def call(*inputs: Any) -> Any:
         return entry.call(torch, *inputs)
@@ -122,11 +117,7 @@ def gradient(call: Callable[..., Any]) -> Callable[..., Any]:
     return compute
 
 
-def twice_differentiable(entry: Entry) -> bool:
-    return not (entry.once or entry.conventional or entry.name in APART)
-
-
-@pytest.mark.parametrize(("entry", "dtype"), cases([entry for entry in TABLE if twice_differentiable(entry)]))
+@pytest.mark.parametrize(("entry", "dtype"), cases([e for e in TABLE if e.name not in without_second()]))
 def test_second_derivatives_agree_in_every_nesting(entry: Entry, dtype: str) -> None:
     """Reverse over forward, forward over reverse, and forward over forward, against reverse over reverse."""
     arrays = next((arrays for arrays in entry.samples(dtype) if all(a.size for a in arrays)), None)
