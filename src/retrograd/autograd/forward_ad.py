@@ -145,8 +145,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     >>> import retrograd as torch
     >>> fwAD = torch.autograd.forward_ad
     >>> with fwAD.dual_level():
-    ...     fwAD.make_dual(torch.tensor(2.), torch.tensor(1.)).exp()
-    tensor(7.3891, tangent=7.389056205749512)
+    ...     fwAD.make_dual(torch.tensor(2.), torch.tensor(1.)).square()
+    tensor(4., tangent=4.0)
 
     Raises RuntimeError if there is no level, if the shapes differ, if either tensor has a tangent already, or if the
     tangent of real numbers is complex; ValueError for dtypes without a derivative; NotImplementedError for sparse
