@@ -1,7 +1,8 @@
 """Operators on batches: the table of operators inside of a level of `vmap` gives what a loop over the samples gives.
 
 Each entry runs with all inputs batched and with only one of them batched. Its gradients are taken inside of the level
-(per sample) and outside of it (through the border). What cannot be batched is listed, with the reason.
+(per sample) and outside of it (through the border), and its tangents inside of it. What cannot be batched is listed in
+op_table/exceptions.py, with the reason.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from op_table.exceptions import UNBATCHED, listed
 from op_table.table import TABLE, Entry
 from retrograd.tensors.transforms.batching import BatchLevel
-from retrograd.tensors.transforms.crossing import enter_batch, entered, leave_batch
+from retrograd.tensors.transforms.crossing import enter_batch, entered, leave_batch, make_dual, tangent_part
+from retrograd.tensors.transforms.forward import ForwardLevel
 from seam.running import (
     BATCH,
     Array,
@@ -23,26 +26,13 @@ from seam.running import (
     following,
     gradients,
     groups,
-    listed,
     numbers,
     outputs,
     same,
 )
 
-_SHAPES = "the shape of the result depends on the numbers, and so differs by sample"
-_STATISTICS = "what differs by sample is written over running statistics of the entry's own, which do not"
 # What a write says that would put what differs by sample over what does not.
 REFUSED_WRITES = ("is not possible because there exists a Tensor `other`", "doesn't match the broadcast shape")
-_APART = "the numbers that it draws differ by sample, whatever the level says, and are no loop's"
-APART = listed(_APART, "torch.alpha_dropout;torch.alpha_dropout_;torch.feature_alpha_dropout;"
-                       "torch.feature_alpha_dropout_;F.feature_alpha_dropout")
-_LEAVES = "a backward pass inside of it asks for a leaf"
-STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine;batch_norm training momentum;"
-                                 "native_batch_norm;instance_norm affine")
-SHAPES = listed(_SHAPES, "unique;unique dim;unique_consecutive;unique_consecutive dim;nonzero;argwhere")
-EVER = {**STATISTICS, **SHAPES, **APART}
-LEAVES = {**EVER, **listed(_LEAVES, "a kept gradient")}
-UNBATCHED = {"values": LEAVES, "nested": LEAVES, "inside": EVER, "outside": LEAVES}
 
 
 # Operators of which some call of the table is made once for each sample.
@@ -159,6 +149,33 @@ def outside(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -
         same(one.numpy(), other.numpy())
 
 
+def pushed(entry: Entry, inputs: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
+    """The tangents of the results that may have some."""
+    level = ForwardLevel()
+    with entered(level):
+        found = outputs(entry, [make_dual(level, x, t) for x, t in zip(inputs, directions, strict=True)])
+    return [tangent_part(level, r) for r in found if r.is_floating_point() or r.is_complex()]
+
+
+def tangents(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    """Tangents by sample: forward mode inside of the level."""
+    level = BatchLevel(BATCH, "error")
+    columns = [*zip(*group, strict=True)]
+    directions = [[cotangents_like(k, [torch.tensor(column[0])])[0] for k in range(BATCH)]
+                  for column in columns]
+    expected = [numbers(pushed(entry, [torch.tensor(column[k if own else 0])
+                                       for column, own in zip(columns, batched, strict=True)],
+                               [torch.tensor(direction[k]) for direction in directions])) for k in range(BATCH)]
+    with entered(level):
+        inputs = entering(level, columns, batched)
+        found = pushed(entry, inputs, entering(level, directions, [True] * len(inputs)))
+    compare(level, found, expected)
+
+
+# The ways that need a derivative.
+DERIVED = (inside, outside, tangents)
+
+
 def run(way: Callable[..., None], entry: Entry, dtype: str) -> None:
     for group in groups(entry, dtype):
         if draws_numbers(entry, group):
@@ -174,8 +191,8 @@ def run(way: Callable[..., None], entry: Entry, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(("way", "dtype"), [
-    (values, "float64"), (nested, "float64"), (inside, "float64"), (outside, "float64"), (values, "complex128"),
-    (inside, "complex128")])
+    (values, "float64"), (nested, "float64"), (inside, "float64"), (outside, "float64"), (tangents, "float64"),
+    (values, "complex128"), (inside, "complex128")])
 def test_a_batch_is_its_samples(way: Callable[..., None], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looped: set[str] = set()
     loop = BatchLevel._looped
@@ -185,7 +202,7 @@ def test_a_batch_is_its_samples(way: Callable[..., None], dtype: str, monkeypatc
         return loop(level, op, *rest)
 
     monkeypatch.setattr(BatchLevel, "_looped", noted)
-    entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and way in (inside, outside))]
+    entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and way in DERIVED)]
     failed = {}
     for entry in entries:
         try:

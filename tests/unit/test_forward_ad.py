@@ -293,3 +293,13 @@ def test_texts(dual: Any) -> None:
     assert (f"{dual[0]}", dual[0].item(), dual.tolist()) == ("1.0", 1.0, X)
     assert repr(dual.double()) == ("tensor([1., 2.], dtype=torch.float64,\n"
                                    "       tangent=tensor([3., 4.], dtype=torch.float64))")
+
+
+def test_a_tensor_without_a_tangent_has_none_at_any_level() -> None:
+    x = torch.ones(2)
+    apart = forward_ad.unpack_dual(x, level=3)
+    assert (apart.primal is x, apart.tangent) == (False, None)
+    with forward_ad.dual_level():
+        assert forward_ad.unpack_dual(x, level=3).tangent is None
+        with pytest.raises(RuntimeError, match="^Invalid level given to _fw_primal"):
+            forward_ad.unpack_dual(forward_ad.make_dual(x, x), level=3)

@@ -10,18 +10,11 @@ import pytest
 
 import retrograd as torch
 from comparing.tangents import drawn, flat, leaves, numbers, pulled, pushed, same, transposed
+from op_table.exceptions import WITHOUT_TANGENT
 from op_table.sparse import SPARSE
 from op_table.table import TABLE, Entry
 
 Array = np.ndarray[Any, Any]
-_NUMBERS_OF_ANOTHER = "the written result keeps the gradient of what it is written over, in PyTorch's reverse mode"
-# Entries whose tangent is not the transposed gradient, and why.
-APART = {
-    **dict.fromkeys(("logical_and_", "logical_or_", "logical_xor_", "logical_not_"), _NUMBERS_OF_ANOTHER),
-    **dict.fromkeys(("embedding padding_idx", "embedding scale_grad_by_freq"),
-                    "a convention about the gradient, which the tangent does not follow, as in PyTorch"),
-    "a kept gradient": "a backward pass is part of it, and the input is no leaf",
-}
 
 
 def cases(entries: Sequence[Entry]) -> list[Any]:
@@ -29,7 +22,7 @@ def cases(entries: Sequence[Entry]) -> list[Any]:
             for kind, dtype in (("f", "float64"), ("c", "complex128")) if kind in entry.kinds]
 
 
-CASES = cases([entry for entry in TABLE if entry.name not in APART])
+CASES = cases([entry for entry in TABLE if entry.name not in WITHOUT_TANGENT])
 
 
 @pytest.mark.parametrize(("entry", "dtype"), CASES)
@@ -94,7 +87,7 @@ def gradient(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def twice_differentiable(entry: Entry) -> bool:
-    return not (entry.once or entry.conventional or entry.name in APART)
+    return not (entry.once or entry.conventional or entry.name in WITHOUT_TANGENT)
 
 
 @pytest.mark.parametrize(("entry", "dtype"), cases([entry for entry in TABLE if twice_differentiable(entry)]))

@@ -145,8 +145,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     >>> import retrograd as torch
     >>> fwAD = torch.autograd.forward_ad
     >>> with fwAD.dual_level():
-    ...     fwAD.make_dual(torch.tensor(2.), torch.tensor(1.)).exp()
-    tensor(7.3891, tangent=7.3890557289123535)
+    ...     fwAD.make_dual(torch.tensor(2.), torch.tensor(1.)).square()
+    tensor(4., tangent=4.0)
 
     Raises RuntimeError if there is no level, if the shapes differ, or if either tensor has a tangent already;
     ValueError for dtypes without a derivative; NotImplementedError for sparse tensors.
@@ -194,17 +194,19 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The tensor without its tangent, over the same memory, and the tangent at the current level.
 
     The tangent is None if there is no level, or if the tensor has no tangent. Raises TypeError for a value that is no
-    tensor, RuntimeError for a `level` that is not the current one.
+    tensor, RuntimeError for a `level` that is not the current one if the tensor has a tangent.
     """
     level = _current_level if level is None else level
     if level < 0:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
-    if level != _current_level:
-        raise RuntimeError(f"Invalid level given to _fw_primal. The current level is {_current_level}.")
+    if not _levels:
+        return UnpackedDualTensor(tensor.view_as(tensor), None)
     current = _levels[-1]
     moving = current in local.thread.levels and current.moves(tensor._array)
+    if moving and level != _current_level:
+        raise RuntimeError(f"Invalid level given to _fw_primal. The current level is {_current_level}.")
     return UnpackedDualTensor(primal_part(current, tensor), tangent_part(current, tensor) if moving else None)
 
 

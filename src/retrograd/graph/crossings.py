@@ -20,6 +20,7 @@ class Crossing(OtherNode):
     """A border of `level`."""
 
     __slots__ = ("level",)
+    lifts = False                                          # whether a level uses a value of another level here
 
     def __init__(self, level: Any, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
         super().__init__(edges, shape, dtype)
@@ -29,3 +30,10 @@ class Crossing(OtherNode):
 
 def _forget(key: int, reference: Any) -> None:
     alive.pop(key, None)
+
+
+def original(edge: Any) -> Any:
+    """The edge of a value itself, where `edge` leads to the use of the value among values of a level."""
+    while isinstance(edge, Crossing) and edge.lifts:
+        edge = edge.edges[0]
+    return edge

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...graph.anomaly import CheckedPass
-from ...graph.crossings import alive as crossings
+from ...graph.crossings import alive as crossings, original
 from ...graph.engine import Pass
 from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
@@ -48,7 +48,7 @@ class TensorRecorder:
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
                 continue
-            edge = node.edges[index] if kind == "input" else node.edge_to(index)
+            edge = original(node.edges[index]) if kind == "input" else node.edge_to(index)
             if type(edge) is AccumulateGrad and not requires(edge.variable):
                 edge = None                              # the leaf has been detached since
             tensors.append(with_edge(value, edge))

@@ -213,9 +213,13 @@ class LeaveBatch(Crossing):
 
 
 class Lift(Crossing):
-    """The use of a value that is none of the level's among values of the level."""
+    """The use of a value that is none of the level's among values of the level.
+
+    A node that saves the value saves it without this border, because a rule may use the value outside of the level.
+    """
 
     __slots__ = ()
+    lifts = True
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         g = cotangents[0]
