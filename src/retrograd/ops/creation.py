@@ -62,6 +62,15 @@ def random_beside(name: str, overload: int) -> Op:
 random_like = operator("random_like", drawn, tensors=1, layout="kept", any_type=True)
 
 
+# Random numbers whose distribution depends on the numbers of the array `x`.
+random_of = operator("random_of", drawn, tensors=1, layout="kept", any_type=True)
+
+
+def draw_from(x: Any, draw: Callable[[Any], Any]) -> Any:
+    """The result of `draw(x)`, called beyond the seam. It depends on the numbers of the array `x`."""
+    return draw(x) if local.thread.transform is None else random_of.run(x, draw)
+
+
 def draw_for(x: Any, draw: Callable[[Any], Any]) -> Any:
     """The result of `draw(x)`, called beyond the seam; `x` is an array or None."""
     return draw(x) if local.thread.transform is None else random_like.run(x, draw)

@@ -16,6 +16,17 @@ from ...kernels.layout import offset_of
 Array = np.ndarray[Any, Any]
 
 
+ESCAPED = ("Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+           "https://pytorch.org/functorch/stable/ux_limitations.html), or what was called cannot be computed for a "
+           "batch.")
+STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
+BRANCH = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+          "that yet: compute both branches, and choose with torch.where.")
+ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
+        "PyTorch internals, please file a bug report.")
+
+
 def _no_numbers(what: str) -> Callable[..., Any]:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(what)
@@ -23,16 +34,10 @@ def _no_numbers(what: str) -> Callable[..., Any]:
     return refuse
 
 
-ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
-        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
-        "PyTorch internals, please file a bug report.")
-
-
 class Batched:
     """An array of samples. `levels` are those of its leading axes; `array` holds all samples."""
 
     __slots__ = ("__weakref__", "array", "levels", "like")
-    __array_ufunc__ = None
 
     def __init__(self, levels: tuple[Any, ...], array: Array) -> None:
         self.levels, self.array, hidden = levels, array, len(levels)
@@ -49,7 +54,11 @@ class Batched:
     flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.array)
     offset = property(lambda self: offset_of(self.array))
-    item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = _no_numbers(ITEM)
+    item = tolist = __array__ = __int__ = __float__ = __complex__ = __index__ = _no_numbers(ITEM)
+    __bool__ = all = any = _no_numbers(BRANCH)
+    __array_ufunc__ = __array_function__ = _no_numbers(ESCAPED)
+    view = _no_numbers(STORAGE)
+    __array_interface__ = property(view)
 
 
 def parts(array: Any) -> tuple[Array, tuple[Any, ...]]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...kernels.elementwise.arithmetic import overwrite
 from ...ops.basic import clone, copy
+from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.joining import stack
@@ -68,6 +69,8 @@ class BatchLevel(Level):
             return self._hidden(below(op, call, aligned(args, self)))
         if op in VIEWS and op.name != "view":
             return self._copied(_viewed(VIEWS[op].compute, args))
+        if not self.size:
+            return self._of_none(op, call, args)
         found = rule_of(op)(self, op, args)
         return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
 
@@ -86,14 +89,31 @@ class BatchLevel(Level):
     def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The results of one call for each sample, stacked."""
         results = [below(op, call, self._sample(args, i)) for i in range(self.size)]
-        if not results:
-            raise RuntimeError(f"vmap: {op.name} of a batch without samples is not known")
         if type(results[0]) is tuple:
             return tuple([self._stacked([*column]) for column in zip(*results, strict=True)])
         return self._stacked(results)
 
     def _stacked(self, samples: list[Any]) -> Any:
+        if any([sample.shape != samples[0].shape for sample in samples]):
+            raise RuntimeError("vmap: We do not support batching operators that can output dynamic shape. The results "
+                               f"of the samples have the shapes {[[*sample.shape] for sample in samples]}.")
         return hidden(stack.run(samples, 0), self)
+
+    def _of_none(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """The results for a batch without samples: the shapes are those for a sample of ones on the diagonal."""
+        found = below(op, call, self._made_up(args))
+        empty = [full_beside(part, (0, *part.shape), part.dtype, 0)
+                 for part in (found if type(found) is tuple else (found,))]
+        return tuple([hidden(part, self) for part in empty]) if type(found) is tuple else hidden(empty[0], self)
+
+    def _made_up(self, value: Any) -> Any:
+        if is_batched(value, self):
+            sample = np.zeros(value.shape, value.dtype)
+            if sample.ndim > 1:
+                diagonal = np.arange(min(sample.shape[-2:]))
+                sample[..., diagonal, diagonal] = 1
+            return sample
+        return type(value)([self._made_up(part) for part in value]) if type(value) in (list, tuple) else value
 
     def _sample(self, value: Any, i: int) -> Any:
         if is_batched(value, self):
@@ -111,6 +131,8 @@ class BatchLevel(Level):
                 f"`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
                 f"arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report "
                 f"instead. The operator is {op.name}_.")
+        if not self.size:
+            return
         if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
             below(op, call, aligned(args, self), True)
             return

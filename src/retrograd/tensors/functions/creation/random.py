@@ -202,7 +202,7 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
     weights, and if there are too few weights without `replacement`.
     """
     stream = twister_of("multinomial", generator)
-    return made(ops.draw_for(input._array, lambda x: np.ascontiguousarray(
+    return made(ops.draw_from(input._array, lambda x: np.ascontiguousarray(
         sampling.multinomial(stream, x, num_samples, replacement))), None, False)
 
 
