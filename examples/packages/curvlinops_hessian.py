@@ -1,4 +1,4 @@
-"""curvlinops-for-pytorch: curvature matrices of a small network as linear operators, which nobody writes out."""
+"""curvlinops: curvature matrices of a small network as linear operators, which nobody writes out."""
 
 import torch
 from curvlinops import EFLinearOperator, GGNLinearOperator, HessianLinearOperator

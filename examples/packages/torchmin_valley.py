@@ -1,4 +1,4 @@
-"""pytorch-minimize: finds the lowest point of Rosenbrock's valley by several methods, with Hessians by `vmap`."""
+"""torchmin: finds the lowest point of Rosenbrock's valley by several methods, with Hessians by `vmap`."""
 
 import torch
 from torchmin import least_squares, minimize

@@ -291,3 +291,11 @@ def test_two_hundred_calls_keep_no_memory(name: str) -> None:
         calls[name]()
     gc.collect()
     assert len(gc.get_objects()) - before < 100
+
+
+def test_a_saved_value_from_outside_is_lifted_once() -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    x = torch.tensor([1.0, 3.0])
+    found = vmap(grad(lambda x: w * x * x))(x).sum()               # the sum of 2 w x
+    assert torch.autograd.grad(found, w)[0].item() == 8
+    assert grad(lambda w: vmap(grad(lambda x: (w * x) ** 3))(x).sum())(w.detach()).item() == 9 * 4 * 10

@@ -237,6 +237,13 @@ def _levels_of(array: Any) -> set[Any]:
     return found
 
 
+def _outside(edge: Any) -> Any:
+    """The edge of a value before it was lifted: a saved operand has the edge of the node that saved it."""
+    while edge is not None and type(edge.node) is Lift:
+        edge = edge.node.edges[0]
+    return edge
+
+
 def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
     """The watcher of recorded nodes while a level is in effect.
 
@@ -247,10 +254,8 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
         return
     of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
     of_results.discard(own)
-    if not of_results:
-        return
-    edges = [*node.edges]
-    for i, (edge, operand) in enumerate(zip(edges, operands)):
+    edges = [_outside(edge) for edge in node.edges]
+    for i, (edge, operand) in enumerate(zip(edges, operands) if of_results else ()):
         if edge is None or not isinstance(operand, TensorBase):
             continue
         of_operand = _levels_of(operand._array)
