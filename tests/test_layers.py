@@ -40,8 +40,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
      "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
      "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse", "profiler", "__config__", "func",
-     "futures", "_ops", "_subclasses", "_tensor_str", "op", "utils.collect_env", "utils.model_zoo", "masked",
-     "device_libraries", "export", "monitor", "mtia", "quasirandom", "streams", "_utils_internal"),
+     "_functorch", "_vmap_internals", "futures", "_ops", "_subclasses", "_tensor_str", "op", "utils.collect_env",
+     "utils.model_zoo", "masked", "device_libraries", "export", "monitor", "mtia", "quasirandom", "streams",
+     "_utils_internal"),
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )

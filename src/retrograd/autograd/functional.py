@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..modes import local
+from ..tensors.functions.creation.creation import eye
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import (
@@ -225,6 +226,29 @@ def _nested(blocks: Any, several_outputs: bool, several_inputs: bool) -> Any:
     """The blocks by output and input, without the tuple levels that the function does not have."""
     by_output = blocks if several_inputs else tuple([row[0] for row in blocks])
     return by_output if several_outputs else by_output[0]
+
+
+# What packages use to vectorize a Jacobian of their own
+
+
+def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
+    """Unit vectors for all elements of the tensors together: a matrix for each tensor, with its elements as columns."""
+    vectors = eye(sum(tensor_numels)).split(list(tensor_numels), 1)
+    return tuple([part.to(tensor.dtype) for part, tensor in zip(vectors, tensors, strict=True)])
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """The tensors of nested tuples, without history unless `create_graph`."""
+    if isinstance(inputs, tuple):
+        return tuple([_grad_postprocess(each, create_graph) for each in inputs])
+    return inputs if create_graph else detached(inputs)
+
+
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+    """The result without the tuple levels that outputs and inputs do not have: what is no tuple is False."""
+    if isinstance(to_unpack, tuple):
+        return _nested(res, *to_unpack)
+    return res if to_unpack else res[0]
 
 
 # Inputs and results

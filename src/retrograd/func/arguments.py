@@ -67,6 +67,18 @@ def tensors_in(tree: PyTree, refuse: Callable[[Any], Exception]) -> tuple[list[T
     return leaves, spec
 
 
+def outputs_in(tree: PyTree, function: str) -> tuple[list[Tensor], TreeSpec]:
+    """The tensors that a function returned to the transform `function`, and their structure.
+
+    Raises RuntimeError if there are none, and for a leaf that is no tensor.
+    """
+    if tree is None or not tree_flatten(tree)[0]:
+        raise RuntimeError(f"{function}: Expected f to be a function that has non-empty output (got output = "
+                           f"{tree_flatten(tree)[0]})")
+    return tensors_in(tree, lambda leaf: RuntimeError(
+        f"{function}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))
+
+
 def with_aux(function: str, found: Any, has_aux: bool) -> tuple[Any, Any]:
     """The output of a function and what it returned beside."""
     if not has_aux:

@@ -51,6 +51,11 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
     return wrapper
 
 
+def batch_size(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> int:
+    """How many samples a call of `vmap(func, in_dims)` has. Raises ValueError as the call does."""
+    return _Call(func, in_dims, 0, args, {}).size
+
+
 class _Call:
     """One call of a function under `vmap`: its inputs, and the dims of the batch in them."""
 
@@ -66,7 +71,7 @@ class _Call:
         if len(set(sizes)) > 1:
             raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                              f"{sizes} for the mapped dimension")
-        self.size = sizes[0]
+        self.size: int = sizes[0]
 
     def _run(self, leaves: Sequence[Any]) -> tuple[list[Any], TreeSpec]:
         return tree_flatten(self.func(*tree_unflatten(leaves, self.spec), **self.kwargs))

@@ -10,7 +10,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel
 from ..utils._pytree import tree_flatten, tree_unflatten
-from .arguments import Argnums, chosen, mapped, of_argnums, replaced, tensors_in, transforming, with_aux
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, transforming, with_aux
 from .jacobians import rows_of
 from .reverse import jacrev
 
@@ -48,8 +48,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     with entered(level), transforming():
         duals = [_dual(level, x, t) for x, t in zip(flat, directions, strict=True)]
         output, aux = with_aux(_JVP, func(*tree_unflatten(duals, spec)), has_aux)
-    outputs, outputs_spec = tensors_in(output, lambda leaf: RuntimeError(
-        f"{_JVP}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))
+    outputs, outputs_spec = outputs_in(output, _JVP)
     if strict and any(level.shadows.tangent(out._array) is None for out in outputs):
         raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This "
                            "is not allowed with strict=True.")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.backward import grad as gradients_of
-from ..autograd.grad_mode import enable_grad
+from ..autograd.grad_mode import enable_grad, inference_mode
 from ..graph.node import AccumulateGrad
 from ..modes import local
 from ..ops.shape import alias
@@ -21,7 +21,7 @@ from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import edge_of, with_edge
 from ..tensors.tensor import Tensor
 from ..utils._pytree import PyTree, tree_flatten, tree_unflatten
-from .arguments import Argnums, chosen, mapped, of_argnums, replaced, tensors_in, transforming, with_aux
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, transforming, with_aux
 from .jacobians import assembled, rows_of
 
 _GRAD = "grad_and_value(f)(*args)"
@@ -32,12 +32,12 @@ def _not_tensor(leaf: Any) -> Exception:
     return ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
 
 
-def _tracked(x: Tensor) -> Tensor:
+def _tracked(x: Tensor, recording: bool) -> Tensor:
     """An alias of a tensor that requires grad. It belongs to the graph of the tensor if that is recorded."""
     if not (x.is_floating_point() or x.is_complex()):
         raise RuntimeError("only Tensors of floating point dtype can require gradients. Convert the argument with "
                            ".to(torch.get_default_dtype()).")
-    if local.thread.grad and x.requires_grad:
+    if recording and x.requires_grad:
         aliased: Tensor = CALLS[alias](x)
         return aliased
     return _without_history(x).requires_grad_()
@@ -57,8 +57,8 @@ class _Run:
         self.recording = local.thread.grad
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
-        self.inputs = [_tracked(x) for x in flat]
-        with enable_grad(), transforming():
+        with inference_mode(False), transforming():        # which records, too
+            self.inputs = [_tracked(x, self.recording) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
         self.further = self.recording and self._reaches_further()
 
@@ -89,7 +89,7 @@ class _Run:
         """The gradients of the arguments, in the structure of the arguments; zeros where there are none."""
         live = [i for i, output in enumerate(outputs) if output.requires_grad]
         further = self.further or (local.thread.grad and cotangents is not None
-                                   and any(cotangents[i].requires_grad for i in live))
+                                   and any(cotangents[i] is not None and cotangents[i].requires_grad for i in live))
         found: Sequence[Any] = [None] * len(self.inputs)
         if live and self.inputs:
             found = gradients_of([outputs[i] for i in live], self.inputs,
@@ -183,8 +183,11 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     run = _Run(func, primals, {}, range(len(primals)))
     output, aux = with_aux(_VJP, run.found, has_aux)
-    outputs, spec = tensors_in(output, lambda leaf: RuntimeError(
-        f"{_VJP}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))
+    outputs, spec = outputs_in(output, _VJP)
+    for each in outputs:
+        if not (each.is_floating_point() or each.is_complex()):
+            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
+                               f"with dtype {each.dtype}")
     shown = run.outside(output), run.outside(aux) if has_aux else None
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -192,6 +195,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if given_spec != spec:
             raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs "
                                f"to the function. cotangents: {text_of(given_spec)}, primal output: {text_of(spec)}")
+        for each in given:
+            if not isinstance(each, Tensor | None):
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(each).__name__}")
         return tuple(run.gradients(outputs, given, keep=retain_graph))
 
     return (shown[0], pull, shown[1]) if has_aux else (shown[0], pull)

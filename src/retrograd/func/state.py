@@ -93,7 +93,12 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     ['weight', 'bias']
     """
     for module in root.modules():
-        if isinstance(module, _BatchNorm):
-            module.running_mean = module.running_var = module.num_batches_tracked = None
-            module.track_running_stats = False
+        batch_norm_without_running_stats(module)
     return root
+
+
+def batch_norm_without_running_stats(module: Module) -> None:
+    """Turn off the running statistics of a module, in place, if the module is a batch norm."""
+    if isinstance(module, _BatchNorm):
+        module.running_mean = module.running_var = module.num_batches_tracked = None
+        module.track_running_stats = False

@@ -17,6 +17,17 @@ from .refusals import BOOL, DATA, ITEM
 Array = np.ndarray[Any, Any]
 
 
+ESCAPED = ("Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+           "https://pytorch.org/functorch/stable/ux_limitations.html), or what was called cannot be computed for a "
+           "batch.")
+STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
+BRANCH = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+          "that yet: compute both branches, and choose with torch.where.")
+ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
+        "PyTorch internals, please file a bug report.")
+
+
 def _no_numbers(what: str) -> Callable[..., Any]:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(what)
