@@ -177,11 +177,8 @@ def text_of(self: TensorBase) -> str:
     kind = type(self).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
     facts = [fact for level in local.thread.levels for fact in level.facts(self)]
-    array, levels = parts(self._array)
-    text = repr_of(array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix,
+    text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix,
                    facts=facts)
-    for level in levels:
-        text = f"BatchedTensor(lvl={place_of(level)}, bdim=0, value=\n{indent(text, '    ')}\n)"
     return f"Parameter({text})" if prefix != "tensor(" and getattr(self, "_is_param", False) else text
 
 

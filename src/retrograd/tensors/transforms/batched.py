@@ -12,20 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...kernels.layout import offset_of
-from .refusals import BOOL, DATA, ITEM
+from .refusals import BOOL, DATA, ESCAPED, ITEM
 
 Array = np.ndarray[Any, Any]
-
-
-ESCAPED = ("Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
-           "https://pytorch.org/functorch/stable/ux_limitations.html), or what was called cannot be computed for a "
-           "batch.")
-STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
-BRANCH = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
-          "that yet: compute both branches, and choose with torch.where.")
-ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
-        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
-        "PyTorch internals, please file a bug report.")
 
 
 def _no_numbers(what: str) -> Callable[..., Any]:
@@ -39,7 +28,6 @@ class Batched:
     """An array of samples. `levels` are those of its leading axes; `array` holds all samples."""
 
     __slots__ = ("__weakref__", "_like", "array", "dtype", "levels", "ndim", "shape")
-    __array_ufunc__ = None
 
     def __init__(self, levels: tuple[Any, ...], array: Array) -> None:
         self.levels, self.array = levels, array
@@ -68,10 +56,11 @@ class Batched:
     flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.array)
     offset = property(lambda self: offset_of(self.array))
-    item = __int__ = __float__ = __index__ = any = all = min = max = _no_numbers(ITEM)
+    item = __int__ = __float__ = __index__ = min = max = _no_numbers(ITEM)
     view = reshape = astype = copy = __array__ = __dlpack__ = _no_numbers(DATA)
     __array_interface__ = property(_no_numbers(DATA))
-    __bool__ = _no_numbers(BOOL)
+    __bool__ = any = all = _no_numbers(BOOL)
+    __array_ufunc__ = __array_function__ = _no_numbers(ESCAPED)
 
     def tolist(self) -> Any:
         """Raises RuntimeError."""

@@ -118,26 +118,7 @@ class BatchLevel(Level):
         return type(value)([self._zeros(part) for part in value]) if type(value) in (list, tuple) else value
 
     def _stacked(self, samples: list[Any]) -> Any:
-        if any([sample.shape != samples[0].shape for sample in samples]):
-            raise RuntimeError("vmap: We do not support batching operators that can output dynamic shape. The results "
-                               f"of the samples have the shapes {[[*sample.shape] for sample in samples]}.")
         return hidden(stack.run(samples, 0), self)
-
-    def _of_none(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """The results for a batch without samples: the shapes are those for a sample of ones on the diagonal."""
-        found = below(op, call, self._made_up(args))
-        empty = [full_beside(part, (0, *part.shape), part.dtype, 0)
-                 for part in (found if type(found) is tuple else (found,))]
-        return tuple([hidden(part, self) for part in empty]) if type(found) is tuple else hidden(empty[0], self)
-
-    def _made_up(self, value: Any) -> Any:
-        if is_batched(value, self):
-            sample = np.zeros(value.shape, value.dtype)
-            if sample.ndim > 1:
-                diagonal = np.arange(min(sample.shape[-2:]))
-                sample[..., diagonal, diagonal] = 1
-            return sample
-        return type(value)([self._made_up(part) for part in value]) if type(value) in (list, tuple) else value
 
     def _sample(self, value: Any, i: int) -> Any:
         if is_batched(value, self):

@@ -262,8 +262,10 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
         return                                             # (a view taken again is of its base's levels)
     of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
     of_results.discard(own)
-    edges = [_outside(edge) for edge in node.edges]
-    for i, (edge, operand) in enumerate(zip(edges, operands) if of_results else ()):
+    if not of_results:
+        return
+    edges = [*node.edges]
+    for i, (edge, operand) in enumerate(zip(edges, operands)):
         if edge is None or not isinstance(operand, TensorBase):
             continue
         of_operand = _levels_of(operand._array)

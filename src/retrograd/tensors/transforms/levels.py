@@ -111,9 +111,3 @@ def with_level(level: Level) -> tuple[Level, ...]:
     """The levels in effect, and this level among them."""
     levels: tuple[Level, ...] = local.thread.levels
     return levels if level in levels else tuple(sorted((*levels, level)))
-
-
-def place_of(level: Level) -> int:
-    """How many levels are in effect up to this one; 0 if the level is not in effect."""
-    levels = local.thread.levels
-    return levels.index(level) + 1 if level in levels else 0

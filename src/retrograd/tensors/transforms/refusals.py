@@ -19,6 +19,9 @@ ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't suppor
 BOOL = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
         f"that yet, please file an issue at {_ISSUES} . Choose with torch.where.{_LOOP}")
 DATA = f"Cannot access data pointer of Tensor that doesn't have storage. A tensor inside of vmap is a batch.{_LOOP}"
+ESCAPED = ("Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+           "https://pytorch.org/functorch/stable/ux_limitations.html), or what was called cannot be computed for a "
+           f"batch.{_LOOP}")
 STORAGE = f"Cannot access storage of BatchedTensorImpl. A tensor inside of vmap is a batch.{_LOOP}"
 MASK = ("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
         f"with a boolean mask. Choose with torch.where.{_LOOP}")

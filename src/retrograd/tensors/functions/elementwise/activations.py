@@ -6,7 +6,7 @@ from typing import Any
 
 from ....dtypes import legacy
 from ....kernels.networks import activations as kernels
-from ....ops.creation import draw_from
+from ....ops.creation import draw_for
 from ....ops.networks import activations as ops
 from ...arguments.generator import Generator, twister_of
 from ...arguments.options import filling, number
@@ -99,5 +99,5 @@ def _slopes(input: Any, lower: Any, upper: Any, training: bool, generator: Any) 
     if not training:
         return limits
     stream = twister_of("rrelu", generator)
-    noise = draw_from(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
+    noise = draw_for(input._array, lambda x: kernels.rrelu_noise(stream, x, *limits))
     return plain(noise), *limits
