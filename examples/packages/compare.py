@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 # Packages that are installed under another name.
-DISTRIBUTIONS = {"pyro": "pyro-ppl"}
+DISTRIBUTIONS = {"curvlinops": "curvlinops-for-pytorch", "torchmin": "pytorch-minimize", "pyro": "pyro-ppl"}
 FOLDER = Path(__file__).parent
 RUNNERS = {"compare.py", "suites.py"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)\b")

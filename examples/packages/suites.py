@@ -43,6 +43,7 @@ SUITES = {
     "linear_operator": Suite("0.6.1", "test"),
     "normflows": Suite("1.7.3", "normflows"),
     "opt_einsum": Suite("3.4.0", "opt_einsum"),
+    "pytorch-minimize": Suite("0.1.0", "tests"),
     "pytorch-optimizer": Suite("4.1.0", "tests --ignore=tests/test_create_optimizer.py"),
     "pytorch-warmup": Suite("0.2.0", "test"),
     "skorch": Suite("1.4.0", " ".join(f"skorch/tests/test_{part}.py" for part in (

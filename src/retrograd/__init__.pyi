@@ -58,6 +58,7 @@ from retrograd import mtia as mtia
 from retrograd import multiprocessing as multiprocessing
 from retrograd import nn as nn
 from retrograd import onnx as onnx
+from retrograd import op as op
 from retrograd import optim as optim
 from retrograd import overrides as overrides
 from retrograd import package as package
@@ -1934,6 +1935,10 @@ def mkldnn_max_pool3d(
     input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = ...,
     padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False,
 ) -> Tensor: ...
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = 'error', *,
+    chunk_size: _int | None = None, fallback: str | None = None,
+) -> Callable[..., Any]: ...
 def fake_quantize_per_channel_affine(
     input: Tensor, scale: Tensor, zero_point: Tensor, axis: _int, quant_min: _int, quant_max: _int,
 ) -> Tensor: ...

@@ -34,14 +34,16 @@ class ThreadState:
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "grad", "hooks_refused", "inference", "observer", "passes", "quiet", "run",
-                 "transform", "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "functions", "grad", "hooks_refused", "inference", "levels", "observer",
+                 "passes", "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
+        self.functions = 0                                 # transforms of functions that run now
         self.grad = True
         self.hooks_refused: str | None = None
         self.inference = False
+        self.levels: tuple[Any, ...] = ()                  # of transforms, outermost first
         self.observer: Any = None
         self.passes = 0
         self.transform: Transform | None = None
@@ -75,19 +77,22 @@ class _Local(threading.local):
         self.thread = ThreadState()
         with _arriving:
             _everyone.add(self.thread)
-            for arrange in _arrangements:
+            for arrange in _arrangements.values():
                 arrange(self.thread)
 
 
 _arriving = threading.Lock()
 _everyone: weakref.WeakSet[ThreadState] = weakref.WeakSet()
-_arrangements: list[Callable[[ThreadState], None]] = []
+_arrangements: dict[str, Callable[[ThreadState], None]] = {}
 local = _Local()
 
 
-def in_all_threads(arrange: Callable[[ThreadState], None]) -> None:
-    """Change the state of every thread, present and future, for the few modes that PyTorch has once per process."""
+def in_all_threads(what: str, arrange: Callable[[ThreadState], None]) -> None:
+    """Change the state of every thread, present and future, for the few modes that PyTorch has once per process.
+
+    `what` names the mode. A later arrangement of the same mode takes the place of an earlier one.
+    """
     with _arriving:
-        _arrangements[:] = [arrange]
+        _arrangements[what] = arrange
         for thread in [*_everyone]:
             arrange(thread)

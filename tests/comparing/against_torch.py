@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.autograd import forward_ad
 
 import retrograd
 
@@ -85,18 +84,24 @@ class Outcome:
         return gradients
 
 
-def tangents(case: Case, arrays: Sequence[Any], seed: int = 0) -> list[Any] | None:
-    """PyTorch's tangents of the results, by its forward mode; None where it has none for some operator."""
+def tangents(library: Any, case: Case, arrays: Sequence[Any], seed: int = 0) -> list[Any]:
+    """The tangents of the results, by the forward mode of a library."""
     draws = np.random.default_rng(seed)
-    given = [tensor_of(torch, _random(draws, a.shape, a.dtype)) for a in arrays]
+    given = [tensor_of(library, _random(draws, a.shape, a.dtype)) for a in arrays]
+    forward_ad = library.autograd.forward_ad
+    with warnings.catch_warnings(), forward_ad.dual_level():
+        warnings.simplefilter("ignore")
+        found = case(library, *[forward_ad.make_dual(tensor_of(library, a), t)
+                                for a, t in zip(arrays, given, strict=True)])
+        results = [*found] if isinstance(found, (tuple, list)) else [found]
+        return [forward_ad.unpack_dual(r).tangent for r in results
+                if isinstance(r, library.Tensor) and (r.dtype.is_floating_point or r.dtype.is_complex)]
+
+
+def _pytorchs_tangents(case: Case, arrays: Sequence[Any]) -> list[Any] | None:
+    """PyTorch's tangents; None where it has none for some operator."""
     try:
-        with warnings.catch_warnings(), forward_ad.dual_level():
-            warnings.simplefilter("ignore")
-            found = case(torch, *[forward_ad.make_dual(tensor_of(torch, a), t)
-                                  for a, t in zip(arrays, given, strict=True)])
-            results = [*found] if isinstance(found, (tuple, list)) else [found]
-            return [forward_ad.unpack_dual(r).tangent for r in results
-                    if isinstance(r, torch.Tensor) and r.dtype.is_floating_point | r.dtype.is_complex]
+        return tangents(torch, case, arrays)
     except (NotImplementedError, RuntimeError) as error:
         # The second of a backward pass inside; the third where forward mode drops a tangent of its own.
         if any(words in str(error) for words in ("forward", "does not require grad", "undefined Tensor")):
@@ -104,35 +109,12 @@ def tangents(case: Case, arrays: Sequence[Any], seed: int = 0) -> list[Any] | No
         raise
 
 
-def pushed(case: Case, arrays: Sequence[Any], seed: int = 0) -> list[Any]:
-    """The same tangents as retrograd's: the gradient is linear in the cotangent, and its adjoint gives the tangent."""
-    draws = np.random.default_rng(seed)
-    ours = Outcome(retrograd, case, arrays, True)
-    if ours.error is not None:
-        raise ours.error
-    given = [tensor_of(retrograd, _random(draws, a.shape, a.dtype)) for a in arrays]
-    results = [r for r in ours.results if isinstance(r, retrograd.Tensor) and (
-        r.dtype.is_floating_point or r.dtype.is_complex)]
-    found = []
-    for result in results:
-        tangent = None
-        if result.requires_grad:
-            cotangent = result.new_zeros(result.shape).requires_grad_()
-            pulled = retrograd.autograd.grad(result, ours.inputs, cotangent, create_graph=True, allow_unused=True)
-            followed = [(p, t) for p, t in zip(pulled, given, strict=True) if p is not None and p.requires_grad]
-            if followed:
-                tangent = retrograd.autograd.grad([p for p, _ in followed], cotangent, [t for _, t in followed],
-                                                  allow_unused=True)[0]
-        found.append(tangent)
-    return found
-
-
 def compare_tangents(case: Case, arrays: Sequence[Any]) -> bool:
     """Compare the tangents with those of PyTorch's forward mode. Whether PyTorch has them."""
-    expected = tangents(case, arrays)
+    expected = _pytorchs_tangents(case, arrays)
     if expected is None:
         return False
-    for i, (t, o) in enumerate(zip(expected, pushed(case, arrays), strict=True)):
+    for i, (t, o) in enumerate(zip(expected, tangents(retrograd, case, arrays), strict=True)):
         if t is None or o is None:
             assert not _nonzero(t), f"tangent {i}: None, torch has {t}"
             assert not _nonzero(o), f"tangent {i}: {o}, torch has None"

@@ -106,7 +106,8 @@ OVER_THEMSELVES = [
     *(Entry(f"{name}_", lambda t, x, y, name=name: getattr(x.clone(), f"{name}_")(y), TWO[:1], kinds="i", low=0.0)
       for name in ("bitwise_left_shift", "bitwise_right_shift")),
     Entry("logical_not_", lambda t, x: x.clone().logical_not_(), kinds="fib",
-          conventional="PyTorch does not record the write, so that the gradient of what was there remains"),
+          conventional="PyTorch does not record the write, so that the gradient of what was there remains",
+          wrong_tangent="PyTorch does not see the write, so that the tangent of what was there remains"),
     Entry("igammac_", lambda t, a, x: a.detach().clone().igammac_(x.detach()), TWO[:1], low=0.3, high=4.0),
     *(Entry(f"F.adaptive_max_pool{n}d_with_indices", lambda t, x, n=n: getattr(
         t.nn.functional, f"adaptive_max_pool{n}d_with_indices")(x, 2), (((2, 3) + (4,) * n,),), distinct=True)

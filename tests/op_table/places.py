@@ -107,9 +107,9 @@ _CONVENTION = "the convention is for gradients alone"
 _PADDED = "the padding has no gradient"
 EMBEDDINGS = [
     Entry("embedding", _embedded(), _TABLE),
-    Entry("embedding padding_idx", _embedded(2), _TABLE, conventional=_PADDED, wrong_tangent=_CONVENTION),
+    Entry("embedding padding_idx", _embedded(2), _TABLE, conventional=_PADDED),
     Entry("embedding scale_grad_by_freq", _embedded(scale_grad_by_freq=True), _TABLE, conventional="by convention",
-          first_only="PyTorch forgets to divide by the count", wrong_tangent=_CONVENTION),
+          first_only="PyTorch forgets to divide by the count"),
     Entry("embedding max_norm", lambda t, x: t.nn.functional.embedding(t.tensor([0, 2]), x.detach(), max_norm=0.5),
           _TABLE),
     Entry("embedding_renorm_", lambda t, x: t.embedding_renorm_(x.clone(), t.tensor([0, 2, 2]), 0.5, 1.0), _TABLE,

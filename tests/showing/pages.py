@@ -125,10 +125,12 @@ def run(source: str, names: dict[str, Any]) -> Said:
 
 
 def said(program: Program) -> Iterator[Said]:
-    """What each block of a program prints."""
+    """What each block of a program prints. Programs run in the root of the checkout."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in program.blocks:
-        yield run(block.source, names)
+        with contextlib.chdir(ROOT):
+            found = run(block.source, names)
+        yield found
 
 
 def brought_up_to_date(page: str, text: str, labelled: bool = False) -> str:

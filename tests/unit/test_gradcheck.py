@@ -197,3 +197,34 @@ def test_what_is_refused(call: Callable[[], Any], error: type[Exception], messag
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value).startswith(message)
+
+
+class _Square(torch.autograd.Function):
+    """The square, with a tangent that is half as long again."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, t):
+        return 3 * t * ctx.saved_tensors[0]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_forward_mode_is_checked(fast):
+    x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
+    z = torch.tensor([1 + 1j, 2.], dtype=torch.complex128, requires_grad=True)
+    for func, given in ((lambda x: x * x, x), (lambda z: z * z, z), (torch.abs, z), (torch.view_as_complex, x)):
+        assert gradcheck(func, (given,), check_forward_ad=True, check_batched_forward_grad=True, fast_mode=fast)
+    assert gradcheck(_Square.apply, (x,), fast_mode=fast)
+    with pytest.raises(GradcheckError, match="^Jacobian computed with forward mode mismatch for output 0 with respect"):
+        gradcheck(_Square.apply, (x,), check_forward_ad=True, check_backward_ad=False, fast_mode=fast)
+    assert not gradcheck(_Square.apply, (x,), check_forward_ad=True, fast_mode=fast, raise_exception=False)
+    assert gradgradcheck(lambda x: x ** 3, (x,), check_fwd_over_rev=True, fast_mode=fast)

@@ -37,7 +37,7 @@ def lacking(space: str) -> list[str]:
 
 def test_the_tables_are_read_only_when_a_name_is_missing() -> None:
     program = ("import retrograd; tables = retrograd.names._table, retrograd.names.remedies\n"
-               "print([t.cache_info().currsize for t in tables], hasattr(retrograd, 'vmap'))\n"
+               "print([t.cache_info().currsize for t in tables], hasattr(retrograd, 'quantized_gru'))\n"
                "print([t.cache_info().currsize for t in tables])")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "[0, 0] False\n[1, 1]\n"
@@ -71,7 +71,6 @@ def test_tensors_say_the_same_of_each_attribute_that_is_absent() -> None:
     ("space", "name", "advice"),
     [
         ("torch.jit", "CompilationUnit", "leave script and trace out, and call the function or the module as it is"),
-        ("torch", "vmap", "loop over the items, and join the results with torch.stack"),
         ("torch", "quantized_max_pool2d", "use floating-point tensors"),
         ("torch.cuda", "CUDAGraph", "leave it out, because everything is computed on the CPU"),
         ("torch.Tensor", "to_mkldnn", "use the tensor as it is"),
@@ -126,8 +125,8 @@ def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
 
 
 def test_a_mistyped_name_that_only_pytorch_has_gets_the_advice_too() -> None:
-    assert hint("torch", "vmapp", ["complex"]) == (
-        "; the nearest: vmap, which only PyTorch has: loop over the items, and join the results with torch.stack")
+    assert hint("torch", "quantized_gruu", ["complex"]) == (
+        "; the nearest: quantized_gru, which only PyTorch has: use floating-point tensors")
 
 
 def test_a_function_is_no_module() -> None:

@@ -7,8 +7,6 @@ other numbers) run the whole table of operators, forward and backward. What they
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,95 +16,42 @@ import retrograd as torch
 from op_table.table import TABLE, Entry
 from retrograd.tensors.state.base import plain
 from seam.batched import Batched, batching
+from seam.running import (
+    BATCH,
+    Array,
+    cotangents_like,
+    following,
+    gradients,
+    groups,
+    leaf,
+    listed,
+    numbers,
+    outputs,
+    same,
+)
 from seam.standing import standing
 from seam.tape import Tape
 
-Array = np.ndarray[Any, Any]
-BATCH = 2
-SAMPLES = 2                                                # of each entry, of those that it has
-
-_LINEAGE = "the result is the same memory under another owner, made by its address: a fact of NumPy's memory"
 _STATISTICS = "what differs by sample is written over running statistics of the entry's own, which do not"
 _SHAPES = "the shape of the result depends on the numbers, and so differs by sample"
 _LENGTHS = "the lengths of the words decide shapes, and are read from a tensor of the tape"
 _FREEDOM = "a warning, and what is computed, depend on a sum of weights"
 
-
-def listed(reason: str, names: str) -> dict[str, str]:
-    return dict.fromkeys((name.strip() for name in names.split(";")), reason)
-
-
-LINEAGE = listed(
-    _LINEAGE, "unsafe_split(2, 1);unsafe_split_with_sizes([1, 3], 1);unsafe_chunk(2,);unsafe_split written")
 STATISTICS = listed(_STATISTICS, "batch_norm training;batch_norm training affine;batch_norm training momentum;"
                                  "native_batch_norm;instance_norm affine")
 OBSERVED = listed("the numbers that it observes decide the scale", "fused_moving_avg_obs_fake_quant")
 # What each way of running the table cannot do, by the name of the entry, and why.
-FORWARD = {**LINEAGE, **STATISTICS, **OBSERVED, **listed(_SHAPES, "unique_consecutive")}
-BOTH = {**LINEAGE, **STATISTICS, **OBSERVED}
+FORWARD = {**STATISTICS, **OBSERVED, **listed(_SHAPES, "unique_consecutive")}
+BOTH = {**STATISTICS, **OBSERVED}
 _SIZES = "the sizes of packed sequences decide shapes, and are read from a tensor of the tape"
 PACKED = listed(_SIZES, "lstm packed;gru packed;rnn_tanh packed;lstm projected packed;pad_packed_sequence;"
                         "pad_packed_sequence batch_first")
-TAPED = {**LINEAGE, **PACKED, **OBSERVED, **listed(
+TAPED = {**PACKED, **OBSERVED, **listed(
     _SIZES, "rnn_relu packed;pack_padded_sequence;pack_padded_sequence batch_first"),
          **listed(_FREEDOM, "cov weights"), **listed(_SHAPES, "repeat_interleave counts"),
          **listed(_LENGTHS, ";".join(
     f"ctc_loss {kind}{way}" for kind in ("", "joined ", "impossible ", "of nothing ", "alone ")
     for way in ("mean", "sum", "none")))}
-
-
-class Unseeded:
-    """The library, for entries that seed the stream of random numbers in their call: here it just goes on."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(torch, name)
-
-    @staticmethod
-    def manual_seed(seed: int) -> None:
-        """Nothing."""
-
-
-def outputs(entry: Entry, inputs: list[Any]) -> list[Any]:
-    found = entry.call(Unseeded(), *inputs)
-    flat: list[Any] = []
-    for value in found if isinstance(found, tuple | list) else [found]:
-        flat += value if isinstance(value, tuple | list) else [value]
-    return [value for value in flat if isinstance(value, torch.Tensor)]
-
-
-def groups(entry: Entry, dtype: str) -> list[tuple[list[Array], ...]]:
-    """For each sample of the entry that is tried, its inputs as drawn several times."""
-    draws = [islice(replace(entry, name=f"{entry.name} {k}").samples(dtype), SAMPLES) for k in range(BATCH)]
-    return [*zip(*draws, strict=True)]
-
-
-def leaf(array: Any) -> Any:
-    return plain(array).requires_grad_()
-
-
-def cotangents_like(seed: int, results: Iterable[Any]) -> list[Array]:
-    draws = np.random.default_rng(seed)
-    made = [draws.standard_normal(r.shape) + (1j * draws.standard_normal(r.shape) if r.is_complex() else 0)
-            for r in results]
-    return [np.asarray(c, r._array.dtype) for c, r in zip(made, results, strict=True)]
-
-
-def gradients(results: list[Any], inputs: list[Any], cotangents: list[Any]) -> list[Any]:
-    return [*torch.autograd.grad(results, inputs, cotangents, allow_unused=True,
-                                 materialize_grads=True)] if results else [torch.zeros_like(x) for x in inputs]
-
-
-def following(results: list[Any]) -> list[Any]:
-    return [r for r in results if r.requires_grad]
-
-
-def numbers(tensors: Iterable[Any]) -> list[Array]:
-    return [t.detach().numpy() for t in tensors]
-
-
-def same(found: Array, expected: Array) -> None:
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
 def same_samples(tensor: Any, expected: Iterable[Array]) -> None:

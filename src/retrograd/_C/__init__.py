@@ -8,6 +8,7 @@ from .. import _VF as _VariableFunctions, _VF as _VariableFunctionsClass
 from ..devices import device
 from ..dtypes import dtype
 from ..errors import _LinAlgError
+from ..modes import local
 from ..names import missing, refused_class
 from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.options import layout, memory_format
@@ -37,8 +38,8 @@ def _log_api_usage_once(event: str) -> None:
 
 
 def _are_functorch_transforms_active() -> bool:
-    """Whether a transform of functions runs: no."""
-    return False
+    """Whether a transform of functions runs."""
+    return local.thread.functions > 0
 
 
 def _get_tracing_state() -> Any:

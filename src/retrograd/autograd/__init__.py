@@ -1,7 +1,10 @@
 """torch.autograd: gradients, Functions, grad modes, Jacobians, checks."""
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
 from ..tensors.recording.saved_values import SavedTensor
-from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler, variable
+from . import anomaly_mode, function, functional, grad_mode, graph, profiler, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
@@ -15,3 +18,5 @@ __all__ = ["Function", "ProfilerActivity", "SavedTensor", "Variable", "anomaly_m
            "enable_grad", "enforce_grad_layout_policy", "forward_ad", "function", "functional", "grad", "grad_mode",
            "gradcheck", "gradgradcheck", "graph", "inference_mode", "kineto_available", "no_grad", "profiler",
            "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__, modules=["forward_ad"])

@@ -38,7 +38,7 @@ def _set(mode: Any, check_nan: Any) -> None:
     global _now
     with _switching:
         _now = mode, check_nan
-        in_all_threads(_arrange)
+        in_all_threads("anomalies", _arrange)
 
 
 def _arrange(thread: ThreadState) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
+from ..tensors import transforms
 from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
 from ..tensors.recording.overriding import NOBODY, Otherwise
@@ -109,7 +110,7 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
 
 def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[Any], *, retain_graph: bool | None,
              **options: Any) -> tuple[Any, ...]:
-    """Run one pass for each entry of the batch dimension, and stack the gradients."""
+    """Run one pass for the whole batch."""
     materialize = options.pop("materialize_grads")
     options["allow_unused"] = options["allow_unused"] or materialize
     sizes: list[int] = []
@@ -126,17 +127,14 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
     if len({*sizes}) > 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sizes} for the mapped dimension")
-    count = sizes[0] if sizes else 0
-    rows = []
-    for i in range(count):
-        keep = retain_graph if i + 1 == count else True
-        rows.append(_single(roots, targets, [c[i] for c in cotangents], retain_graph=keep,
-                            materialize_grads=False, **options))
-    edges = [input_edge(t) for t in targets]
-    if not rows:
-        return tuple([plain(np.zeros((0, *edge.shape), edge.dtype)) for edge in edges])
-    absent = [plain(np.zeros(edge.shape, edge.dtype)) if materialize else None for edge in edges]
-    return tuple([none if column[0] is None else np.stack(column) for column, none in zip(zip(*rows), absent)])
+    crossing = transforms.crossing
+    level = transforms.batching.BatchLevel(sizes[0] if sizes else 0, "error")
+    with crossing.entered(level):
+        rows = [crossing.enter_batch(level, c, 0) for c in cotangents]
+        found = _single(roots, targets, rows, retain_graph=retain_graph, materialize_grads=False, **options)
+    absent = [plain(np.zeros(input_edge(t).shape, input_edge(t).dtype)) if materialize else None for t in targets]
+    return tuple([none if g is None else crossing.leave_batch(level, g, 0)
+                  for g, none in zip(found, absent, strict=True)])
 
 
 def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:

@@ -1,16 +1,17 @@
-"""The blocks of a Jacobian, one for each output and input, computed row by row or column by column.
+"""The blocks of a Jacobian, one for each output and input: row by row, or all rows or all columns in one batch.
 
-A row is a backward pass from one element of an output. A column is the "double backward trick": the product of a
-cotangent with the Jacobian is linear in the cotangent, so the gradient of the product by the cotangent is a column.
+A row is a backward pass from one element of an output. A column is a forward pass in the direction of one input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
 from ..tensors.recording.gradients import input_edge, run_backward, starting
 from ..tensors.state.base import edge_of, plain, with_edge
@@ -100,37 +101,50 @@ def stacked(found: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tens
                   for by_input, out in zip(found, outputs)])
 
 
-def stacked_together(found: list[list[list[Any]]], outputs: Tensors, xs: Tensors) -> Tensors:
-    """Recorded rows as blocks. The blocks of one input are parts of one tensor, as after one batched pass."""
-    by_input: list[list[Any]] = []
-    for i, x in enumerate(xs):
-        every = [row for by_output in found for row in by_output[i]]
-        whole: Any = np.stack(every) if every else None
-        start, blocks = 0, []
-        for out in outputs:
-            end = start + out._array.size
-            blocks.append(_block(None if whole is None else whole[start:end], out, x))
-            start = end
-        by_input.append(blocks)
-    return tuple(zip(*by_input))
+def rows_together(outputs: Tensors, xs: Tensors, record: bool) -> Tensors:
+    """The Jacobians of all outputs by all inputs, by output and input, with one pass for the batch of all rows."""
+    at = _starts(outputs)
+    live = [i for i, out in enumerate(outputs) if edge_of(out) is not None]
+    found: Sequence[Any] = [None] * len(xs)
+    if live:
+        found = grad([outputs[i] for i in live], xs, [_units(outputs[i], at[-1], at[i]) for i in live],
+                     create_graph=record, allow_unused=True, is_grads_batched=True)
+    return tuple([tuple([_block(None if whole is None else whole[start:end], out, x) for whole, x in zip(found, xs)])
+                  for out, start, end in zip(outputs, at, at[1:])])
+
+
+def columns_together(func: Callable[..., Any], xs: Tensors, outputs_of: Callable[[Any], Tensors],
+                     record: bool) -> list[list[Any]]:
+    """The Jacobians of all outputs by all inputs, by output and input, with one forward pass for all columns.
+
+    `outputs_of` takes what `func` returned, and returns a tuple of tensors.
+    """
+    at, crossing = _starts(xs), transforms.crossing
+    batch, level = transforms.batching.BatchLevel(at[-1], "error"), transforms.forward.ForwardLevel()
+    with crossing.entered(batch):
+        directions = [crossing.enter_batch(batch, _units(x, at[-1], start), 0) for x, start in zip(xs, at)]
+        with crossing.entered(level):
+            outputs = outputs_of(func(*[crossing.make_dual(level, x, t) for x, t in zip(xs, directions)]))
+        tangents = [crossing.tangent_part(level, out) for out in outputs]
+    whole = [crossing.leave_batch(batch, tangent, tangent._array.ndim) for tangent in tangents]
+    blocks = [[tangent[..., start:end].reshape((*tangent.shape[:-1], *x.shape))
+               for x, start, end in zip(xs, at, at[1:])] for tangent in whole]
+    return blocks if record else [[detached(block) for block in row] for row in blocks]
+
+
+def _starts(tensors: Tensors) -> list[int]:
+    """Where the elements of each tensor start among those of all, and how many there are in all."""
+    return [*accumulate([tensor._array.size for tensor in tensors], initial=0)]
+
+
+def _units(tensor: Any, count: int, start: int) -> Any:
+    """A batch of `count` arrays like the tensor: a unit vector for each element, from number `start` on, else zeros."""
+    size = tensor._array.size
+    found = np.zeros((count, size), tensor._array.dtype)
+    np.fill_diagonal(found[start:start + size], 1)
+    return plain(found.reshape((count, *tensor._array.shape)))
 
 
 def _block(found: Any, out: Any, x: Any) -> Any:
     shape = out._array.shape + x._array.shape
     return plain(np.zeros(shape, x._array.dtype)) if found is None else found.view(shape)
-
-
-def columns(out: Any, xs: Tensors, record: bool) -> list[Any]:
-    """The Jacobian of one output by each input, with one pass for each column. A list, as in PyTorch."""
-    shapes = [out._array.shape + x._array.shape for x in xs]
-    blocks: list[Any] = [plain(np.zeros(shape, out._array.dtype)) for shape in shapes]
-    if edge_of(out) is None:
-        return blocks
-    (dummy,) = dummies((out,))
-    for i, transposed in enumerate(gradients((out,), xs, (dummy,), True)):
-        if transposed is not None and edge_of(transposed) is not None and transposed._array.size:
-            edge = input_edge(dummy)
-            found = [_pass(transposed, [edge], k, record).get(edge) for k in range(transposed._array.size)]
-            whole: Any = np.stack([check.zeros_like(out) if c is None else c for c in found], axis=-1)
-            blocks[i] = whole.reshape(shapes[i])
-    return blocks

@@ -68,9 +68,9 @@ def compare(check: Check, returned: tuple[Any, ...]) -> None:
         analytical = _analytical(check, out)
         for j, a in enumerate(analytical):
             n = numerical[j][places[i]]
-            if not _close(a, n, check.rtol, check.atol):
-                raise GradcheckError(_mismatch(check, a, n, i, j)
-                                     + _worst(check, a, n, out._array.shape, check.differentiable[j]._array.shape))
+            if not agree(a, n, check.rtol, check.atol):
+                raise GradcheckError(disagreement(check, a, n, i, j)
+                                     + worst(check, a, n, out._array.shape, check.differentiable[j]._array.shape))
 
 
 def _analytical(check: Check, out: Any) -> list[Array]:
@@ -105,20 +105,20 @@ def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> Non
                 f"nondeterminism was {check.nondet_tol}; the largest difference was {np.max(np.abs(a - b))}.")
 
 
-def _close(a: Any, n: Any, rtol: float, atol: float) -> bool:
+def agree(a: Any, n: Any, rtol: float, atol: float) -> bool:
     """Whether every element of `a` is within tolerance of `n`. A nan never is."""
     with np.errstate(all="ignore"):
         return bool(np.all((a == n) | (np.abs(a - n) <= atol + rtol * np.abs(n))))
 
 
-def _mismatch(check: Check, a: Any, n: Any, i: int, j: int) -> str:
+def disagreement(check: Check, a: Any, n: Any, i: int, j: int, what: str = "Jacobian mismatch") -> str:
     """PyTorch's words for the Jacobians of output i by input j, counted among the differentiable outputs and inputs."""
     part = f"While considering the {check.part} part of complex outputs only, " if i in check.complex_outputs else ""
-    return (f"{part}Jacobian mismatch for output {i} with respect to input {j},\n"
+    return (f"{part}{what} for output {i} with respect to input {j},\n"
             f"numerical:{plain(np.asarray(n))}\nanalytical:{plain(np.asarray(a))}\n")
 
 
-def _worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], x_shape: tuple[int, ...]) -> str:
+def worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], x_shape: tuple[int, ...]) -> str:
     """The element where two Jacobians differ most, relative to the tolerance there, and the difference."""
     with np.errstate(all="ignore"):
         difference = np.abs(a - n)
@@ -142,7 +142,7 @@ def _compare_projections(check: Check, outputs: list[Any], places: list[int]) ->
     stream = Twister()
     xs = check.differentiable
     directions = [_direction(stream, x) for x in xs]
-    weights = [_unit_vector(stream, out._array) for out in outputs]
+    weights = [unit_vector(stream, out._array) for out in outputs]
     numerical = [directional(check.func, check.inputs, x, direction, check.eps) for x, direction in zip(xs, directions)]
     for i, (out, v) in enumerate(zip(outputs, weights)):
         first, second = (_pulled_back(out, xs, v.reshape(out._array.shape)) for _ in range(2))
@@ -151,16 +151,16 @@ def _compare_projections(check: Check, outputs: list[Any], places: list[int]) ->
             n, a = np.dot(v, numerical[j][places[i]]), _along(row, direction)
             # Each element may differ by atol, and v . J u adds the elements up with these weights.
             allowed = check.atol * float(np.sum(v)) * float(np.sum(direction))
-            if not _close(a, n, check.rtol, allowed):
-                raise GradcheckError(_mismatch(check, a, n, i, j) + _in_full(check, out, j, places[i]))
+            if not agree(a, n, check.rtol, allowed):
+                raise GradcheckError(disagreement(check, a, n, i, j) + _in_full(check, out, j, places[i]))
 
 
 def _direction(stream: Twister, x: Any) -> Any:
     """A random direction in an input. A complex input has two, the second one along the imaginary axis."""
-    first = _unit_vector(stream, x._array).reshape(x._array.shape)
+    first = unit_vector(stream, x._array).reshape(x._array.shape)
     if x._array.dtype.kind != "c":
         return first
-    return first, _unit_vector(stream, x._array).reshape(x._array.shape)
+    return first, unit_vector(stream, x._array).reshape(x._array.shape)
 
 
 def _along(row: Any, direction: Any) -> Any:
@@ -171,7 +171,7 @@ def _along(row: Any, direction: Any) -> Any:
     return np.sum(np.real(row) * real.reshape(-1)) + 1j * np.sum(np.imag(row) * imaginary.reshape(-1))
 
 
-def _unit_vector(stream: Twister, like: Array) -> Array:
+def unit_vector(stream: Twister, like: Array) -> Array:
     """A random vector of length 1 with as many elements as `like`, in the real dtype of `like`."""
     vector = uniform(stream, (like.size,), np.float32).astype(like.real.dtype)
     return vector / (np.linalg.norm(vector) or 1)
@@ -186,6 +186,6 @@ def _in_full(check: Check, out: Any, j: int, place: int) -> str:
             f"random projections. Element by element they are\nNumerical:\n {plain(numerical)}\n"
             f"Analytical:\n{plain(analytical)}\n\n"
             f"The max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n")
-    if _close(analytical, numerical, check.rtol, check.atol):
+    if agree(analytical, numerical, check.rtol, check.atol):
         return text + "Fast gradcheck failed but elementwise differences are small. With fast_mode=False it passes."
-    return text + _worst(check, analytical, numerical, out._array.shape, x._array.shape)
+    return text + worst(check, analytical, numerical, out._array.shape, x._array.shape)

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 from ..errors import warn
 from ..graph.node import OtherNode, Output
 from ..modes import local
+from ..names import reached
 from ..tensors.face.interop import detach
-from ..tensors.state.base import TensorBase, edge_of, with_edge
+from ..tensors.state.base import TensorBase, edge_of, moves, with_edge
 from .context import BackwardCFunction, FunctionCtx, _FunctionBase, _HookMixin
 from .function_node import FunctionNode
 from .function_outputs import finished
@@ -127,6 +128,14 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         if kwargs or setup:
             args = _positional(cls.forward, args, kwargs, setup)
         thread = local.thread
+        if thread.levels and any([isinstance(arg, TensorBase) and moves(arg) for arg in args]):
+            return reached("autograd.function_tangents").called(cls, args)
+        return cls._called(args)[0]
+
+    @classmethod
+    def _called(cls, args: tuple[Any, ...], marks: dict[str, Any] | None = None) -> tuple[Any, BackwardCFunction]:
+        """The result for arguments by position, and the context. What the context holds then is added to `marks`."""
+        thread, setup = local.thread, cls.setup_context is not Function.setup_context
         observer = thread.observer
         event = None if observer is None else observer.enter(cls.__name__, observer.shapes_of(args))
         grad = thread.grad
@@ -142,7 +151,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         thread.grad = False
         try:
             if setup:
-                output = cls.forward(*args)
+                output = cls.forward(*args) if not thread.levels or cls.vmap is Function.vmap else reached(
+                    "autograd.function_batches").forward(cls, args)
                 cls.setup_context(context, args, output)
             else:
                 output = cls.forward(context, *args)
@@ -150,9 +160,10 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
             thread.grad = grad
             if event is not None:
                 thread.observer.leave(event)
-        if isinstance(output, tuple):
-            return tuple(finished(node, args, output, recording, setup))
-        return finished(node, args, (output,), recording, setup)[0]
+        if marks is not None:
+            marks.update(context.__dict__)
+        outputs = finished(node, args, output if isinstance(output, tuple) else (output,), recording, setup)
+        return tuple(outputs) if isinstance(output, tuple) else outputs[0], context
 
 
 def _positional(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],

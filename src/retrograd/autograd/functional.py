@@ -11,9 +11,20 @@ from collections.abc import Callable
 from typing import Any
 
 from ..modes import local
+from ..tensors.functions.creation.creation import eye
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
-from .blocks import columns, detached, dummies, gradients, leaf, recorded_rows, rows, stacked, stacked_together
+from .blocks import (
+    columns_together,
+    detached,
+    dummies,
+    gradients,
+    leaf,
+    recorded_rows,
+    rows,
+    rows_together,
+    stacked,
+)
 from .grad_mode import enable_grad
 
 __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
@@ -80,7 +91,7 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
 
     The result is one tensor if `func` takes and returns one tensor. Otherwise it is a tuple over the outputs, the
     inputs, or both (in this order). With `strategy` "forward-mode" the call computes columns instead of rows, which
-    suits few inputs; this needs `vectorize`, which otherwise changes nothing in the result.
+    suits few inputs; this needs `vectorize`, which computes all rows or columns in one batch.
     `create_graph` and `strict` are as for `vjp`.
 
     >>> import retrograd as torch
@@ -107,9 +118,11 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
                                "supported together. Please either set `strict=False` or `vectorize=False`.")
         if not vectorize:
             check.require_real(outputs)
-        if create_graph:
-            found = [recorded_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)]
-            blocks = stacked_together(found, outputs, xs) if vectorize else stacked(found, outputs, xs)
+        if vectorize:
+            blocks = rows_together(outputs, xs, create_graph)
+        elif create_graph:
+            blocks = stacked([recorded_rows(out, xs, i if strict else None) for i, out in enumerate(outputs)],
+                             outputs, xs)
         else:
             blocks = tuple([rows(out, xs, i if strict else None) for i, out in enumerate(outputs)])
     return _nested(blocks, several_outputs, several)
@@ -196,17 +209,46 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
                                   "only implemented for `vectorize=True`.")
     record = record or (local.thread.grad and any(edge_of(x) is not None for x in given))
+    kinds: list[bool] = []
+
+    def outputs_of(found: Any) -> Tensors:
+        several_outputs, outputs = _as_tuple(found, "outputs", "jacobian")
+        kinds.append(several_outputs)
+        return outputs
+
     with enable_grad():
         xs = tuple([x.view_as(x) if record and edge_of(x) is not None else leaf(x) for x in given])
-        several_outputs, outputs = _as_tuple(func(*xs), "outputs", "jacobian")
-        blocks = [columns(out, xs, record) for out in outputs]
-    return _nested(blocks, several_outputs, several)
+        blocks = columns_together(func, xs, outputs_of, record)
+    return _nested(blocks, kinds[0], several)
 
 
 def _nested(blocks: Any, several_outputs: bool, several_inputs: bool) -> Any:
     """The blocks by output and input, without the tuple levels that the function does not have."""
     by_output = blocks if several_inputs else tuple([row[0] for row in blocks])
     return by_output if several_outputs else by_output[0]
+
+
+# What packages use to vectorize a Jacobian of their own
+
+
+def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
+    """Unit vectors for all elements of the tensors together: a matrix for each tensor, with its elements as columns."""
+    vectors = eye(sum(tensor_numels)).split(list(tensor_numels), 1)
+    return tuple([part.to(tensor.dtype) for part, tensor in zip(vectors, tensors, strict=True)])
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """The tensors of nested tuples, without history unless `create_graph`."""
+    if isinstance(inputs, tuple):
+        return tuple([_grad_postprocess(each, create_graph) for each in inputs])
+    return inputs if create_graph else detached(inputs)
+
+
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+    """The result without the tuple levels that outputs and inputs do not have: what is no tuple is False."""
+    if isinstance(to_unpack, tuple):
+        return _nested(res, *to_unpack)
+    return res if to_unpack else res[0]
 
 
 # Inputs and results

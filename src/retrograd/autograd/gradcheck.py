@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import warn
 from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
+from ..names import reached
 from ..tensors.arguments.generator import default_generator
 from ..tensors.state.base import TensorBase, edge_of, plain, with_edge
 from .backward import grad
@@ -36,6 +37,7 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
     pass. If a gradient differs by more than `atol + rtol * |numerical|`, the call raises GradcheckError, or returns
     False with `raise_exception=False`. The real and the imaginary part of a complex output are checked apart. Two
     backward passes may differ by `nondet_tol`. `check_undefined_grad` also runs backward with absent cotangents.
+    `check_forward_ad` also compares tangents with the differences, and `check_batched_forward_grad` batches of them.
     `fast_mode` compares one random projection instead of every element. Autograd gives every gradient the dtype of its
     input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors.
 
@@ -51,11 +53,13 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
             ("check_batched_forward_grad", check_batched_forward_grad, "check_forward_ad", check_forward_ad)):
         if given and not met:
             raise AssertionError(f"Setting {name}=True requires {needs} to be True")
-    if check_forward_ad:
-        raise NotImplementedError("gradcheck with check_forward_ad=True: forward mode is not checked here")
     check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, fast_mode)
     try:
-        _run(check, check_undefined_grad, check_batched_grad)
+        _check_inputs(check.inputs)
+        if check_backward_ad:
+            _run(check, check_undefined_grad, check_batched_grad)
+        if check_forward_ad:
+            _run_forward(check, check_batched_forward_grad)
     except GradcheckError:
         if raise_exception:
             raise
@@ -120,7 +124,6 @@ def _random_cotangent(like: Any, strided: bool) -> Any:
 
 
 def _run(check: Check, undefined: bool, batched: bool) -> None:
-    _check_inputs(check.inputs)
     returned = check.outputs()
     outputs = [o for o in returned if requires_grad(o)]
     if any(o._array.dtype.kind == "c" for o in returned if isinstance(o, TensorBase)):
@@ -137,6 +140,21 @@ def _run(check: Check, undefined: bool, batched: bool) -> None:
         _check_linear(check, outputs)
         if undefined:
             _check_undefined(check, len(outputs))
+
+
+def _run_forward(check: Check, batched: bool) -> None:
+    """Compare tangents. Parts of complex inputs and outputs are compared apart."""
+    forward = reached("autograd.forward_comparison")
+    complex_inputs = any(x._array.dtype.kind == "c" for x in check.differentiable)
+    for of_inputs in ("imaginary", "real") if complex_inputs else ("",):
+        of_real = forward.of_real_inputs(check, of_inputs) if of_inputs else check
+        returned = of_real.outputs()
+        places = [i for i, o in enumerate(filter(is_float, returned)) if requires_grad(o)]
+        complex_outputs = any(o._array.dtype.kind == "c" for o in returned if isinstance(o, TensorBase))
+        for part in ("imaginary", "real") if complex_outputs else ("",):
+            forward.compare_forward(of_real._replace(func=_part_of(of_real.func, part)) if part else of_real, places)
+    if batched:
+        forward.check_batched_tangents(check)
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:

@@ -2,7 +2,7 @@
 
 A finder before all others answers for ``torch`` and everything below it with the modules of this package themselves.
 They are the same objects, so classes are identical and nothing is imported twice. The finder works on module names
-alone.
+alone. It also answers for ``functorch``, which is installed with PyTorch.
 """
 
 import importlib
@@ -16,6 +16,9 @@ from typing import Any, Self
 
 from retrograd.names import PACKAGE, hint
 from retrograd.version import __version__
+
+# The packages that PyTorch installs, and where they are here.
+_PLACES = {"torch": PACKAGE, "functorch": f"{PACKAGE}._functorch.functorch"}
 
 
 class Installed:
@@ -141,11 +144,12 @@ def _hidden(package: ModuleType) -> list[str]:
 
 
 def _is_torch(name: str) -> bool:
-    return name == "torch" or name.startswith("torch.")
+    return name.partition(".")[0] in _PLACES
 
 
 def _own(name: str) -> str:
-    return PACKAGE + name.removeprefix("torch")
+    package, dot, rest = name.partition(".")
+    return f"{_PLACES[package]}{dot}{rest}"
 
 
 def _modules_in(package: str) -> set[str]:

@@ -22,7 +22,7 @@ from ..modes import local
 from ..ops.framework import Op
 from . import faults
 from .anomaly_report import Found, explain, is_elementwise, nan_error, operand_names, tell
-from .bad_values import LARGE, BadValues, has_nan, made
+from .bad_values import LARGE, BadValues, all_samples, has_nan, made
 from .engine import Pass
 from .node import origin_of, site_of
 
@@ -171,6 +171,7 @@ class CheckedPass(Pass):
                     self._note(_found(node, index, gradient, [cotangent], saved))
             elif saved is None and sound:
                 return
+            gradient = all_samples(gradient)
             size = gradient.size
             if size == 1:
                 value = gradient.item()
@@ -249,18 +250,18 @@ def _arrays(values: Sequence[Any]) -> list[Any]:
 
 def _found(node: Any, index: int, gradient: Any, cotangents: list[Any], saved: Any, culprit: str = "") -> Found:
     what = f"the gradient of {faults.forward_name(node)} for {operand_names(node, index + 1)[index]}"
-    return Found(node, index, what, gradient, _operands(node, index, cotangents, saved), culprit)
+    return Found(node, index, what, all_samples(gradient), _operands(node, index, cotangents, saved), culprit)
 
 
 def _operands(node: Any, index: int, cotangents: list[Any], saved: Any) -> list[tuple[str, Any]]:
     """The known operands that a gradient was computed from, by name."""
     if len(cotangents) == 1:
-        operands = [("grad", np.asarray(cotangents[0]))]
+        operands = [("grad", np.asarray(all_samples(cotangents[0])))]
     else:
-        operands = [(f"grad[{i}]", np.asarray(g)) for i, g in enumerate(cotangents) if g is not None]
+        operands = [(f"grad[{i}]", np.asarray(all_samples(g))) for i, g in enumerate(cotangents) if g is not None]
     if type(saved) is tuple and node.steps is not None:
         places = next((at for i, _, at in node.steps if i == index), ())
-        operands += [(_save_name(node, place), saved[place]) for place in places]
+        operands += [(_save_name(node, place), all_samples(saved[place])) for place in places]
     return operands
 
 

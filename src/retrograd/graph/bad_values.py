@@ -40,6 +40,7 @@ class BadValues(NamedTuple):
 
 def has_nan(array: Any) -> bool:
     """Whether an array holds a NaN. NumPy's argmax treats a NaN as the greatest value, in every dtype."""
+    array = all_samples(array)
     size = array.size
     if size > LARGE:
         array = array.ravel("K")
@@ -49,8 +50,14 @@ def has_nan(array: Any) -> bool:
     return bool(value != value)
 
 
+def all_samples(array: Any) -> Any:
+    """The NumPy array behind the array of a batch, with all samples; a NumPy array as it is."""
+    return getattr(array, "array", array)
+
+
 def described(what: str, array: Any, operands: Named = (), elementwise: bool = False) -> BadValues | None:
     """The bad values of an array, or None if all are finite. See `made`."""
+    array = all_samples(array)
     if letter(array.dtype) not in "fc":
         return None
     return _described(what, array, ~np.isfinite(array), operands, elementwise)
@@ -62,8 +69,10 @@ def made(what: str, array: Any, operands: Named, elementwise: bool) -> BadValues
     If the array is computed elementwise and an operand's shape fits, the operand is read in the same places. All
     elements of any other operand must be finite. An operand that the array was written over is skipped.
     """
+    array = all_samples(array)
     if letter(array.dtype) not in "fc":
         return None
+    operands = [(name, all_samples(x)) for name, x in operands]
     operands = [(name, x) for name, x in operands if not (isinstance(x, np.ndarray) and np.may_share_memory(x, array))]
     bad = ~np.isfinite(array)
     for _, operand in operands:

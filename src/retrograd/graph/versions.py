@@ -30,10 +30,10 @@ _REMEMBERED = 64
 class Writes:
     """The writes to one memory: how many, the numbers of the latest writes, and the line of the last write."""
 
-    __slots__ = ("count", "numbers", "owner", "site")
+    __slots__ = ("count", "numbers", "owners", "site")
 
     def __init__(self, owner: Any) -> None:
-        self.owner = weakref.ref(owner, partial(_forget, id(owner)))
+        self.owners = [weakref.ref(owner, partial(_forget, id(owner)))]
         self.count = 0
         self.numbers: deque[int] = deque(maxlen=_REMEMBERED)
         self.site: Site | None = None
@@ -66,7 +66,7 @@ def apart(array: Any) -> Any:
 def new_lineage(array: Any) -> Any:
     """The same memory as an array with a write count of its own."""
     owner = owner_of(array)
-    if owner is array or not owner.flags.forc:
+    if owner is array or not array.size or not owner.flags.forc:
         return apart(array)
     part = window(apart(owner), array.shape, array.dtype, address(array) - address(owner), array.strides)
     part.flags.writeable = array.flags.writeable          # an array with one element in several places is read-only
@@ -81,6 +81,17 @@ def inherit(array: Any, from_array: Any) -> None:
         writes = _books[id(owner)] = Writes(owner)
         writes.count, writes.site = earlier.count, earlier.site
         writes.numbers.extend(earlier.numbers)
+
+
+def count_with(array: Any, other: Any) -> None:
+    """Count the writes to `array`, a new lineage, together with those to `other`, which is the same memory."""
+    owner, beside = owner_of(array), owner_of(other)
+    writes = _books.get(id(beside))
+    if writes is None:
+        writes = _books[id(beside)] = Writes(beside)
+        writes.numbers.append(0)                          # before any node
+    writes.owners.append(weakref.ref(owner, partial(_forget, id(owner))))
+    _books[id(owner)] = writes
 
 
 def writes_to(array: Any) -> Writes | None:

@@ -11,7 +11,7 @@ from ..dtypes import DIFFERENTIABLE, default_floating
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, meta_of, note_kind, plain
+from ..tensors.state.base import TensorBase, constant, meta_of, note_kind, plain
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
@@ -26,7 +26,7 @@ def _over(cls: type[Any], data: Any) -> Any:
         raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': {cls.__name__} takes a "
                              "tensor. Make one with torch.tensor(...).")
     leaf = object.__new__(cls)
-    leaf._array, leaf._edge, leaf._meta = data._array, None, None
+    leaf._array, leaf._edge, leaf._meta = constant(data._array), None, None
     note_kind(leaf)
     if data._meta is not None and data._meta.inference:
         meta_of(leaf).inference = True

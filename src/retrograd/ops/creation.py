@@ -58,18 +58,31 @@ def random_beside(name: str, overload: int) -> Op:
     return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, any_type=True, x=flat, y=flat)
 
 
-# Random numbers that do not replace those of the array `x`, which may be None.
-random_like = operator("random_like", drawn, tensors=1, layout="kept", any_type=True)
+# Random numbers that do not replace those of the array `x`, which may be None: for the shape of `x`; for the numbers of
+# `x`, as a distribution; and numbers that differ by sample in any batch, as in PyTorch.
+random_like, random_from, random_apart = [
+    operator("random_like", drawn, tensors=1, layout="kept", any_type=True) for _ in range(3)]
 
 
-def draw_for(x: Any, draw: Callable[[Any], Any]) -> Any:
+def draw_for(x: Any, draw: Callable[[Any], Any], op: Op = random_like) -> Any:
     """The result of `draw(x)`, called beyond the seam; `x` is an array or None."""
-    return draw(x) if local.thread.transform is None else random_like.run(x, draw)
+    return draw(x) if local.thread.transform is None else op.run(x, draw)
+
+
+class Draw:
+    """A call that draws random numbers without an array. The second of `args` is the shape, or a number of elements."""
+
+    def __init__(self, draw: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.draw, self.args = draw, args
+
+    def __call__(self, nothing: Any = None) -> Any:
+        """The random numbers."""
+        return self.draw(*self.args)
 
 
 def draw_by(draw: Callable[..., Any], *args: Any) -> Any:
     """The result of `draw(*args)`, called beyond the seam, for arguments that are no arrays."""
-    return draw(*args) if local.thread.transform is None else random_like.run(None, lambda _: draw(*args))
+    return draw(*args) if local.thread.transform is None else random_like.run(None, Draw(draw, args))
 
 
 uniform, normal, exponential, geometric, log_normal, cauchy = map(

@@ -63,7 +63,7 @@ class Op:
 
     by_kernel: ClassVar[dict[Any, Op]] = {}
     __slots__ = ("any_type", "arguments", "arity", "complex", "composition", "derived", "differentiable", "domain",
-                 "indices_at", "joint", "kernel", "kind", "layout", "name", "node_name", "outputs", "rules",
+                 "indices_at", "joint", "kernel", "kind", "known", "layout", "name", "node_name", "outputs", "rules",
                  "saved_arrays", "saves", "several", "short", "steps", "unfilled", "uses", "variadic", "view",
                  "written")
 
@@ -81,6 +81,7 @@ class Op:
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
         # Whether gradients may reach more than one output, or a number of outputs that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
+        self.known = True             # whether tables of the package may know the op by its name
         self.rules, self.view, self.variadic, self.joint = dict(rules), view, variadic, joint
         # Whether the kernel only moves or converts elements, so that it takes the types of ml_dtypes as they are.
         self.any_type = any_type or view

@@ -136,7 +136,7 @@ class LBFGS(Optimizer):
                 p.copy_(value)
             return _Point(t, loss, g, g.dot(step))
 
-        end, count = _strong_wolfe(evaluate, start, step.abs().max(), group["max_eval"] - evaluations)
+        end, count = _searched(evaluate, start, step.abs().max(), group["max_eval"] - evaluations)
         state["t"] = end.t
         self._add(end.t, step)
         return _Found(end.loss, end.gradient, count)
@@ -172,13 +172,22 @@ class _Found(NamedTuple):
     evaluations: int
 
 
-# The constants of the strong Wolfe conditions: a sufficient decrease, and a sufficient loss of slope.
-_DECREASE, _CURVATURE = 1e-4, 0.9
-# A bracket that moves the parameters by less is not searched.
-_LEAST_CHANGE = 1e-9
+class _Rules(NamedTuple):
+    """The constants of the strong Wolfe conditions: a sufficient decrease, and a sufficient loss of slope.
+
+    A bracket that moves the parameters by less than `least_change` is not searched.
+    """
+
+    decrease: float = 1e-4
+    curvature: float = 0.9
+    least_change: float = 1e-9
 
 
-def _strong_wolfe(evaluate: Callable[[Any], _Point], start: _Point, largest: Any, most: int) -> tuple[_Point, int]:
+_RULES = _Rules()
+
+
+def _searched(evaluate: Callable[[Any], _Point], start: _Point, largest: Any, most: int,
+              rules: _Rules = _RULES) -> tuple[_Point, int]:
     """A point with the strong Wolfe conditions, or the best found, and how often the function was evaluated.
 
     `start` is the length to begin with, and the loss, gradient and slope before the step; `largest` the largest element
@@ -188,10 +197,10 @@ def _strong_wolfe(evaluate: Callable[[Any], _Point], start: _Point, largest: Any
     before, new, tries = origin, evaluate(start.t), 0
     bracket: list[_Point] = []
     while tries < most:
-        too_high = new.loss > origin.loss + _DECREASE * new.t * origin.slope
+        too_high = new.loss > origin.loss + rules.decrease * new.t * origin.slope
         if too_high or (tries > 1 and new.loss >= before.loss):
             bracket = [before, new]
-        elif abs(new.slope) <= -_CURVATURE * origin.slope:
+        elif abs(new.slope) <= -rules.curvature * origin.slope:
             return new, tries + 1
         elif new.slope >= 0:
             bracket = [before, new]
@@ -200,15 +209,15 @@ def _strong_wolfe(evaluate: Callable[[Any], _Point], start: _Point, largest: Any
         limits = new.t + 0.01 * (new.t - before.t), new.t * 10
         before, new = new, evaluate(_cubic_minimum(before, new, limits))
         tries += 1
-    return _zoom(evaluate, origin, bracket or [origin, new], largest, most, tries)
+    return _zoom(evaluate, origin, bracket or [origin, new], largest, most, tries, rules)
 
 
 def _zoom(evaluate: Callable[[Any], _Point], origin: _Point, bracket: list[_Point], largest: Any, most: int,
-          tries: int) -> tuple[_Point, int]:
+          tries: int, rules: _Rules) -> tuple[_Point, int]:
     """Narrow a bracket until its lower end has the strong Wolfe conditions."""
     low, high = _ends(bracket)
     stuck = False
-    while tries < most and not abs(bracket[1].t - bracket[0].t) * largest < _LEAST_CHANGE:
+    while tries < most and not abs(bracket[1].t - bracket[0].t) * largest < rules.least_change:
         left, right = sorted((bracket[0].t, bracket[1].t))
         t, margin = _cubic_minimum(bracket[0], bracket[1]), 0.1 * (right - left)
         if min(right - t, t - left) >= margin:
@@ -220,11 +229,11 @@ def _zoom(evaluate: Callable[[Any], _Point], origin: _Point, bracket: list[_Poin
             stuck = True
         new = evaluate(t)
         tries += 1
-        if new.loss > origin.loss + _DECREASE * t * origin.slope or new.loss >= bracket[low].loss:
+        if new.loss > origin.loss + rules.decrease * t * origin.slope or new.loss >= bracket[low].loss:
             bracket[high] = new
             low, high = _ends(bracket)
             continue
-        done = abs(new.slope) <= -_CURVATURE * origin.slope
+        done = abs(new.slope) <= -rules.curvature * origin.slope
         if not done and new.slope * (bracket[high].t - bracket[low].t) >= 0:
             bracket[high] = bracket[low]
         bracket[low] = new
@@ -249,3 +258,29 @@ def _cubic_minimum(a: _Point, b: _Point, limits: tuple[Any, Any] | None = None) 
     left, right = (a, b) if a.t <= b.t else (b, a)
     t = right.t - (right.t - left.t) * ((right.slope + root - bend) / (right.slope - left.slope + 2 * root))
     return min(max(t, lower), upper)
+
+
+# Under PyTorch's names, for packages that search along lines by themselves
+
+
+def _strong_wolfe(obj_func: Callable[..., tuple[Any, Any]], x: Any, t: Any, d: Any, f: Any, g: Any, gtd: Any,
+                  c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
+                  max_ls: int = 25) -> tuple[Any, Any, Any, int]:
+    """The loss, the gradient and the length of a step with the strong Wolfe conditions, and the number of evaluations.
+
+    `obj_func(x, t, d)` returns the loss and the gradient at x + t * d; `f`, `g` and `gtd` are the loss, the gradient
+    and the slope at x.
+    """
+
+    def evaluate(length: Any) -> _Point:
+        loss, gradient = obj_func(x, length, d)
+        return _Point(length, loss, gradient, gradient.dot(d))
+
+    end, count = _searched(evaluate, _Point(t, f, g, gtd), d.abs().max(), max_ls, _Rules(c1, c2, tolerance_change))
+    return end.loss, end.gradient, end.t, count
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any,
+                       bounds: tuple[Any, Any] | None = None) -> Any:
+    """The minimum of the cubic through two points with losses and slopes, within bounds."""
+    return _cubic_minimum(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)

@@ -20,7 +20,7 @@ from ..names import reached
 from ..ops.creation import full_beside
 from ..ops.framework import Op
 from ..tensors.recording.overriding import Otherwise
-from ..tensors.state.base import TensorBase
+from ..tensors.state.base import TensorBase, moves
 from . import sparse_steps
 from .optimizer import Optimizer
 
@@ -67,14 +67,17 @@ def gradient(parameter: Any) -> Any:
     """The gradient of a parameter as an array; None if there is none, or if the step is made of functions of tensors.
     """
     meta = parameter._meta
-    if meta is None or meta.grad is None or (NARROW and _rounds(parameter)):
+    if meta is None or meta.grad is None or _by_formula(parameter):
         return None
     return meta.grad._array
 
 
-def _rounds(parameter: Any) -> bool:
-    """Whether every operation of a step rounds to the type of the parameter: to one of ml_dtypes."""
-    return parameter._array.dtype in NARROW
+def _by_formula(parameter: Any) -> bool:
+    """Whether a step is made of functions of tensors: every operation rounds to a type of ml_dtypes, or has a tangent.
+    """
+    if NARROW and parameter._array.dtype in NARROW:
+        return True
+    return bool(local.thread.levels) and (moves(parameter) or moves(parameter._meta.grad))
 
 
 @lru_cache(maxsize=256)
@@ -159,9 +162,9 @@ class SteppingOptimizer(Optimizer):
             local.thread.run(self._update, line)
         else:
             self._update(line)
-        if NARROW:
+        if NARROW or local.thread.levels:
             with no_grad():
-                self._change_by_formula(_rounds)
+                self._change_by_formula(_by_formula)
 
     def _sparse_step(self, p: Any, g: Any, group: dict[str, Any]) -> None:
         """Change a parameter by a sparse gradient. Raises RuntimeError if the optimizer cannot do this."""
@@ -181,7 +184,7 @@ class SteppingOptimizer(Optimizer):
         """Compute the steps of those parameters with functions of tensors."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                if which(parameter) and parameter.grad is not None:
+                if parameter.grad is not None and which(parameter):
                     self._record(parameter, parameter.grad, group)
 
     def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:

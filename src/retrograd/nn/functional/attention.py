@@ -15,7 +15,7 @@ from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import matrix
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
-from ...tensors.state.base import requires
+from ...tensors.state.base import moves, requires
 from ...tensors.tensor import Tensor
 from .dropping import dropout
 from .switches import Allowed
@@ -61,7 +61,8 @@ def _is_one_op(arrays: list[Any], mask: Any, dropout_p: float, gqa: bool) -> boo
         return False
     if mask is not None and not requires(mask):
         axis_of("scaled_dot_product_attention", -2, mask._array.ndim)
-    if mask is not None and (requires(mask) or not _broadcasts(mask._array.shape, (*q.shape[:3], k.shape[2]))):
+    followed = mask is not None and (requires(mask) or moves(mask))
+    if followed or (mask is not None and not _broadcasts(mask._array.shape, (*q.shape[:3], k.shape[2]))):
         return False
     heads = q.shape[1] % k.shape[1] == 0 if gqa else q.shape[1] == k.shape[1]
     return bool(heads and k.shape[:3] == v.shape[:3] and q.shape[0] == k.shape[0]

@@ -17,6 +17,7 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
 from ...tensors.state.base import plain
 from ...tensors.tensor import Tensor
+from ...tensors.transforms.batched import is_batch
 from .affine import linear
 from .reduction import checked_reduction, of_both
 
@@ -253,6 +254,11 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if tensor.is_meta:
         zeros: Tensor = tensor.new_zeros((*classes.shape, num_classes))
         return zeros
+    if is_batch(classes):
+        if num_classes <= 0:
+            raise RuntimeError("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive "
+                               "num_classes argument.")
+        return (tensor.unsqueeze(-1) == plain(np.arange(num_classes))).long()
     if not classes.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -10,6 +10,7 @@ from ...autograd.grad_mode import no_grad
 from ...dtypes import letter
 from ...errors import warn
 from ...kernels.networks.embedding import MAX, MEAN, SUM
+from ...modes import local
 from ...tensors.arguments.dims import array_of, as_int
 from ...tensors.arguments.options import check_flag, check_optional, check_tensors
 from ...tensors.functions.networks import embedding as functions
@@ -24,7 +25,7 @@ _MODES = {"sum": SUM, "mean": MEAN, "max": MAX}
 
 def _no_grad_embedding_renorm_(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
     with no_grad():
-        functions.embedding_renorm_(weight, input, max_norm, norm_type)
+        functions.embedding_renorm_(weight.detach() if local.thread.levels else weight, input, max_norm, norm_type)
 
 
 @public()

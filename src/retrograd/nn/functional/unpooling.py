@@ -111,7 +111,7 @@ def _samples(name: str, input: Any, given: Any, dims: int) -> Any:
     images = x.shape[:-dims] if x.ndim == dims + 2 else (1, x.shape[0])
     if given is None:
         stream = twister_of(name, None)
-        return plain(draw_for(x, lambda x: uniform(stream, (*images, dims), x.dtype).reshape(*x.shape[:-dims], dims)))
+        return plain(draw_for(x, lambda x: uniform(stream, (*x.shape[:-dims], dims), x.dtype)))
     check_tensor(name, given, "random_samples", 4)
     samples = given._array
     if samples.dtype != x.dtype:

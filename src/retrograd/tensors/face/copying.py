@@ -15,9 +15,11 @@ from numpy.lib import array_utils
 
 from ...dtypes import NARROW, dtype as torch_dtype
 from ...kernels.layout import address, bytes_between, owner_of, window
+from ...modes import local
 from ..arguments.data import checked_array
 from ..recording.public import methods, public
 from ..state.base import TensorBase, meta_of
+from ..transforms.batched import parts
 from .subclassing import leaf_of
 
 Array = np.ndarray[Any, Any]
@@ -36,6 +38,8 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
     """The copy of a leaf that `memo` has, or a new one: `make` gives its class and its array."""
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
+    if local.thread.functions:
+        _check_outside(self)
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
                            "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
@@ -47,6 +51,15 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
     for name, value in vars(self).items():
         new.__dict__[name] = copy.deepcopy(value, memo)
     return new
+
+
+def _check_outside(tensor: TensorBase) -> None:
+    """Raise NotImplementedError for a value of a transform: the copy of its numbers would have no derivative."""
+    batched = bool(parts(tensor._array)[1])
+    if batched or any([level.moves(tensor._array) for level in local.thread.levels]) or (
+            tensor.requires_grad and not getattr(tensor, "_is_param", False)):
+        raise NotImplementedError(f"Cannot access storage of {'BatchedTensorImpl' if batched else 'TensorWrapper'}. "
+                                  "Inside of a transform, copy with .clone().")
 
 
 def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
@@ -88,6 +101,8 @@ def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     It has no history and no `.grad`, so a tensor that is read is a leaf. A class derived from Tensor may define
     `__getstate__` to choose the state.
     """
+    if local.thread.functions:
+        _check_outside(self)
     array, layout = self._array, None
     if not array.flags.c_contiguous:
         layout = array.shape, array.strides

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Number
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from ...dtypes import NARROW, legacy
 from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
-from ..state.base import Results, TensorBase, requires, set_leaf, sharing
+from ..state.base import Results, TensorBase, constant, requires, set_leaf, sharing
+from ..transforms.batched import is_batch, shown
 from .printing import repr_of
 
 Array = np.ndarray[Any, Any]
@@ -107,7 +109,7 @@ def to_bool(self: TensorBase) -> bool:
         how = "more than one value" if self._array.size else "no values"
         raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its "
                            f"shape {list(self._array.shape)}.")
-    return bool(self._array.item())
+    return bool(self._array)
 
 
 @public(name="__int__")
@@ -170,10 +172,24 @@ def text_of(self: TensorBase) -> str:
         name = None if node is None else type(node).__name__
     except RuntimeError:                        # a view whose base was written to
         name = "Invalid"
+    if is_batch(self._array):
+        return _batched_text(self._array, name, name is None and self.requires_grad)
     kind = type(self).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
-    text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix)
+    facts = [fact for level in local.thread.levels for fact in level.facts(self)]
+    text = repr_of(self._array, requires_grad=name is None and self.requires_grad, grad_fn_name=name, prefix=prefix,
+                   facts=facts)
     return f"Parameter({text})" if prefix != "tensor(" and getattr(self, "_is_param", False) else text
+
+
+def _batched_text(array: Any, grad_fn_name: str | None, requires_grad: bool) -> str:
+    """The text of a tensor inside of `vmap`: its innermost level first, and all samples last."""
+    if not is_batch(array):
+        return repr_of(array, requires_grad=requires_grad, grad_fn_name=grad_fn_name)
+    level = array.levels[-1]
+    inner = _batched_text(shown(array, level), grad_fn_name, requires_grad)
+    number = 1 + sum([other < level for other in local.thread.levels])
+    return f"BatchedTensor(lvl={number}, bdim=0, value=\n{indent(inner, '    ')}\n)"
 
 
 @public(name="__format__")
@@ -189,7 +205,7 @@ def format_as(self: TensorBase, spec: str) -> str:
 @public(event="aten::detach", method=True)
 def detach(input: TensorBase) -> TensorBase:
     """A tensor over the same memory without history. A write to either changes both, and their versions count it."""
-    return sharing(input, input._array)  # type: ignore[no-any-return]
+    return sharing(input, constant(input._array))  # type: ignore[no-any-return]
 
 
 @public(method=True)
@@ -201,6 +217,7 @@ def detach_(input: TensorBase) -> TensorBase:
     if meta is not None:
         set_leaf(meta, False)
     input._edge = None
+    input._array = constant(input._array)
     return input
 
 

@@ -43,14 +43,14 @@ from ..functions.shapes import (
 )
 from ..recording.calls import recorded
 from ..state.base import TensorBase, plain, requires
-from . import calling, conversion, copying, gradient_dtype, interop, layout, sharing, storage, swapping
+from . import calling, conversion, copying, data, gradient_dtype, interop, layout, sharing, storage, swapping
 
 # The families of functions. Their modules declare methods of tensors, or what NumPy's functions mean, or both.
 FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, combining, comparison, contraction,
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
             factorizations, gathering, geometry, gradient_dtype, histograms, indexing, interop, joining, layout, matrix,
             norms, number_parts, other_backends, packed_factors, products, quantiles, random, rearranging, reductions,
-            scattering, shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping,
+            data, scattering, shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping,
             uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}

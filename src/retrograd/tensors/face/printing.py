@@ -88,17 +88,19 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def repr_of(array: Array, *, requires_grad: bool = False, grad_fn_name: str | None = None,
-            prefix: str = "tensor(") -> str:
+            prefix: str = "tensor(", facts: Sequence[str] = ()) -> str:
     """The text of a tensor that has this array.
 
     grad_fn_name: the name of its grad_fn, such as "MulBackward0"; it is shown instead of requires_grad.
     prefix: the beginning of the text: for a subclass of Tensor, its name and a parenthesis.
+    facts: further suffixes, such as the tangent of a dual tensor.
 
     >>> print(repr_of(np.eye(2), requires_grad=True))
     tensor([[1., 0.],
             [0., 1.]], dtype=torch.float64, requires_grad=True)
     """
     suffixes = ["requires_grad=True"] * requires_grad if grad_fn_name is None else [f"grad_fn=<{grad_fn_name}>"]
+    suffixes += facts
     name = repr(dtypes.dtype.of[array.dtype])
     return format_tensor(array, dtype_name=name, show_dtype=_shows_dtype(array), suffixes=suffixes, prefix=prefix)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import dtypes
 from ...devices import CPU, device
-from ...dtypes import C_NAMES, DIFFERENTIABLE, F32, dtype as torch_dtype
+from ...dtypes import C_NAMES, F32, dtype as torch_dtype
 from ...errors import warn
 from ...graph.node import OtherNode
 from ...graph.versions import inherit, new_lineage
@@ -21,11 +21,13 @@ from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ...kernels.mapping import mapped
 from ...modes import local
 from ..arguments.data import new_array
-from ..arguments.dims import array_of, kind_of, not_a_tensor
+from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of
 from ..recording.inplace import check_writable, written
-from ..recording.public import methods, public, public_property
-from ..state.base import TensorBase, edge_of, note_kind, set_edge, sharing
+from ..recording.public import public
+from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_edge
+from ..transforms.batched import is_batch
+from ..transforms.refusals import STORAGE
 
 Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
@@ -253,6 +255,8 @@ _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 @public(method=True)
 def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
+    if is_batch(self._array):
+        raise NotImplementedError(STORAGE)
     owner = owner_of(self._array)
     storage = _storages.get(address(owner))
     if storage is None or not storage.nbytes() or not owner.size:
@@ -323,11 +327,11 @@ def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: An
     """
     edges = [edge_of(x) for x in (self, source) if isinstance(x, TensorBase)] if local.thread.grad else []
     check_writable(self, any(edges))
-    array = _memory_for(self._array.dtype, source, storage_offset, size, stride)
-    put_behind(self, array)
+    refuse_tangents("set_", (self,), "Set the memory of x.detach() instead.")
+    put_behind(self, _memory_for(self._array.dtype, source, storage_offset, size, stride))
     written(self)
     if any(edges):
-        set_edge(self, NotDifferentiable((*edges, None)[:2], array.shape, array.dtype))
+        set_edge(self, NotDifferentiable((*edges, None)[:2], self._array.shape, self._array.dtype))
     return self
 
 
@@ -365,36 +369,3 @@ def put_behind(tensor: Any, array: Array) -> None:
     inherit(lineage, tensor._array)
     tensor._array = lineage
     note_kind(tensor)
-
-
-def data(self: TensorBase) -> TensorBase:
-    """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
-    return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
-
-
-def set_data(self: TensorBase, value: Any) -> None:
-    """Give this tensor the memory of another, of any shape and type. Nothing is recorded.
-
-    Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad.
-    """
-    if not isinstance(value, TensorBase):
-        raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
-    if value.is_meta != self.is_meta:
-        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                           "incompatible tensor type. One of them is on the device meta.")
-    new = value._array
-    if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
-                           f"is torch.{new.dtype.name}.")
-    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
-        self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
-    put_behind(self, new)
-
-
-def refuse_deletion(self: TensorBase) -> None:
-    """`del tensor.data` raises RuntimeError, since a tensor must have memory."""
-    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
-                       "tensor, assign an empty one: tensor.data = torch.empty(0).")
-
-
-methods(data=public_property(data, set_data, refuse_deletion))

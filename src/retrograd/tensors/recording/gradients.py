@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...graph.anomaly import CheckedPass
+from ...graph.crossings import alive as crossings, original
 from ...graph.engine import Pass
 from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
@@ -28,7 +29,7 @@ from ...ops.basic import cast, copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import TensorBase, edge_of, plain, requires, with_edge
+from ..state.base import TensorBase, constant, edge_of, plain, requires, with_edge
 from .calls import recorded
 from .dependences import tied
 from .inplace import check_writable, over
@@ -47,7 +48,7 @@ class TensorRecorder:
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
                 continue
-            edge = node.edges[index] if kind == "input" else node.edge_to(index)
+            edge = original(node.edges[index]) if kind == "input" else node.edge_to(index)
             if type(edge) is AccumulateGrad and not requires(edge.variable):
                 edge = None                              # the leaf has been detached since
             tensors.append(with_edge(value, edge))
@@ -99,12 +100,18 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    # If a transform is on, the rules compute with tensors, so that each of their ops passes the seam.
-    recorder = RECORDER if create_graph or thread.transform is not None else None
+    if thread.functions and not capture:
+        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
+                           "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+                           "transforms.")
+    # If a transform is on, or the pass may cross into one, the rules compute with tensors, so that each of their ops
+    # passes the seam.
+    recorder = RECORDER if create_graph or thread.transform is not None or crossings else None
     faces = {id(tensor._array): tensor for _, tensor in starts} if capture else {}
     if recorder is None:
         starts = [(edge, tensor._array) for edge, tensor in starts]
     grad, outer = thread.grad, thread.walk
+    levels, transform, watchers = thread.levels, thread.transform, thread.watchers
     thread.grad = create_graph
     thread.passes += 1
     try:
@@ -116,6 +123,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
                 callback()
     finally:
         thread.grad, thread.walk = grad, outer
+        if thread.levels != levels:                        # the pass crossed into a transform
+            thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
@@ -227,7 +236,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                            "was used to compute the differentiated tensor; its grad_fn is "
                            f"{leaf._edge.node.name()}.")
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
-        g, recorder = None if g is None else g._array, None
+        g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
         with _accumulation:
             held = meta.grad

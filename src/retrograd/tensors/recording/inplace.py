@@ -146,15 +146,14 @@ def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> 
     check_writable(x, recording)
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
     recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
-    _check_overlaps(op, x._array, [None if o is None else o._array for o in operands])
+    check_overlaps(op, x._array, [None if o is None else o._array for o in operands])
     arrays = _promoted(op, operands)
     target, options = x._array, args[op.arity - 1:]
-    out, node, after = None, None, False
-    transform = thread.transform
+    out, node, after, transform = None, None, False, thread.transform
     try:
         if into is None and transform is None:
             out = op.compute(*arrays, *options) if RARE else thread.run(op.kernel, *arrays, *options)
-            _check_result(out, target)
+            check_result(out, target)
         if recording:
             node, after = _inner_node(op, operands, arrays, edges, args)
             refuse_saved(node, [o._array for o in operands if o is not None and o._meta and o._meta.inference])
@@ -239,10 +238,10 @@ def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
 def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
     """The part of a write beyond the seam, for NumPy arrays: compute the op, and write the result over `target`."""
     arrays, options, out = [*args[: op.arity]], args[op.arity:], None
-    _check_overlaps(op, target, arrays)
+    check_overlaps(op, target, arrays)
     if into is None:
         out = op.compute(*args)
-        _check_result(out, target)
+        check_result(out, target)
     _put(op, target, arrays, options, out, into)
 
 
@@ -280,7 +279,7 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
         np.copyto(target, out, casting="unsafe")
 
 
-def _check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
+def check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
     """Refuse an elementwise operator that would read memory that it also writes."""
     if op.kind in ("elementwise", "linear") and op.name != "fill" and op.indices_at is None:
         for other in arrays[1:]:
@@ -298,11 +297,11 @@ def _promoted(op: Op, operands: list[Any]) -> list[Any]:
         arrays = [o._array for o in operands if o is not None]
         if op.kind == "elementwise" or op.kind == "constant":
             dtype = result_dtype((a.dtype, a.ndim > 0) for a in arrays)
-            _check_result(np.broadcast_to(np.empty((), dtype), common_shape(*[a.shape for a in arrays])), arrays[0])
+            check_result(np.broadcast_to(np.empty((), dtype), common_shape(*[a.shape for a in arrays])), arrays[0])
         raise
 
 
-def _check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
+def check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
     """Refuse a result that does not fit the memory that it will be written to."""
     if out.shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "

@@ -144,6 +144,7 @@ ReflectionPad3DBackward0 padding=pad
 ReplicationPad1DBackward0 padding=pad
 ReplicationPad2DBackward0 padding=pad
 ReplicationPad3DBackward0 padding=pad
+ResizeBackward
 RreluWithNoiseBackward0 lower self=x upper
 RreluWithNoiseBackward1 lower result=out upper
 RsubBackward1 alpha

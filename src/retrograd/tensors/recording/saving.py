@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dtypes import DIFFERENTIABLE
 from ...graph import versions
+from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
 from ...modes import local
@@ -69,7 +70,7 @@ def origin(node: Any, place: int, value: Any) -> tuple[Any, Any, int | None]:
         return found
     kind, index = node.saves[place]
     array = value.original if isinstance(value, Converted) else value
-    return array, node.edges[index] if kind == "input" else None, index if kind == "out" else None
+    return array, original(node.edges[index]) if kind == "input" else None, index if kind == "out" else None
 
 
 def with_history(array: np.ndarray[Any, Any], edge: Any) -> Any:
@@ -130,7 +131,7 @@ class Packer:
             elif kind == "out":
                 values[i] = self._output(node, place, results[place], value)
             elif not is_number(operands[place]._array):
-                values[i] = self._input(node.edges[place], operands[place], value)
+                values[i] = self._input(original(node.edges[place]), operands[place], value)
         if any(isinstance(value, Parcel) for value in values):
             node.saved, node.plan = Packed(values), None
 

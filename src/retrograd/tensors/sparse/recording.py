@@ -14,7 +14,7 @@ from ...ops.basic import cast
 from ...ops.framework import Op
 from ..recording.nodes import new_node
 from ..recording.operands import floating, scalar
-from ..state.base import TensorBase, edge_of, meta_of, plain, requires, stands_as_leaf, with_edge
+from ..state.base import TensorBase, edge_of, meta_of, plain, refuse_tangents, requires, stands_as_leaf, with_edge
 
 # What a public function does with sparse tensors, by the name of the function.
 TABLE: dict[str, Callable[..., Any]] = {}
@@ -67,6 +67,8 @@ def record(op: Op, *args: Any) -> Any:
     operands = [_operand(x, beside, op) for x in given]
     arrays = _arrays(op, operands)
     thread = local.thread
+    if thread.levels:
+        refuse_tangents(op.name, operands, "Sparse tensors have no tangents.")
     out = thread.run(op, arrays, *args[1:]) if op.variadic else thread.run(op, *arrays, *args[op.arity:])
     result = with_edge(out, None)
     edges: tuple[Any, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,6 +160,31 @@ def requires(tensor: Any) -> bool:
         return True
     meta = tensor._meta
     return meta is not None and (meta.leaf or (meta.base is not None and requires(meta.base)))
+
+
+def moves(tensor: Any) -> bool:
+    """Whether a tensor has a tangent, at any level of forward mode that is in effect."""
+    return any([level.moves(tensor._array) for level in local.thread.levels])
+
+
+def refuse_tangents(name: str, tensors: Iterable[Any], remedy: str) -> None:
+    """Raise NotImplementedError if a tensor has a tangent, which a function would lose."""
+    if any([tensor is not None and moves(tensor) for tensor in tensors]):
+        raise NotImplementedError(f"Trying to use forward AD with {name} that does not support it because it has not "
+                                  f"been implemented yet. {remedy}")
+
+
+def constant(array: Any) -> Any:
+    """The same memory without tangents, at any level."""
+    for level in local.thread.levels:
+        array = level.constant(array)
+    return array
+
+
+def followed(tensor: Any) -> bool:
+    """Whether derivatives by a tensor may be needed: a gradient will be recorded, or the tensor has a tangent."""
+    thread = local.thread
+    return (thread.grad and requires(tensor)) or (bool(thread.levels) and moves(tensor))
 
 
 def stands_as_leaf(tensor: Any) -> bool:

@@ -203,7 +203,7 @@ def multinomial(input: TensorBase, num_samples: int, replacement: bool = False, 
     """
     stream = twister_of("multinomial", generator)
     return made(ops.draw_for(input._array, lambda x: np.ascontiguousarray(
-        sampling.multinomial(stream, x, num_samples, replacement))), None, False)
+        sampling.multinomial(stream, x, num_samples, replacement)), ops.random_from), None, False)
 
 
 # Like another tensor
@@ -214,9 +214,9 @@ def rand_like(input: TensorBase, *, generator: Generator | None = None, dtype: A
               memory_format: MemoryFormat | None = None) -> TensorBase:
     """Uniform samples from [0, 1), with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("rand_like", generator)
-    out = _unfilled("rand_like", input, dtype, memory_format)
-    return made(ops.draw_for(input._array, lambda _: in_memory_order(
-        out, lambda m: kernels.uniform(stream, m.shape, m.dtype))), device, requires_grad)
+    drawn = _drawn_like("rand_like", input, dtype, memory_format, lambda m, rows: kernels.uniform(
+        stream, m.shape, m.dtype))
+    return made(drawn, device, requires_grad)
 
 
 @public("randn_like(Tensor input, like)", event="aten::randn_like")
@@ -225,10 +225,9 @@ def randn_like(input: TensorBase, *, generator: Generator | None = None, dtype: 
                memory_format: MemoryFormat | None = None) -> TensorBase:
     """Standard normal samples, with the shape, the dtype and the order in memory of `input`."""
     stream = twister_of("randn_like", generator)
-    out = _unfilled("randn_like", input, dtype, memory_format)
-    contiguous = in_rows(out)
-    return made(ops.draw_for(input._array, lambda _: in_memory_order(
-        out, lambda m: kernels.normal(stream, m.shape, m.dtype, contiguous=contiguous))), device, requires_grad)
+    drawn = _drawn_like("randn_like", input, dtype, memory_format, lambda m, rows: kernels.normal(
+        stream, m.shape, m.dtype, contiguous=rows))
+    return made(drawn, device, requires_grad)
 
 
 @public(
@@ -244,14 +243,22 @@ def randint_like(input: TensorBase, *args: Any, low: int | None = None, high: in
     """Integers from [low, high) with the shape, the dtype and the order in memory of `input`. `low` defaults to 0."""
     bounds, _ = _bounds_and_size((*args, ()), low, high, None)
     stream = twister_of("randint_like", generator)
-    out = _unfilled("randint_like", input, dtype, memory_format)
-    return made(ops.draw_for(input._array, lambda _: in_memory_order(
-        out, lambda m: sampling.randint(stream, m.shape, m.dtype, *bounds))), device, requires_grad)
+    drawn = _drawn_like("randint_like", input, dtype, memory_format, lambda m, rows: sampling.randint(
+        stream, m.shape, m.dtype, *bounds))
+    return made(drawn, device, requires_grad)
 
 
-def _unfilled(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None) -> Array:
-    array = input._array
-    return empty_as(array, array.dtype if dtype is None else element_type(name, dtype), memory_format)
+def _drawn_like(name: str, input: Any, dtype: Any, memory_format: MemoryFormat | None,
+                draw: Callable[[Array, bool], Array]) -> Any:
+    """Random numbers like a tensor. `draw` is also told whether the new array lies row by row."""
+    target = input._array.dtype if dtype is None else element_type(name, dtype)
+
+    def like(x: Array) -> Array:
+        out = empty_as(x, target, memory_format)
+        rows = in_rows(out)
+        return in_memory_order(out, lambda m: draw(m, rows))
+
+    return ops.draw_for(input._array, like)
 
 
 def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Array:

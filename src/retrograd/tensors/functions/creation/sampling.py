@@ -48,9 +48,9 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
             raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.legacy}")
     if count._array.dtype != prob._array.dtype:
         raise RuntimeError(f"Found dtype {prob.dtype.legacy} but expected {count.dtype.legacy}")
-    shape, stream = common_shape(count._array.shape, prob._array.shape), twister_of("binomial", generator)
-    return _binomial(count, prob, lambda n, p: kernels.binomial(
-        stream, np.broadcast_to(n, shape), np.broadcast_to(p, shape)))
+    common_shape(count._array.shape, prob._array.shape)      # which raises if there is none
+    stream = twister_of("binomial", generator)
+    return _binomial(count, prob, lambda n, p: kernels.binomial(stream, *np.broadcast_arrays(n, p)))
 
 
 @public()

@@ -31,6 +31,7 @@ from ...recording.public import public
 from ...state.base import ORDINARY, TensorBase, edge_of, make_view, numbers_in, plain, requires
 from ...state.inference import watch_saving
 from ...state.writable import refuse_overlap, unlock, unlocked
+from ...transforms.batched import is_batch
 from ..shapes.shape import broadcast_to, view
 from . import masking
 from .masking import put, static_index
@@ -238,7 +239,7 @@ def _item(key: Any) -> Any:
         return key
     if isinstance(key, TensorBase):
         array = key._array
-        if array.ndim == 0 and array.dtype.kind in "biu":
+        if array.ndim == 0 and array.dtype.kind in "biu" and not (array.dtype.kind == "i" and is_batch(array)):
             number = numbers_in(key)
             return number if array.dtype.kind == "i" else bool(number)           # uint8 is an old form of bool
         if key._meta is not None and key._meta.inference:
@@ -380,9 +381,8 @@ def select(input: Any, dim: int, index: int) -> Any:
     return _select(input, axis, number % shape[axis])
 
 
-@public(
-    "narrow(Tensor input, int dim, Tensor start, int length)",
-    "narrow(Tensor input, int dim, int start, int length)", method=True)
+@public("narrow(Tensor input, int dim, Tensor start, int length)",
+        "narrow(Tensor input, int dim, int start, int length)", method=True)
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """A view of `length` slices along `dim`, from number `start` on. Raises if they leave the dimension."""
     shape = array_of("narrow", input).shape

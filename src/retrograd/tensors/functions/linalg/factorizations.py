@@ -10,22 +10,16 @@ import numpy as np
 from .... import return_types
 from ....dtypes import legacy, letter
 from ....errors import warn_once
-from ....modes import local
 from ....ops.linalg import factorizations as ops, singular_values
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, castable, rule
 from ...recording.public import public
-from ...state.base import requires
+from ...state.base import followed
 from ..creation.creation import zeros
 from ..elementwise.elementary import conj
 from .matrix_checks import check_kernel, matrices, refuse_failures
 
 _INDEFINITE = ("The factorization could not be completed because the input is not positive-definite (the leading minor "
                "of order {i} is not positive-definite).")
-
-
-def _followed(x: Any) -> bool:
-    """Whether a gradient may be needed. Its rule needs the vectors as well as the values."""
-    return local.thread.grad and requires(x)
 
 
 # Cholesky
@@ -148,7 +142,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
 def linalg_svdvals(A: Any, *, driver: str | None = None) -> Any:
     """The singular values, the largest first: shape (*, m, n) gives (*, min(m, n))."""
     _check_svd(A, driver)
-    return singular_values.svd(A, False)[1] if _followed(A) else singular_values.svdvals(A)
+    return singular_values.svd(A, False)[1] if followed(A) else singular_values.svdvals(A)
 
 
 @public(
@@ -202,7 +196,7 @@ def linalg_eigvalsh(input: Any, UPLO: str = "L") -> Any:
     tensor([1., 3.])
     """
     uplo = _triangle(input, UPLO)
-    return ops.eigh(input, uplo)[0] if _followed(input) else ops.eigvalsh(input, uplo)
+    return ops.eigh(input, uplo)[0] if followed(input) else ops.eigvalsh(input, uplo)
 
 
 def _check_eig(name: str, input: Any) -> None:
@@ -235,7 +229,7 @@ def linalg_eigvals(input: Any) -> Any:
     tensor([0.+1.j, 0.-1.j])
     """
     _check_eig("linalg.eigvals", input)
-    return ops.eig(input)[0] if _followed(input) else ops.eigvals(input)
+    return ops.eig(input)[0] if followed(input) else ops.eigvals(input)
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {

@@ -26,7 +26,7 @@ from ...recording.nodes import new_node
 from ...recording.public import methods, public
 from ...recording.resizing import reshape_memory
 from ...recording.views import taken_again
-from ...state.base import Chain, TensorBase, edge_of, meta_of, note_layout, requires, set_edge
+from ...state.base import Chain, TensorBase, edge_of, meta_of, moves, note_layout, requires, set_edge
 from ...state.writable import refuse_inference
 from .shape import sizes_of
 
@@ -261,6 +261,8 @@ def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) 
     """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
     if requires(tensor):
         raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead.")
+    if moves(tensor):
+        raise RuntimeError("cannot resize variables that has a forward grad. Resize x.detach() or a clone instead.")
     if tensor._meta is not None:
         refuse_inference(tensor._meta)
     order: Any = "C" if memory_format is None else options.order_of_shape(name, memory_format, shape)

@@ -156,8 +156,9 @@ def _apart(op: Op, input: Any, shown: tuple[Any, ...], dim: int) -> tuple[Any, .
     """Parts like `shown`, which are views along `dim`. A write to one part is not counted as a write to the others."""
     axis = axis_of("", dim, input._array.ndim)
     parts: tuple[Any, ...] = op(input, tuple([part._array.shape[axis] for part in shown]), axis)
-    for part in parts:
-        part._array = new_lineage(part._array)
+    if local.thread.transform is None:                     # a transform knows memory by its lineage
+        for part in parts:
+            part._array = new_lineage(part._array)
     return parts
 
 

@@ -1,35 +1,16 @@
-"""torch.func: a module called as a function of its state. The transforms of functions are names for imports only."""
+"""Modules as functions of their state: a module called with other tensors, and states of modules stacked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .names import missing, refused
-from .nn.modules.batchnorm import _BatchNorm
-from .nn.modules.module import Module
-from .nn.utils.stateless import _functional_call
-from .tensors.functions.shapes.joining import stack
-from .tensors.tensor import Tensor
-
-__all__ = ["debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
-           "jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
-
-debug_unwrap = refused("torch.func.debug_unwrap")
-functionalize = refused("torch.func.functionalize")
-grad = refused("torch.func.grad")
-grad_and_value = refused("torch.func.grad_and_value")
-hessian = refused("torch.func.hessian")
-jacfwd = refused("torch.func.jacfwd")
-jacrev = refused("torch.func.jacrev")
-jvp = refused("torch.func.jvp")
-linearize = refused("torch.func.linearize")
-rearrange = refused("torch.func.rearrange")
-vjp = refused("torch.func.vjp")
-vmap = refused("torch.func.vmap")
+from ..nn.modules.batchnorm import _BatchNorm
+from ..nn.modules.module import Module
+from ..nn.utils.stateless import _functional_call
+from ..tensors.functions.shapes.joining import stack
+from ..tensors.tensor import Tensor
 
 
 def functional_call(module: Module, parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
@@ -112,7 +93,12 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     ['weight', 'bias']
     """
     for module in root.modules():
-        if isinstance(module, _BatchNorm):
-            module.running_mean = module.running_var = module.num_batches_tracked = None
-            module.track_running_stats = False
+        batch_norm_without_running_stats(module)
     return root
+
+
+def batch_norm_without_running_stats(module: Module) -> None:
+    """Turn off the running statistics of a module, in place, if the module is a batch norm."""
+    if isinstance(module, _BatchNorm):
+        module.running_mean = module.running_var = module.num_batches_tracked = None
+        module.track_running_stats = False

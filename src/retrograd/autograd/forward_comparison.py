@@ -1,0 +1,111 @@
+"""gradcheck of forward mode: tangents against finite differences, and batches of tangents against single ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernels.random.twister import Twister
+from ..ops.creation import complex_
+from ..tensors.recording.calls import CALLS
+from ..tensors.state.base import plain
+from ..tensors.transforms.batching import BatchLevel
+from ..tensors.transforms.crossing import enter_batch, entered, leave_batch, make_dual, tangent_part
+from ..tensors.transforms.forward import ForwardLevel
+from .comparison import Check, GradcheckError, agree, disagreement, requires_grad, unit_vector, worst
+from .differences import Array, as_tuple, directional, is_float, matrices
+
+FORWARD = "Jacobian computed with forward mode mismatch"
+
+
+def compare_forward(check: Check, places: Sequence[int]) -> None:
+    """Compare the tangents of the outputs at `places` (among those of floating point) with finite differences."""
+    for i, place in enumerate(places):
+        for j, x in enumerate(check.differentiable):
+            (_compare_projection if check.fast else _compare_columns)(check, x, i, j, place)
+
+
+def _compare_columns(check: Check, x: Any, i: int, j: int, place: int) -> None:
+    n = matrices(check.func, check.inputs, x, check.eps)[place]
+    a = _columns(check, x, place, n)
+    if not agree(a, n, check.rtol, check.atol):
+        raise _mismatch(check, x, a, n, i, j)
+
+
+def _mismatch(check: Check, x: Any, a: Array, n: Array, i: int, j: int) -> GradcheckError:
+    return GradcheckError(disagreement(check, a, n, i, j, FORWARD) + worst(check, a, n, (n.shape[1],), x._array.shape))
+
+
+def _columns(check: Check, x: Any, place: int, like: Array) -> Array:
+    """The Jacobian of one output by an input, from a forward pass for each element of the input."""
+    found = np.zeros(like.shape, like.dtype)
+    for row in range(x._array.size):
+        direction = np.zeros(x._array.shape, x._array.dtype)
+        direction.reshape(-1)[row] = 1
+        found[row] = _pushed(check, x, plain(direction))[place]._array.reshape(-1)
+    return found
+
+
+def _compare_projection(check: Check, x: Any, i: int, j: int, place: int) -> None:
+    """Compare v . J u for random vectors u and v."""
+    stream = Twister()
+    u = unit_vector(stream, x._array).reshape(x._array.shape)
+    n = directional(check.func, check.inputs, x, u, check.eps)[place]
+    v = unit_vector(stream, n)
+    tangent = _pushed(check, x, plain(u.astype(x._array.dtype)))[place]._array.reshape(-1)
+    if not agree(np.dot(v, tangent), np.dot(v, n), check.rtol, check.atol * float(np.sum(v)) * float(np.sum(u))):
+        whole = matrices(check.func, check.inputs, x, check.eps)[place]
+        raise _mismatch(check, x, _columns(check, x, place, whole), whole, i, j)
+
+
+def _pushed(check: Check, x: Any, tangent: Any) -> list[Any]:
+    """The tangents of the floating-point outputs, along a tangent of one input."""
+    level = ForwardLevel()
+    with entered(level):
+        dual = make_dual(level, x, tangent)
+        outputs = as_tuple(check.func(*[dual if each is x else each for each in check.inputs]))
+        return [tangent_part(level, out) for out in outputs if is_float(out)]
+
+
+def check_batched_tangents(check: Check) -> None:
+    """Raise GradcheckError if the tangents of a batch of directions differ from those of each direction alone."""
+    stream = np.random.default_rng(0)
+    for j, x in enumerate(check.differentiable):
+        rows = stream.uniform(-1, 1, (2, *x._array.shape)).astype(x._array.dtype)
+        level = BatchLevel(2, "error")
+        with entered(level):
+            batch = _pushed(check, x, enter_batch(level, plain(rows), 0))
+        together = [leave_batch(level, tangent, 0)._array for tangent in batch]
+        for k, row in enumerate(rows):
+            for i, (a, b) in enumerate(zip(together, _pushed(check, x, plain(row)), strict=True)):
+                if not np.allclose(a[k], b._array):
+                    raise GradcheckError(f"For output {i} and input {j}:\n\ngradcheck or gradgradcheck failed while "
+                                         "testing batched gradient computation of forward mode.")
+
+
+def of_real_inputs(check: Check, part: str) -> Check:
+    """The check of the function of only the real, or only the imaginary parts of its complex inputs."""
+    inputs = [_moving(x, part) for x in check.inputs]
+
+    def func(*given: Any) -> Any:
+        return check.func(*[_complex(new, x, part) for new, x in zip(given, check.inputs, strict=True)])
+
+    return check._replace(func=func, inputs=tuple(inputs))
+
+
+def _moving(x: Any, part: str) -> Any:
+    if not (requires_grad(x) and x._array.dtype.kind == "c"):
+        return x
+    array = x._array.real if part == "real" else x._array.imag
+    return plain(np.array(array)).requires_grad_()
+
+
+def _complex(new: Any, x: Any, part: str) -> Any:
+    """The input with one of its parts replaced."""
+    if not (requires_grad(x) and x._array.dtype.kind == "c"):
+        return new
+    fixed = plain(np.array(x._array.imag if part == "real" else x._array.real))
+    make: Callable[..., Any] = CALLS[complex_]
+    return make(new, fixed) if part == "real" else make(fixed, new)

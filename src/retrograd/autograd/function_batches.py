@@ -1,0 +1,61 @@
+"""A custom Function of a batch: its author's `vmap` computes the outputs of all samples from whole batches.
+
+Without a `vmap`, `forward` itself runs on the batch. `setup_context`, `backward` and `jvp` always run as for one
+sample, and the transform makes batches of what they compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..modes import local
+from ..tensors.state.base import TensorBase, plain
+from ..tensors.transforms.batched import hidden, is_batched, shown
+from ..tensors.transforms.batching import BatchLevel
+from ..tensors.transforms.levels import in_effect
+
+
+class VmapInfo(NamedTuple):
+    """What a `vmap` is told: how many samples there are, and what random numbers are to them."""
+
+    batch_size: int
+    randomness: str
+
+
+def forward(function: Any, args: Sequence[Any]) -> Any:
+    """The output of a Function without context for these arguments, by its `vmap` if one of them is a batch."""
+    for level in reversed(local.thread.levels):
+        if isinstance(level, BatchLevel) and any([_varies(arg, level) for arg in args]):
+            return _batched(function, level, args)
+    return function.forward(*args)
+
+
+def _varies(arg: Any, level: Any) -> bool:
+    return isinstance(arg, TensorBase) and is_batched(arg._array, level)
+
+
+def _batched(function: Any, level: BatchLevel, args: Sequence[Any]) -> Any:
+    dims = tuple([0 if _varies(arg, level) else None for arg in args])
+    below = [each for each in local.thread.levels if each is not level]
+    with in_effect(below):
+        whole = [arg if dim is None else plain(shown(arg._array, level)) for arg, dim in zip(args, dims)]
+        found = function.vmap(VmapInfo(level.size, level.randomness), dims, *whole)
+    if not (isinstance(found, tuple) and len(found) == 2):
+        raise RuntimeError(f"Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
+                           f"structure compatible with the output. {function.__name__}.vmap returned "
+                           f"{type(found).__name__}.")
+    output, out_dims = found
+    if not isinstance(output, tuple):
+        return _hidden(output, out_dims, level)
+    if not isinstance(out_dims, tuple):
+        out_dims = (out_dims,) * len(output)
+    return tuple([_hidden(part, dim, level) for part, dim in zip(output, out_dims, strict=True)])
+
+
+def _hidden(output: Any, dim: int | None, level: BatchLevel) -> Any:
+    """An output as a batch; the output itself if all samples share it."""
+    if dim is None:
+        return output
+    batch: Any = hidden(output.movedim(dim, 0)._array, level)
+    return plain(batch)

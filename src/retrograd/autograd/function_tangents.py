@@ -1,0 +1,128 @@
+"""A custom Function in forward mode: `forward` runs without the level, and `jvp` gives the tangents of the outputs.
+
+`jvp` runs without the level, too, but with all other levels. So the tangents of outer levels pass through `jvp`, and
+each nesting is right. A backward pass through a level runs the user's `backward` on dual tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..dtypes import DIFFERENTIABLE
+from ..kernels.layout import owner_of
+from ..modes import local
+from ..ops.basic import cast
+from ..ops.creation import full_beside
+from ..tensors.state.base import TensorBase, plain
+from ..tensors.transforms.batched import parts
+from ..tensors.transforms.crossing import lifting, others
+from ..tensors.transforms.forward import fresh_copy, misfit
+from ..tensors.transforms.levels import in_effect
+from .function_node import FunctionNode
+
+
+def called(function: Any, args: tuple[Any, ...]) -> Any:
+    """The result of a Function for arguments of which some have tangents, with its tangents."""
+    call = _Call(function, args)
+    found = call.found()
+    if lifting in local.thread.watchers and any([o._edge is not None for o in _tensors(call.outputs)]):
+        lifting(call.node, _tensors(call.outputs), _tensors(args))
+    return found
+
+
+def _tensors(values: Sequence[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, TensorBase)]
+
+
+def _owner(array: Any) -> Any:
+    return owner_of(parts(array)[0])
+
+
+class _Call:
+    """One call of a Function. `outputs` are known when forward has returned."""
+
+    node: FunctionNode
+    outputs: tuple[Any, ...]
+
+    def __init__(self, function: Any, args: tuple[Any, ...]) -> None:
+        self.function, self.args = function, args
+
+    def found(self) -> Any:
+        """The result, with the tangents of all levels in effect: first those of the outer levels."""
+        for level in reversed(local.thread.levels):
+            if any([level.moves(arg._array) for arg in _tensors(self.args)]):
+                with in_effect(others(level)):
+                    tangents = [self._tangent(level, arg) for arg in self.args]
+                    found = self.found()
+                    for i, result in enumerate(self._pushed(tangents)):
+                        self._give(level, self.outputs[i], result, tangents)
+                return found
+        self.kept: dict[str, Any] = {}
+        found, self.context = self.function._called(self.args, self.kept)
+        self.node = self.context._node
+        self.outputs = found if isinstance(found, tuple) else (found,)
+        return found
+
+    @staticmethod
+    def _tangent(level: Any, arg: Any) -> Any:
+        """The tangent of an argument, as the memory that holds it; None for zero."""
+        tangent = level.shadows.tangent(arg._array) if isinstance(arg, TensorBase) and level.moves(arg._array) else None
+        return None if tangent is None else plain(tangent)
+
+    def _pushed(self, tangents: list[Any]) -> list[Any]:
+        """What the user's `jvp` returns, checked."""
+        node = self.node
+        given = [self._zeros(arg) if t is None and node.materialize else t for arg, t in zip(self.args, tangents)]
+        saved, node.saved = node.saved, self.kept.get("saved_for_forward") or ()
+        try:
+            found = self.function.jvp(self.context, *given)
+        finally:
+            node.saved = saved
+        results = [*found] if isinstance(found, tuple) else [found]
+        if len(results) != len(self.outputs):
+            raise RuntimeError("Function's jvp returned an invalid number of forward gradients (expected "
+                               f"{len(self.outputs)} but got {len(results)})")
+        for i, (output, result) in enumerate(zip(self.outputs, results)):
+            if result is not None:
+                self._check(i, output, result)
+        return results
+
+    @staticmethod
+    def _zeros(arg: Any) -> Any:
+        if not isinstance(arg, TensorBase) or arg._array.dtype not in DIFFERENTIABLE:
+            return None
+        return plain(full_beside(arg._array, arg._array.shape, arg._array.dtype, 0))
+
+    def _check(self, i: int, output: Any, result: Any) -> None:
+        if not isinstance(result, TensorBase):
+            raise RuntimeError(f"expected Variable or None (got {type(result).__name__}) for grad output {i}.")
+        constant = self.kept.get("non_differentiable") or ()
+        if (not isinstance(output, TensorBase) or output._array.dtype not in DIFFERENTIABLE
+                or any([output is t for t in constant])):
+            raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward "
+                               "output is not a differentiable Tensor.You should return None at that position instead.")
+        if result._array.shape != output._array.shape:
+            raise misfit(output._array.shape, result._array.shape)
+
+    def _give(self, level: Any, output: Any, result: Any, tangents: list[Any]) -> None:
+        """Give an output its tangent. An output in the memory of a dual input has that of the memory."""
+        if not isinstance(output, TensorBase):
+            return
+        owner, changed = _owner(output._array), any([output is arg for arg in self.args])
+        for arg, t in zip(self.args, tangents):
+            if t is not None and _owner(arg._array) is owner:
+                if result is not None and result is not t and _owner(result._array) is _owner(t._array):
+                    return
+                if changed and result is t:
+                    return
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+                    if changed else "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                    "is not returning a view.")
+        if result is not None:
+            array = result._array
+            level.gained = owner if changed else level.gained
+            level.shadows.give(output._array, fresh_copy(array) if array.dtype == output._array.dtype else cast.run(
+                array, output._array.dtype))

@@ -1,0 +1,130 @@
+"""Tangents of functions: `jvp`, Jacobians by columns, and Hessians."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..tensors.tensor import Tensor
+from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
+from ..tensors.transforms.forward import ForwardLevel
+from ..utils._pytree import tree_flatten, tree_unflatten
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, transforming, with_aux
+from .jacobians import rows_of
+from .reverse import jacrev
+
+_JVP = "jvp(f, primals, tangents)"
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """`func(*primals)`, and the product of its Jacobian with `tangents`, in one pass forward.
+
+    `tangents` has the structure of `primals`, a tuple. With `strict`, an output that does not depend on the inputs
+    raises RuntimeError; its tangent is zero otherwise. With `has_aux`, `func` returns `(output, aux)`, and `aux` is the
+    third result.
+
+    >>> import retrograd as torch
+    >>> torch.func.jvp(lambda x: x ** 3, (torch.tensor(2.),), (torch.tensor(1.),))
+    (tensor(8.), tensor(12.))
+
+    Raises RuntimeError for tangents of another structure or shape; ValueError for primals that are not of a
+    floating-point dtype.
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    flat, spec = tree_flatten(primals)
+    directions, directions_spec = tree_flatten(tangents)
+    if spec != directions_spec:
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with structure "
+            f"{directions_spec}")
+    for name, values in (("primals", flat), ("tangents", directions)):
+        for value in values:
+            if not isinstance(value, Tensor):
+                raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(value)}")
+    level = ForwardLevel()
+    with entered(level), transforming():
+        duals = [_dual(level, x, t) for x, t in zip(flat, directions, strict=True)]
+        output, aux = with_aux(_JVP, func(*tree_unflatten(duals, spec)), has_aux)
+    outputs, outputs_spec = outputs_in(output, _JVP)
+    if strict and any(level.shadows.tangent(out._array) is None for out in outputs):
+        raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This "
+                           "is not allowed with strict=True.")
+    found = (tree_unflatten([primal_part(level, out) for out in outputs], outputs_spec),
+             tree_unflatten([tangent_part(level, out) for out in outputs], outputs_spec))
+    return (*found, mapped(lambda tensor: primal_part(level, tensor), aux)) if has_aux else found
+
+
+def _dual(level: ForwardLevel, primal: Tensor, tangent: Tensor) -> Tensor:
+    if not (primal.is_floating_point() or primal.is_complex()):
+        raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")
+    if primal.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}.")
+    dual: Tensor = make_dual(level, primal, tangent.to(primal.dtype))
+    return dual
+
+
+def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *,
+           randomness: str = "error") -> Callable[..., Any]:
+    """The function that returns the Jacobian of `func`, by one forward pass for a batch of all columns.
+
+    The result has the structure of the output, and in it the structure of the arguments that `argnums` names. Each
+    Jacobian has the shape of the output followed by that of the argument. With `has_aux`, the result is
+    `(Jacobian, aux)`. `randomness` is as for `vmap`.
+
+    >>> import retrograd as torch
+    >>> torch.func.jacfwd(lambda x: x * x)(torch.tensor([1., 2.]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, len(args))
+        values = [args[place] for place in places]
+        inputs, spec = tree_flatten(values)
+        beside: dict[str, Any] = {}
+
+        def of_chosen(*given: Any) -> Any:
+            return func(*replaced(args, places, given), **kwargs)
+
+        def push(*directions: Tensor) -> list[Tensor]:
+            found = jvp(of_chosen, tuple(values), tuple(tree_unflatten(directions, spec)), has_aux=has_aux)
+            leaves, beside["spec"] = tree_flatten(found[1])
+            beside["aux"] = found[2] if has_aux else None
+            return leaves
+
+        columns = rows_of(push, inputs, None, randomness)
+        _, inputs_spec = tree_flatten(of_argnums(argnums, values))
+        blocks = [tree_unflatten(_by_input(column, inputs), inputs_spec) for column in columns]
+        jacobian = tree_unflatten(blocks, beside["spec"])
+        return (jacobian, beside["aux"]) if has_aux else jacobian
+
+    return wrapper
+
+
+def _by_input(columns: Tensor, inputs: list[Tensor]) -> list[Tensor]:
+    """The columns of a Jacobian, which are its first dim, cut by input and moved behind the dims of the output."""
+    found, first = [], 0
+    for x in inputs:
+        count = x.numel()
+        part = columns[first:first + count]
+        found.append(part.movedim(0, -1).reshape((*columns.shape[1:], *x.shape)))
+        first += count
+    return found
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The function that returns the second derivatives of `func`, forward over reverse: `jacfwd` of `jacrev`.
+
+    >>> import retrograd as torch
+    >>> torch.func.hessian(lambda x: (x ** 3).sum())(torch.tensor([1., 2.]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(func, argnums), argnums)

@@ -1,0 +1,51 @@
+"""Whole Jacobians: all unit vectors in one batch, and the results cut into the blocks of outputs and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..tensors.functions.creation.creation import zeros
+from ..tensors.functions.shapes.joining import cat
+from ..tensors.tensor import Tensor
+from ..utils._pytree import PyTree, TreeSpec, tree_unflatten
+from .batch import vmap
+
+
+def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:
+    """Unit vectors for all elements of the tensors, those from `start` to `stop`: one batch for each tensor."""
+    found, first = [], 0
+    for tensor in tensors:
+        count = tensor.numel()
+        vectors = zeros(stop - start, count, dtype=tensor.dtype)
+        low, high = max(start, first), min(stop, first + count)
+        if low < high:
+            vectors[low - start:high - start, low - first:high - first].fill_diagonal_(1)
+        found.append(vectors.reshape((stop - start, *tensor.shape)))
+        first += count
+    return found
+
+
+def rows_of(function: Callable[..., Any], tensors: Sequence[Tensor], chunk_size: int | None,
+            randomness: str = "error") -> list[Tensor]:
+    """`function` of each unit vector, in batches of `chunk_size`; the results have the vectors as first dim."""
+    total = sum(tensor.numel() for tensor in tensors)
+    size = total if chunk_size is None else chunk_size
+    parts = [vmap(function, randomness=randomness)(*basis(tensors, start, min(start + size, total)))
+             for start in range(0, total, size or 1)]
+    if not parts:
+        parts = [vmap(function, randomness=randomness)(*basis(tensors, 0, 0))]
+    return [*parts[0]] if len(parts) == 1 else [cat(column) for column in zip(*parts, strict=True)]
+
+
+def assembled(rows: Sequence[Tensor], outputs: Sequence[Tensor], spec: TreeSpec, inputs: Sequence[Tensor],
+              inputs_spec: TreeSpec) -> PyTree:
+    """The Jacobians by output and input, from the rows of all outputs for each input."""
+    blocks, first = [], 0
+    for output in outputs:
+        count = output.numel()
+        blocks.append(tree_unflatten(
+            [row[first:first + count].reshape((*output.shape, *x.shape)) for row, x in zip(rows, inputs, strict=True)],
+            inputs_spec))
+        first += count
+    return tree_unflatten(blocks, spec)

@@ -1,0 +1,279 @@
+"""Gradients of functions: `grad`, `vjp` and whole Jacobians, by backward passes.
+
+A transformed function runs on aliases of its arguments, which require grad. The gradients are those of the aliases.
+Therefore transforms nest in any order: each knows its own aliases. What a function computes is recorded further only
+if something outside of the transform requires grad.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..autograd.backward import grad as gradients_of
+from ..autograd.grad_mode import enable_grad, inference_mode
+from ..graph.node import AccumulateGrad
+from ..modes import local
+from ..ops.shape import alias
+from ..tensors.functions.creation.creation import zeros_like
+from ..tensors.recording.calls import CALLS
+from ..tensors.state.base import edge_of, with_edge
+from ..tensors.tensor import Tensor
+from ..utils._pytree import PyTree, tree_flatten, tree_unflatten
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, transforming, with_aux
+from .jacobians import assembled, rows_of
+
+_GRAD = "grad_and_value(f)(*args)"
+_VJP = "vjp(f, *primals)"
+
+
+def _not_tensor(leaf: Any) -> Exception:
+    return ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
+
+
+def _tracked(x: Tensor, recording: bool) -> Tensor:
+    """An alias of a tensor that requires grad. It belongs to the graph of the tensor if that is recorded."""
+    if not (x.is_floating_point() or x.is_complex()):
+        raise RuntimeError("only Tensors of floating point dtype can require gradients. Convert the argument with "
+                           ".to(torch.get_default_dtype()).")
+    if recording and x.requires_grad:
+        aliased: Tensor = CALLS[alias](x)
+        return aliased
+    return _without_history(x).requires_grad_()
+
+
+def _without_history(x: Tensor) -> Tensor:
+    """The tensor without its graph. Unlike `detach`, it keeps the tangents of transforms around this one."""
+    alone: Tensor = with_edge(x._array, None)
+    return alone
+
+
+class _Run:
+    """One call of a function on aliases of its arguments at `places`."""
+
+    def __init__(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
+                 places: Sequence[int]) -> None:
+        self.recording = local.thread.grad
+        trees = [args[place] for place in places]
+        flat, self.spec = tensors_in(trees, _not_tensor)
+        with inference_mode(False), transforming():        # which records, too
+            self.inputs = [_tracked(x, self.recording) for x in flat]
+            self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
+        self.further = self.recording and self._reaches_further()
+
+    def _reaches_further(self) -> bool:
+        """Whether what was computed depends on something else that requires grad."""
+        own = {edge_of(x) for x in self.inputs}
+        if any(type(edge) is not AccumulateGrad for edge in own):
+            return True
+        edges = [edge_of(leaf) for leaf in tree_flatten(self.found)[0] if isinstance(leaf, Tensor)]
+        waiting = [edge.node for edge in edges if edge is not None]
+        seen = set(waiting)
+        for node in waiting:
+            if type(node) is AccumulateGrad:
+                if node not in own:
+                    return True
+                continue
+            for edge in node.edges:
+                if edge is not None and edge.node not in seen:
+                    seen.add(edge.node)
+                    waiting.append(edge.node)
+        return False
+
+    def outside(self, tree: PyTree) -> PyTree:
+        """Tensors that the function returned, as they are outside: recorded only if something outside is."""
+        return tree if self.further else mapped(_without_history, tree)
+
+    def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *, keep: bool = False) -> Any:
+        """The gradients of the arguments, in the structure of the arguments; zeros where there are none."""
+        live = [i for i, output in enumerate(outputs) if output.requires_grad]
+        further = self.further or (local.thread.grad and cotangents is not None
+                                   and any(cotangents[i] is not None and cotangents[i].requires_grad for i in live))
+        found: Sequence[Any] = [None] * len(self.inputs)
+        if live and self.inputs:
+            found = gradients_of([outputs[i] for i in live], self.inputs,
+                                 None if cotangents is None else [cotangents[i] for i in live],
+                                 retain_graph=keep or further, create_graph=further, allow_unused=True)
+        return tree_unflatten([zeros_like(x) if g is None else g for x, g in zip(self.inputs, found, strict=True)],
+                              self.spec)
+
+
+    def tangents(self, outputs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
+        """The tangents of the outputs: the gradient, by the cotangents, of the product with cotangents."""
+        further = local.thread.grad and (self.further or any(direction.requires_grad for direction in directions))
+        with enable_grad():
+            live = [i for i, output in enumerate(outputs) if output.requires_grad]
+            cotangents = [zeros_like(outputs[i]).requires_grad_() for i in live]
+            found: list[Any] = [zeros_like(output) for output in outputs]
+            products = gradients_of([outputs[i] for i in live], self.inputs, cotangents, create_graph=True,
+                                    allow_unused=True) if live else ()
+            moving = [i for i, product in enumerate(products) if product is not None and product.requires_grad]
+            if moving:
+                pushed = gradients_of([products[i] for i in moving], cotangents, [directions[i] for i in moving],
+                                      create_graph=further, allow_unused=True)
+                for i, tangent in zip(live, pushed, strict=True):
+                    found[i] = found[i] if tangent is None else tangent
+        return found
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that returns the gradient of `func` together with its value, a tensor with one element.
+
+    `argnums` says by which positional arguments: an int, or a tuple of ints for a tuple of gradients. Arguments may be
+    trees of tensors; gradients have their structure. With `has_aux`, `func` returns `(output, aux)`, and the result is
+    `(gradient, (output, aux))`.
+
+    >>> import retrograd as torch
+    >>> torch.func.grad_and_value(lambda x: (x * x).sum())(torch.tensor([1., 2.]))
+    (tensor([2., 4.]), tensor(5.))
+
+    Raises RuntimeError for an output that is no number, and for arguments that are not of a floating-point dtype.
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, len(args))
+        run = _Run(func, args, kwargs, places)
+        output, aux = with_aux(_GRAD, run.found, has_aux)
+        if not isinstance(output, Tensor):
+            raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a Tensor, got {type(output)}")
+        if output.dim():
+            raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} "
+                               "dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+        gradient = of_argnums(argnums, run.gradients([output], None))
+        value = run.outside(output)
+        return gradient, (value, run.outside(aux)) if has_aux else value
+
+    return wrapper
+
+
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that returns the gradient of `func`, which must return a tensor with one element.
+
+    The arguments are as for `grad_and_value`. With `has_aux`, the result is `(gradient, aux)`.
+
+    >>> import retrograd as torch
+    >>> torch.func.grad(torch.func.grad(torch.sin))(torch.tensor(1.))
+    tensor(-0.8415)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return wrapper
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """`func(*primals)`, and the function that multiplies cotangents with its Jacobian.
+
+    The function takes cotangents in the structure of the output, and returns a tuple of gradients, one for each of
+    `primals`. It may be called several times. With `has_aux`, `func` returns `(output, aux)`, and `aux` is the third
+    result.
+
+    >>> import retrograd as torch
+    >>> value, pull = torch.func.vjp(torch.sin, torch.tensor([0., 1.]))
+    >>> pull(torch.ones(2))
+    (tensor([1.0000, 0.5403]),)
+
+    Raises RuntimeError for an output that is no tree of tensors, and for cotangents of another structure.
+    """
+    run = _Run(func, primals, {}, range(len(primals)))
+    output, aux = with_aux(_VJP, run.found, has_aux)
+    outputs, spec = outputs_in(output, _VJP)
+    for each in outputs:
+        if not (each.is_floating_point() or each.is_complex()):
+            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
+                               f"with dtype {each.dtype}")
+    shown = run.outside(output), run.outside(aux) if has_aux else None
+
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, given_spec = tree_flatten(cotangents)
+        if given_spec != spec:
+            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs "
+                               f"to the function. cotangents: {text_of(given_spec)}, primal output: {text_of(spec)}")
+        for each in given:
+            if not isinstance(each, Tensor | None):
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(each).__name__}")
+        return tuple(run.gradients(outputs, given, keep=retain_graph))
+
+    return (shown[0], pull, shown[1]) if has_aux else (shown[0], pull)
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """`func(*primals)`, and the function that multiplies its Jacobian there with tangents. `func` runs once.
+
+    The product is linear in the tangents, and it is computed as the gradient of the product with cotangents.
+
+    >>> import retrograd as torch
+    >>> value, push = torch.func.linearize(torch.sin, torch.tensor([0., 1.]))
+    >>> push(torch.ones(2))
+    tensor([1.0000, 0.5403])
+
+    Raises RuntimeError for tangents of another structure or shape.
+    """
+    run = _Run(func, primals, {}, range(len(primals)))
+    leaves, spec = tensors_in(run.found, lambda leaf: RuntimeError(
+        f"linearize(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))
+
+    def push(*tangents: Any) -> Any:
+        given, given_spec = tree_flatten(tangents)
+        if given_spec != tree_flatten(primals)[1]:
+            raise RuntimeError(f"Expected the tangents {given_spec} to have the same argspec as the primals "
+                               f"{tree_flatten(primals)[1]}")
+        for i, (tangent, primal) in enumerate(zip(given, run.inputs, strict=True)):
+            if tangent.shape != primal.shape:
+                raise RuntimeError(f"tangent:{i} with shape {tangent.shape} in flattened pytree doesn't match the "
+                                   f"shape {primal.shape} of the corresponding primal.")
+        return tree_unflatten(run.tangents(leaves, given), spec)
+
+    return run.outside(run.found), push
+
+
+def text_of(spec: Any) -> str:
+    """The structure of a tree, with a star for each leaf."""
+    return str(tree_unflatten([_Star()] * spec.num_leaves, spec))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None,
+           _preallocate_and_copy: bool = False) -> Callable[..., Any]:
+    """The function that returns the Jacobian of `func`, by one backward pass for a batch of all rows.
+
+    The result has the structure of the output, and in it the structure of the arguments that `argnums` names. Each
+    Jacobian has the shape of the output followed by that of the argument. `chunk_size` is how many rows are computed
+    at a time; all rows, by default. With `has_aux`, the result is `(Jacobian, aux)`.
+
+    >>> import retrograd as torch
+    >>> torch.func.jacrev(lambda x: x * x)(torch.tensor([1., 2.]))
+    tensor([[2., 0.],
+            [0., 4.]])
+
+    Raises ValueError if `chunk_size` is not positive.
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, len(args))
+
+        def of_chosen(*values: Any) -> Any:
+            return func(*replaced(args, places, values), **kwargs)
+
+        found = vjp(of_chosen, *[args[place] for place in places], has_aux=has_aux)
+        outputs, spec = tree_flatten(found[0])
+        inputs, inputs_spec = tree_flatten(of_argnums(argnums, [args[place] for place in places]))
+        rows = rows_of(lambda *cotangents: tree_flatten(found[1](tree_unflatten(cotangents, spec)))[0],
+                       outputs, chunk_size)
+        jacobian = assembled(rows, outputs, spec, inputs, inputs_spec)
+        return (jacobian, found[2]) if has_aux else jacobian
+
+    return wrapper

@@ -1,0 +1,45 @@
+"""The attribute `data`: the memory of a tensor without history, and other memory for a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import DIFFERENTIABLE
+from ...graph.versions import new_lineage
+from ..arguments.dims import kind_of
+from ..recording.public import methods, public_property
+from ..state.base import TensorBase, edge_of, sharing
+from .storage import put_behind
+
+
+def data(self: TensorBase) -> TensorBase:
+    """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
+    return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
+
+
+def set_data(self: TensorBase, value: Any) -> None:
+    """Give this tensor the memory of another, of any shape and type. Nothing is recorded.
+
+    Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad.
+    """
+    if not isinstance(value, TensorBase):
+        raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
+    if value.is_meta != self.is_meta:
+        raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                           "incompatible tensor type. One of them is on the device meta.")
+    new = value._array
+    if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
+                           f"is torch.{new.dtype.name}.")
+    if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
+        self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
+    put_behind(self, new)
+
+
+def refuse_deletion(self: TensorBase) -> None:
+    """`del tensor.data` raises RuntimeError, since a tensor must have memory."""
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead! To free the memory and keep the "
+                       "tensor, assign an empty one: tensor.data = torch.empty(0).")
+
+
+methods(data=public_property(data, set_data, refuse_deletion))

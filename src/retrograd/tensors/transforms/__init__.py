@@ -1,0 +1,12 @@
+"""Transforms of functions: tangents beside memory, batches behind tensors, and the levels that both nest in."""
+
+from typing import TYPE_CHECKING
+
+from ...names import missing
+
+if TYPE_CHECKING:
+    # imported when a program first uses a transform
+    from . import batching as batching, crossing as crossing, forward as forward
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, (), modules=("batching", "crossing", "forward"))

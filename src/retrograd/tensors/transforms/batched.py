@@ -1,0 +1,111 @@
+"""An array with hidden axes: one NumPy array that holds a sample for each place of a batch, or of nested batches.
+
+To everybody but its levels, a batched array has the shape of a sample. The hidden axes lead, in the order of the
+levels, so the axis of the innermost level becomes the first axis of an ordinary array when its level is taken off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.layout import offset_of
+from .refusals import BOOL, DATA, ESCAPED, ITEM
+
+Array = np.ndarray[Any, Any]
+
+
+def _no_numbers(what: str) -> Callable[..., Any]:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(what)
+
+    return refuse
+
+
+class Batched:
+    """An array of samples. `levels` are those of its leading axes; `array` holds all samples."""
+
+    __slots__ = ("__weakref__", "_like", "array", "dtype", "levels", "ndim", "shape")
+
+    def __init__(self, levels: tuple[Any, ...], array: Array) -> None:
+        self.levels, self.array = levels, array
+        self.shape, self.dtype = array.shape[len(levels):], array.dtype
+        self.ndim = len(self.shape)
+        self._like: Any = None
+
+    @property
+    def like(self) -> Array:
+        """A NumPy array with the geometry of a sample: the first sample, or no sample at all."""
+        found = self._like
+        if found is None:
+            array, hidden = self.array, len(self.levels)
+            if array.size:
+                place: Any = (*(0,) * hidden, ...)
+                found = array[place]
+            else:
+                found = np.lib.stride_tricks.as_strided(array, self.shape, array.strides[hidden:])
+            self._like = found
+        return found  # type: ignore[no-any-return]
+
+    size = property(lambda self: self.like.size)
+    itemsize = property(lambda self: self.array.itemsize)
+    nbytes = property(lambda self: self.like.nbytes)
+    strides = property(lambda self: self.array.strides[len(self.levels):])
+    flags = property(lambda self: self.like.flags)
+    base = property(lambda self: self.array)
+    offset = property(lambda self: offset_of(self.array))
+    item = __int__ = __float__ = __index__ = min = max = _no_numbers(ITEM)
+    view = reshape = astype = copy = __array__ = __dlpack__ = _no_numbers(DATA)
+    __array_interface__ = property(_no_numbers(DATA))
+    __bool__ = any = all = _no_numbers(BOOL)
+    __array_ufunc__ = __array_function__ = _no_numbers(ESCAPED)
+
+    def tolist(self) -> Any:
+        """Raises RuntimeError."""
+        raise RuntimeError(DATA if self.ndim else ITEM)
+
+
+def is_batch(array: Any) -> bool:
+    """Whether an array is one of samples."""
+    return type(array) is Batched
+
+
+def parts(array: Any) -> tuple[Array, tuple[Any, ...]]:
+    """The NumPy array behind an array, and the levels of its leading axes."""
+    return (array.array, array.levels) if type(array) is Batched else (array, ())
+
+
+def joined(levels: tuple[Any, ...], array: Array) -> Any:
+    """The array with these levels for its leading axes, in any order."""
+    if not levels:
+        return array
+    ordered = tuple(sorted(levels))
+    if ordered != levels:
+        array = array.transpose(*[levels.index(level) for level in ordered], *range(len(levels), array.ndim))
+    return Batched(ordered, array)
+
+
+def shown(array: Any, level: Any) -> Any:
+    """The array with the axis of `level` as an ordinary first axis."""
+    levels, samples = array.levels, array.array
+    at = levels.index(level)
+    if at != len(levels) - 1:                            # a level that a backward pass put back below newer levels
+        samples = np.moveaxis(samples, at, len(levels) - 1)
+    rest = (*levels[:at], *levels[at + 1:])
+    return Batched(rest, samples) if rest else samples
+
+
+def hidden(array: Any, level: Any) -> Batched:
+    """The array with its first axis as that of `level`."""
+    array, levels = parts(array)
+    if levels and level < levels[-1]:
+        found: Batched = joined((*levels, level), array)
+        return found
+    return Batched((*levels, level), array)
+
+
+def is_batched(array: Any, level: Any) -> bool:
+    """Whether an array has an axis of the level."""
+    return type(array) is Batched and level in array.levels

@@ -1,0 +1,176 @@
+"""Batches: what an operator makes of arrays with a hidden axis.
+
+Elementwise operators align the ranks of their operands. A view of a batch is the same view of each sample, so it is
+found from one sample and the strides. Any other operator has a rule (`families`): its dims are shifted, or the batch
+becomes a part of an axis that it has anyway. Without a rule, an operator is called once for each sample, and the
+results are stacked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.elementwise.arithmetic import overwrite
+from ...ops.basic import clone, copy, look
+from ...ops.creation import full_beside
+from ...ops.framework import Op
+from ...ops.indexing.indexing import select
+from ...ops.joining import stack
+from ...ops.shape import view
+from ...ops.view_copies import COPIES
+from ..recording.inplace import write_over
+from ..state.base import TensorBase, plain
+from .batched import Batched, hidden, is_batched, shown
+from .families.dims import DIMS
+from .families.operands import aligned, is_array
+from .families.table import rule_of
+from .levels import Level, below, in_effect, with_level
+from .randomness import RANDOM, draw
+from .refusals import unwritable
+
+# Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
+VIEWED = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim",), "squeeze": ("dim",),
+          "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
+          "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
+          "diagonal": ("offset", "dim0", "dim1")}
+# The view that each operator copies.
+VIEWS = {op: view for view, op in COPIES.items()}
+
+
+class BatchLevel(Level):
+    """One application of `vmap`, over `size` samples. `randomness` says what random numbers may differ."""
+
+    __slots__ = ("randomness", "size")
+
+    def __init__(self, size: int, randomness: str) -> None:
+        super().__init__()
+        self.size, self.randomness = size, randomness
+
+    def concerned(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """Whether an operand has an axis of this level, or random numbers are to be drawn."""
+        if op.kernel in RANDOM:
+            return True
+        for arg in args:
+            if type(arg) is Batched:
+                if arg.levels[-1] is self:
+                    return True
+            elif type(arg) in (list, tuple) and any([is_batched(a, self) for a in arg]):
+                return True
+        return None
+
+    def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
+        """The results for all samples."""
+        if op.kernel in RANDOM:
+            return draw(self, op, call, args, write)
+        if op.view and not write and type(args[0]) is Batched:
+            return _viewed(op, call, args)
+        if op.composition is not None:
+            with in_effect(with_level(self)):
+                found = op.composition(*[plain(a) if hasattr(a, "strides") else a for a in args])
+            return found._array if isinstance(found, TensorBase) else tuple([part._array for part in found])
+        if write:
+            return self._write(op, call, args)
+        if op.kind in ("elementwise", "constant") and op.name != "isin":
+            return self._hidden(below(op, call, aligned(args, self)))
+        if not self.size:
+            return self._without_samples(op, call, args)
+        if op in VIEWS and op.name != "view":
+            return self._copied(_viewed(VIEWS[op], VIEWS[op].compute, args))
+        found = rule_of(op)(self, op, args)
+        return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
+
+    def _hidden(self, found: Any) -> Any:
+        """Results with the axis of the level first, as results of samples. Kernels leave some results empty."""
+        if type(found) is tuple:
+            return tuple([part if part.shape[:1] != (self.size,) else hidden(part, self) for part in found])
+        return hidden(found, self)
+
+    def _copied(self, found: Any) -> Any:
+        """Views, in memory of their own."""
+        parts = found if type(found) is tuple else (found,)
+        copies = tuple([hidden(clone.run(shown(part, self), "C"), self) for part in parts])
+        return copies if type(found) is tuple else copies[0]
+
+    def _looped(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """The results of one call for each sample, stacked."""
+        results = [below(op, call, self._sample(args, i)) for i in range(self.size)]
+        if type(results[0]) is tuple:
+            return tuple([self._stacked([*column]) for column in zip(*results, strict=True)])
+        return self._stacked(results)
+
+    def _without_samples(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """The results for no sample: those for a sample of zeros say the shapes and the dtypes."""
+        if op is look:
+            return args[0]
+        found = below(op, call, self._zeros(args))
+        empty = [hidden(full_beside(part, (0, *part.shape), part.dtype, 0), self)
+                 for part in (found if type(found) is tuple else (found,))]
+        return tuple(empty) if type(found) is tuple else empty[0]
+
+    def _zeros(self, value: Any) -> Any:
+        """An argument with zeros for what has no samples."""
+        if is_batched(value, self):
+            return full_beside(shown(value, self), value.shape, value.dtype, 0)
+        return type(value)([self._zeros(part) for part in value]) if type(value) in (list, tuple) else value
+
+    def _stacked(self, samples: list[Any]) -> Any:
+        return hidden(stack.run(samples, 0), self)
+
+    def _sample(self, value: Any, i: int) -> Any:
+        if is_batched(value, self):
+            return select.run(shown(value, self), 0, i)
+        if type(value) in (list, tuple):
+            return type(value)([self._sample(part, i) for part in value])
+        return value
+
+    def _write(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Write over each sample. What is the same for all samples cannot hold what differs."""
+        if not is_batched(args[0], self):
+            raise RuntimeError(unwritable(op.name, self.size, [a.shape for a in args if is_array(a)]))
+        if not self.size:
+            return
+        if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
+            below(op, call, aligned(args, self), True)
+            return
+        found = rule_of(op)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
+        target = args[0]
+        if found is not NotImplemented and found.shape[1:] == target.shape and found.dtype == target.dtype:
+            copy.write(overwrite, shown(target, self), found)
+            return
+        for i in range(self.size):
+            below(op, call, self._sample(args, i), True)
+
+
+def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The views of all samples: by dims that are further on, or by the view of one sample and the strides."""
+    x, *options = args
+    named, lead = VIEWED.get(op.name), len(x.levels)
+    if op is view and x.array.flags.c_contiguous and math.prod(options[0]) == math.prod(x.shape):
+        return Batched(x.levels, x.array.reshape(x.array.shape[:lead] + options[0]))
+    if op.name == "t" and x.ndim == 2:
+        return Batched(x.levels, x.array.swapaxes(-1, -2))
+    if op.name == "permute":
+        order = (*range(lead), *[further(d, lead) for d in options[0]])
+        return Batched(x.levels, x.array.transpose(order))
+    if named == op.arguments[1:] and x.ndim:
+        found = call(x.array, *[x.array.shape[:lead] + o if name == "shape" else further(o, lead) if name in DIMS else o
+                                for name, o in zip(named, options)])
+        return tuple([Batched(x.levels, part) for part in found]) if type(found) is tuple else Batched(x.levels, found)
+    found = call(x.like, *options)
+    return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
+
+
+def further(dim: Any, by: int) -> Any:
+    """A dim further on, if it counts from the front."""
+    return dim + by if dim >= 0 else dim
+
+
+def _spread(x: Batched, view: Any) -> Batched:
+    lead = len(x.levels)
+    array = np.lib.stride_tricks.as_strided(view, (*x.array.shape[:lead], *view.shape),
+                                            (*x.array.strides[:lead], *view.strides), writeable=view.flags.writeable)
+    return Batched(x.levels, array)

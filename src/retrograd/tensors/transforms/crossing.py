@@ -1,0 +1,278 @@
+"""The borders of levels: tensors that enter and leave, and gradients that cross a border the other way.
+
+A backward pass that starts outside a level and comes to a value of the level has to compute in the level again. So a
+pass that crosses a border inwards puts the level back in effect until it ends.
+
+**Batches.** A gradient that enters gets the hidden axis. A gradient for a value that is the same for all samples is the
+sum over the samples.
+
+**Tangents.** With x + x't, a pass in dual numbers propagates pairs of gradients: that of the tangent, which takes the
+place of the number, and that of the number, which takes the place of the tangent. So reverse over forward mode is an
+ordinary pass on dual numbers, in which the two parts have changed places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...graph.crossings import Crossing
+from ...kernels.indexing.indexing import overlaps
+from ...modes import local
+from ...ops.basic import copy
+from ...ops.creation import full_beside
+from ...ops.reductions import sum_dim
+from ...ops.shape import expand, permute
+from ..recording.calls import CALLS
+from ..state.base import TensorBase, edge_of, plain, with_edge
+from .batched import Batched, hidden, is_batched, parts, shown
+from .batching import BatchLevel
+from .forward import ForwardLevel, fresh_copy
+from .levels import Level, in_effect, put, with_level
+from .shadows import alike
+
+_CROSSED = "levels that were crossed"
+
+
+@contextmanager
+def entered(level: Level) -> Iterator[None]:
+    """Have a level be in effect, above those that are."""
+    thread = local.thread
+    watchers = thread.watchers
+    if lifting not in watchers:
+        thread.watchers = (*watchers, lifting)
+    try:
+        with in_effect(with_level(level)):
+            yield
+    finally:
+        thread.watchers = watchers
+
+
+def _enter_again(level: Level, walk: Any) -> None:
+    """Put a level in effect for the rest of a backward pass, which ends the effect."""
+    thread = local.thread
+    walk.notes.setdefault(_CROSSED, set()).add(level)
+    put(with_level(level))
+    if lifting not in thread.watchers:
+        thread.watchers = (*thread.watchers, lifting)
+
+
+def _crossed(level: Level, walk: Any) -> bool:
+    return level in walk.notes.get(_CROSSED, ())
+
+
+def _edge(tensor: Any) -> Any:
+    return edge_of(tensor) if tensor is not None and local.thread.grad else None
+
+
+def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
+    """A tensor over an array, recorded as made from the tensors."""
+    edges = tuple([_edge(tensor) for tensor in tensors])
+    if not any([edge is not None for edge in edges]):
+        return with_edge(array, None)
+    result = with_edge(array, kind(level, edges, array.shape, array.dtype))
+    with in_effect(with_level(level)):
+        lifting(result._edge, (result,), tensors, level)
+    return result
+
+
+# Tangents
+
+
+def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
+    """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype, or None for zero."""
+    with in_effect(others(level)):
+        array = primal._array
+        physical = parts(array)[0]
+        # Elements that coincide in memory may have different tangents.
+        array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
+        if tangent is not None:
+            level.shadows.give(array, fresh_copy(tangent._array))
+    return _made(MakeDual, level, array, primal, tangent)
+
+
+def others(level: Level) -> Sequence[Any]:
+    """The levels in effect without this level."""
+    return [each for each in local.thread.levels if each is not level]
+
+
+def primal_part(level: ForwardLevel, tensor: Any) -> Any:
+    """A tensor without its tangent at the level."""
+    with in_effect(others(level)):
+        array = alike(tensor._array)
+    return _made(PrimalPart, level, array, tensor)
+
+
+def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
+    """The tangent of a tensor at the level, zeros if it is zero."""
+    array = tensor._array
+    with in_effect(others(level)):
+        tangent = level.shadows.tangent(array)
+        tangent = full_beside(array, array.shape, array.dtype, 0) if tangent is None else fresh_copy(tangent)
+    return _made(TangentPart, level, tangent, tensor)
+
+
+class MakeDual(Crossing):
+    """The making of a dual tensor from a tensor and its tangent."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        g = cotangents[0]
+        if not _crossed(self.level, walk):
+            return g, None
+        by_primal, by_tangent = self.edges
+        return (None if by_primal is None else tangent_part(self.level, g),
+                None if by_tangent is None else primal_part(self.level, g))
+
+
+class PrimalPart(Crossing):
+    """The primal part of a dual tensor."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        _enter_again(self.level, walk)
+        g = cotangents[0]
+        zeros = plain(full_beside(g._array, g._array.shape, g._array.dtype, 0))
+        return (make_dual(self.level, zeros, g),)
+
+
+MakeDual.__name__, PrimalPart.__name__ = "ViewBackward0", "Identity"      # as in PyTorch
+
+
+class TangentPart(Crossing):
+    """The tangent of a dual tensor."""
+
+    __slots__ = ()
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        _enter_again(self.level, walk)
+        return (make_dual(self.level, cotangents[0], None),)
+
+
+# Batches
+
+
+def enter_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
+    """A tensor whose dim is the hidden axis of the level."""
+    array = tensor._array
+    order = (dim, *[d for d in range(array.ndim) if d != dim])
+    array = hidden(array if not dim else permute.run(array, order), level)
+    result = _made(EnterBatch, level, array, tensor)
+    if result._edge is not None:
+        result._edge.dim = dim
+    return result
+
+
+def leave_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
+    """The tensor with the hidden axis of the level as an ordinary dim."""
+    array = tensor._array
+    if not is_batched(array, level):                       # the same for all samples
+        repeated = CALLS[expand](tensor, (level.size, *array.shape))
+        return CALLS[permute](repeated, _from_first_to(dim, array.ndim + 1)) if dim else repeated
+    array = shown(array, level)
+    if dim:
+        array = permute.run(array, _from_first_to(dim, array.ndim))
+    result = _made(LeaveBatch, level, array, tensor)
+    if result._edge is not None:
+        result._edge.dim = dim
+    return result
+
+
+def _from_first_to(dim: int, rank: int) -> tuple[int, ...]:
+    """The order of dims that moves the first dim to the place `dim`."""
+    rest = iter(range(1, rank))
+    return tuple([0 if d == dim else next(rest) for d in range(rank)])
+
+
+class EnterBatch(Crossing):
+    """The hiding of an axis."""
+
+    __slots__ = ("dim",)
+    dim: int
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        with in_effect(others(self.level)):
+            return (leave_batch(self.level, cotangents[0], self.dim),)
+
+
+class LeaveBatch(Crossing):
+    """The showing of a hidden axis."""
+
+    __slots__ = ("dim",)
+    dim: int
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        _enter_again(self.level, walk)
+        return (enter_batch(self.level, cotangents[0], self.dim),)
+
+
+# Values from outside that a level uses
+
+
+class Lift(Crossing):
+    """The use of a value that is none of the level's among values of the level.
+
+    A node that saves the value saves it without this border, because a rule may use the value outside of the level.
+    """
+
+    __slots__ = ()
+    lifts = True
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        g = cotangents[0]
+        if not _crossed(self.level, walk):
+            return (g,)
+        if isinstance(self.level, ForwardLevel):
+            return (tangent_part(self.level, g),)
+        with in_effect(others(self.level)):
+            return (CALLS[sum_dim](leave_batch(self.level, g, 0), (0,), False, None),)
+
+
+def _levels_of(array: Any) -> set[Any]:
+    """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
+    found = {*parts(array)[1]} if hasattr(array, "strides") else set()
+    for level in local.thread.levels:
+        if isinstance(level, ForwardLevel) and level not in found and hasattr(array, "strides"):
+            tangent = level.shadows.tangent(array)
+            if tangent is not None:
+                found |= {level, *_levels_of(tangent)}
+    return found
+
+
+def _of_one_batch(node: Any, result: Any, operands: Sequence[Any]) -> bool:
+    """Whether all edges lead to values with the hidden axes of the result, and no other levels are in effect."""
+    if type(result) is not Batched or result.levels != local.thread.levels:
+        return False
+    for edge, operand in zip(node.edges, operands):
+        if edge is not None and getattr(getattr(operand, "_array", None), "levels", ()) != result.levels:
+            return False
+    return True
+
+
+def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Level | None = None) -> None:
+    """The watcher of recorded nodes while a level is in effect.
+
+    Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level
+    of which the node is a border itself.
+    """
+    if not isinstance(results[0], TensorBase) or _of_one_batch(node, results[0]._array, operands):
+        return                                             # (a view taken again is of its base's levels)
+    of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
+    of_results.discard(own)
+    if not of_results:
+        return
+    edges = [*node.edges]
+    for i, (edge, operand) in enumerate(zip(edges, operands)):
+        if edge is None or not isinstance(operand, TensorBase):
+            continue
+        of_operand = _levels_of(operand._array)
+        if operand is results[0]:
+            of_operand = {level for level in of_operand if not level.gave_a_tangent(operand._array)}
+        for level in sorted(of_results - of_operand):
+            lift = Lift(level, (edge,), edge.shape, edge.dtype)
+            lift.number = node.number - 1
+            edges[i] = edge = lift
+    node.edges = tuple(edges)

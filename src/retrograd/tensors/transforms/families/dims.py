@@ -1,0 +1,224 @@
+"""Operators with dims. On a batch, each dim is one further on.
+
+This is known from the statement of an operator: its options have names. An operator without an option for dims, that
+reduces all elements, reduces the elements of each sample.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....ops.elementwise.arithmetic import sub
+from ....ops.elementwise.comparison import eq, logical_not
+from ....ops.framework import Op
+from ....ops.indexing.sorting import median_dim
+from ....ops.linalg.norms import norm
+from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum_dim
+from ....ops.scans import prod_dim
+from ....ops.shape import diagonal, unsqueeze
+from ..batched import is_batched, shown
+from .operands import (
+    Rule,
+    aligned,
+    as_shape,
+    by_alignment,
+    by_stack,
+    first,
+    flat_rows,
+    is_array,
+    rules,
+    with_axes,
+)
+
+# The options that name dims, and those that are sizes of all dims. All other options stay as they are.
+DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
+SIZES = frozenset(("shape",))
+
+
+def shifted(value: Any, rank: int) -> Any:
+    """A dim, or dims, of a sample of this rank, as dims of the batch."""
+    if isinstance(value, int):
+        return value + 1 if value >= 0 else value
+    if value is None:
+        return tuple(range(1, rank + 1))
+    return tuple([shifted(v, rank) for v in value])
+
+
+def by_dims(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """An operator with dims, as its names of options say."""
+    arrays, rest = ([*args[0]], args[1:]) if op.variadic else (args[:op.arity], args[op.arity:])
+    names = op.arguments[1 if op.variadic else op.arity:]
+    if DIMS.isdisjoint(names) or any([is_array(option) for option in rest]):
+        return NotImplemented
+    ranks = {a.ndim for a in arrays if a is not None}
+    rank = max(ranks)
+    if len(ranks) > 1 and (op.variadic or "index" in op.arguments[:op.arity]):
+        return NotImplemented
+    options = [shifted(value, rank) if name in DIMS else (level.size, *value) if name in SIZES else value
+               for name, value in zip(names, rest, strict=True)]
+    moved = [None if a is None else first(a, level) for a in arrays]
+    if op.variadic:
+        return op.run(moved, *options)
+    if rank or not SIZES.isdisjoint(names):
+        return op.run(*moved, *options) if rank or args[op.arity + names.index("shape")] else NotImplemented
+    return _of_numbers(level, op, moved, names, rest)
+
+
+def _of_numbers(level: Any, op: Op, moved: list[Any], names: tuple[str, ...], rest: tuple[Any, ...]) -> Any:
+    """An operator with dims on numbers, whose dims 0 and -1 mean nothing. The results are numbers too."""
+    options = [1 if isinstance(value, int) else (1,) * (value is None or len(value) > 0) if name in DIMS else value
+               for name, value in zip(names, rest, strict=True)]
+    options = [value if name not in DIMS else option for name, value, option in zip(names, rest, options, strict=True)]
+    found = op.run(*[None if a is None else unsqueeze.run(a, 1) for a in moved], *options)
+    size = (level.size,)
+    return tuple([as_shape(part, size) for part in found]) if type(found) is tuple else as_shape(found, size)
+
+
+def _of_all(by_axes: Op) -> Rule:
+    """A reduction of all elements: of all axes but that of the batch."""
+
+    def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+        if "axes" in op.arguments or "dim" in op.arguments:
+            return by_dims(level, op, args)
+        x = shown(args[0], level)
+        return by_axes.run(x, tuple(range(1, x.ndim)), False, *args[1:])
+
+    return rule
+
+
+def _prod(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    if "dim" in op.arguments:
+        return by_dims(level, op, args)
+    return prod_dim.run(flat_rows(shown(args[0], level)), 1, False, *args[1:])
+
+
+def _extreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    if "dim" in op.arguments:
+        return by_dims(level, op, args)
+    rows, largest = flat_rows(shown(args[0], level)), args[1]
+    return (amax if largest else amin).run(rows, (1,), False, largest) if rows.shape[1] else NotImplemented
+
+
+def _argextreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """The index in the flattened array has all axes of size 1 if they are kept."""
+    x, dim, keepdim, largest = args
+    if dim is not None and x.ndim:
+        return by_dims(level, op, args)
+    find = argmax if op.name == "argmax" else argmin
+    found = find.run(flat_rows(shown(x, level)), 1, False, largest)
+    return as_shape(found, (level.size, *[1] * x.ndim)) if keepdim else found
+
+
+def _median(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    if "dim" in op.arguments:
+        return by_dims(level, op, args)
+    rows = flat_rows(shown(args[0], level))
+    return median_dim.run(rows, 1, False, args[1])[0] if rows.shape[1] else NotImplemented
+
+
+def _any_zero(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x = flat_rows(shown(args[0], level))
+    return any_of.run(eq.run(x, np.zeros((), x.dtype)), (1,), False)
+
+
+def _dist(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, y, p = args
+    return norm.run(flat_rows(sub.run(*aligned((x, y), level))), p, (1,), False, None)
+
+
+def _looked_at(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """Look at all samples at once. What is wrong with the batch may be right for its samples, so then ask for each."""
+    try:
+        return op.run(shown(args[0], level), *args[1:])
+    except Exception:                                      # whatever the test raises
+        return NotImplemented
+
+
+def _isin(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, tests, invert = args
+    if not is_batched(tests, level):
+        return op.run(shown(x, level), tests, invert)
+    x, tests = first(x, level), flat_rows(shown(tests, level))
+    if x.dtype != tests.dtype:
+        return NotImplemented
+    equal = eq.run(unsqueeze.run(x, x.ndim), with_axes(tests, 1, x.ndim - 1))
+    found = any_of.run(equal, (x.ndim,), False)
+    return logical_not.run(found) if invert else found
+
+
+def _searchsorted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """Bounds without further axes serve values of any shape."""
+    bounds, x, *options = args
+    fits = not is_batched(bounds, level) and bounds.ndim == 1 and not any([is_array(o) for o in options])
+    return op.run(bounds, shown(x, level), *options) if fits else NotImplemented
+
+
+def _trace(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    return sum_dim.run(diagonal.run(shown(args[0], level), 0, 1, 2), (1,), False, None)
+
+
+def _roll(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, shifts, dims = args
+    if dims:
+        return by_dims(level, op, args)
+    x = shown(x, level)
+    return as_shape(op.run(flat_rows(x), shifts, (1,)), x.shape)
+
+
+def _repeat(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, repeats = args
+    return op.run(with_axes(shown(x, level), 1, len(repeats) - x.ndim), (1, *repeats))
+
+
+def _sum_of_parts(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    g, shape, repeats = args
+    lead = (1,) * (len(repeats) - len(shape))
+    return as_shape(op.run(shown(g, level), (level.size, *lead, *shape), (1, *repeats)), (level.size, *shape))
+
+
+def _full(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """A constant beside a batch is a batch too, so that it can be written over."""
+    beside, shape, *rest = args
+    return op.run(shown(beside, level), (level.size, *shape), *rest)
+
+
+def _clone(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, order = args
+    if isinstance(order, tuple):                           # the strides of a sample, which are dense
+        span = max([1, *[n * step for n, step in zip(x.shape, order)]])
+        order = (span, *order)
+    return op.run(shown(x, level), order)
+
+
+def _sum_over_rows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    g, rank = args
+    return sum_dim.run(shown(g, level), tuple(range(1, 1 + g.ndim - rank)), False, None)
+
+
+def _permuted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    x, dims = args
+    return op.run(shown(x, level), (0, *shifted(dims, x.ndim)))
+
+
+def _in_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """`_unsafe_view`, and the copy of a view in another shape."""
+    x, shape = args
+    if not isinstance(shape, tuple) or (-1 in shape and not x.size):
+        return NotImplemented                              # the bytes as another type; a size that nothing decides
+    known = -math.prod(shape)
+    return op.run(shown(x, level), (level.size, *[x.size // known if n == -1 else n for n in shape]))
+
+
+DIMENSIONS: dict[str, Rule] = {
+    "sum": _of_all(sum_dim), "mean": _of_all(mean_dim), "prod": _prod, "max": _extreme, "min": _extreme,
+    "argmax": _argextreme, "argmin": _argextreme, "median": _median, "nanmedian": _median, "any_zero": _any_zero,
+    "trace": _trace, "roll": _roll, "repeat": _repeat, "sum_of_parts": _sum_of_parts, "new_full": _full,
+    "clone": _clone, "copy_": _clone, "sum_over_rows": _sum_over_rows, "_unsafe_view": _in_shape,
+    "view": _in_shape, "permute": _permuted,
+    "dist": _dist, "isin": _isin, "searchsorted": _searchsorted,
+    **rules(_looked_at, "look without_phase"), **rules(by_stack, "to fresh tril triu detach_copy"),
+    "frexp": by_alignment,
+}

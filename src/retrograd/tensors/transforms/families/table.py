@@ -1,0 +1,19 @@
+"""The rule of each operator that has one. An operator with dims needs none: the names of its options say them."""
+
+from __future__ import annotations
+
+from ....ops.framework import Op
+from .dims import DIMENSIONS, by_dims
+from .images import IMAGES
+from .networks import NETWORKS
+from .operands import Rule
+from .places import PLACES
+from .products import PRODUCTS
+from .unknown import UNKNOWN, one_by_one
+
+RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **IMAGES, **UNKNOWN}
+
+
+def rule_of(op: Op) -> Rule:
+    """The rule for an operator. An operator of a program is called for one sample after another."""
+    return RULES.get(op.name, by_dims) if op.known else one_by_one

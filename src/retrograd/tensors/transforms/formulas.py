@@ -1,0 +1,220 @@
+"""The tangents of operators that are neither elementwise, linear nor products, where a formula is quicker than to
+transpose the gradient.
+
+A formula receives the operator, the arguments of the call, their tangents and the results. It returns the tangents of
+the results: None for zero, NotImplemented if the gradient is to be transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.elementwise.arithmetic import add
+from ...ops.framework import Op
+from ...ops.indexing.indexing import gather
+from ...ops.linalg.adjoints import adjoint, differences, main_diagonal, on_diagonal, real_part
+from ...ops.linalg.solving import solve_ex
+from ...ops.networks.normalization import standardize, standardize_backward
+from ...ops.reductions import sum_dim
+from .rules import by_rule, option, pulled, slope
+
+Formula = Callable[[Op, tuple[Any, ...], Sequence[Any], Any], Any]
+
+
+def _symmetric(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """The Jacobian is symmetric, so the rule of the gradient takes the tangent as well."""
+    t = tangents[0]
+    return None if t is None else pulled(op, 0, t, args, out)
+
+
+def _linear_in_first(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    t = tangents[0]
+    return None if t is None else op.run(t, *args[1:])
+
+
+def _padded(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    return op.run(tangents[0], option(op, args, "pad"), 0)
+
+
+# Reductions: each element of the result depends on its own part of x, so the slopes say all
+
+
+def _product(slope: Any, t: Any) -> Any:
+    return slope * t
+
+
+def _real_product(slope: Any, t: Any) -> Any:
+    return np.real(np.conj(slope) * t)
+
+
+def _reduced(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """The sum of the slopes times the tangent, over the axes of the reduction."""
+    x, t = args[0], tangents[0]
+    if out.dtype.kind == "c" and op.complex == "adjoint":
+        return NotImplemented
+    terms = by_rule(_real_product if op.complex == "adjoint" else _product, slope(op, 0, args, out), t)
+    axes = next((option(op, args, name) for name in ("axes", "dim") if name in op.arguments), None)
+    axes = range(x.ndim) if axes is None or axes == () else (axes,) if isinstance(axes, int) else axes
+    return sum_dim.run(terms, tuple([axis % x.ndim for axis in axes]), out.ndim == x.ndim, None) if x.ndim else terms
+
+
+def _of_matrices(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    return sum_dim.run(by_rule(_product, slope(op, 0, args, out), tangents[0]), (out.ndim, out.ndim + 1), False, None)
+
+
+def _loss(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """A loss is elementwise, or the mean or the sum of such losses."""
+    total: Any = None
+    for index, _, _ in op.steps:
+        t = tangents[index]
+        if t is not None and option(op, args, "reduction") == "none":
+            part = pulled(op, index, t, args, out)
+        elif t is not None:
+            terms = by_rule(_product, slope(op, index, args, out), t)
+            part = sum_dim.run(terms, tuple(range(terms.ndim)), False, None) if terms.ndim else terms
+        else:
+            continue
+        total = part if total is None else add.run(total, part)
+    return total
+
+
+# Selections: linear in x, along the places that were found
+
+
+def _selected(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """The tangents at the places along one dimension."""
+    x, dim = args[0], option(op, args, "dim")
+    if not x.ndim:
+        return tangents[0], None
+
+    def select(t: Any, places: Any) -> Any:
+        if places.ndim == t.ndim:
+            return gather(t, places, dim)
+        return np.reshape(gather(t, np.expand_dims(places, dim % t.ndim), dim), places.shape)
+
+    return by_rule(select, tangents[0], out[1]), None
+
+
+def _pooled(dims: int) -> Formula:
+    """The tangents at the places in the last `dims` dimensions, taken for one."""
+
+    def formula(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+        if 0 in out[0].shape:
+            return NotImplemented
+
+        def select(t: Any, places: Any) -> Any:
+            lead = t.shape[:-dims]
+            chosen = gather(np.reshape(t, (*lead, -1)), np.reshape(places, (*lead, -1)), len(lead))
+            return np.reshape(chosen, places.shape)
+
+        return by_rule(select, tangents[0], out[1]), None
+
+    return formula
+
+
+# Networks
+
+
+def _log_softmax(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    dim = option(op, args, "dim")
+    return by_rule(lambda t, y: t - np.sum(np.exp(y) * t, axis=dim, keepdims=True), tangents[0], out)
+
+
+def _layer_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """The Jacobian of standardising is symmetric."""
+    x, weight, _, rank, eps = args
+    by_x, by_weight, by_bias = tangents[:3]
+    axes = tuple(range(x.ndim - rank, x.ndim))
+
+    def tangent(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any) -> Any:
+        total: Any = 0.0 if by_bias is None else by_bias
+        if by_weight is not None:
+            total = standardize(x, mean, rstd, axes, eps) * by_weight + total
+        if by_x is not None:
+            part = standardize_backward(by_x, x, None, mean, rstd, axes, eps)
+            total = (part if weight is None else part * weight) + total
+        return total
+
+    return by_rule(tangent, x, weight, *out[1:], by_x, by_weight, by_bias), None, None
+
+
+# Matrices
+
+
+def _inverse(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    return by_rule(lambda t, y: -np.matmul(np.matmul(y, t), y), tangents[0], out[0]), None
+
+
+def _solution(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """The solution of the same system for what is missing: da x + a dx = db."""
+    a, _, left, vector = args
+    by_a, by_b = tangents[:2]
+
+    def missing(x: Any, by_a: Any, by_b: Any) -> Any:
+        if by_a is None:
+            return by_b
+        if vector:
+            moved = np.reshape(np.matmul(by_a, x[..., None]), x.shape)
+        else:
+            moved = np.matmul(by_a, x) if left else np.matmul(x, by_a)
+        return -moved if by_b is None else by_b - moved
+
+    return solve_ex.run(a, by_rule(missing, out[0], by_a, by_b), left, vector)[0], None, None, None
+
+
+def _eigh(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    def tangent(t: Any, values: Any, vectors: Any) -> Any:
+        inner = np.matmul(np.matmul(adjoint(vectors), t), vectors)
+        between = np.where(on_diagonal(values.shape[-1]), np.zeros_like(inner), inner / differences(values))
+        return real_part(main_diagonal(inner)), np.matmul(vectors, between)
+
+    return by_rule(tangent, tangents[0], *out)
+
+
+def _svd(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    u, s, vh = out
+    count = s.shape[-1]
+    if u.dtype.kind == "c" or u.shape[-1] != count or vh.shape[-2] != count:
+        return NotImplemented
+
+    def tangent(t: Any, u: Any, s: Any, vh: Any) -> Any:
+        v, back = adjoint(vh), adjoint(u)
+        inner = np.matmul(np.matmul(back, t), v)
+        squares = differences(s) * (s[..., None, :] + s[..., :, None])
+        inverse = np.where(on_diagonal(count), np.zeros_like(squares), 1.0 / squares)
+        by_u, by_v = inner * s[..., None, :] * inverse, s[..., :, None] * inner * inverse
+        left, right = np.matmul(u, by_u - adjoint(by_u)), np.matmul(adjoint(by_v) - by_v, vh)
+        if u.shape[-2] > count:
+            left = left + (np.matmul(t, v) - np.matmul(u, inner)) / s[..., None, :]
+        if vh.shape[-1] > count:
+            right = right + (np.matmul(back, t) - np.matmul(inner, vh)) / s[..., :, None]
+        return left, main_diagonal(inner), right
+
+    return by_rule(tangent, tangents[0], u, s, vh)
+
+
+def _for(names: str, formula: Formula) -> dict[str, Formula]:
+    return dict.fromkeys(names.split(), formula)
+
+
+# By the name of the operator, and by the number of its results: two operators named `max` differ in this.
+FORMULAS: dict[tuple[str, bool], Formula] = {
+    **{(name, False): formula for name, formula in {
+        **_for("softmax safe_softmax masked_fill index_fill", _symmetric),
+        **_for("norm amax amin max min prod var std logsumexp nansum", _reduced),
+        **_for("mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits "
+               "soft_margin_loss", _loss),
+        "constant_pad_nd": _padded, "embedding": _linear_in_first, "log_softmax": _log_softmax,
+        "linalg_det": _of_matrices,
+    }.items()},
+    **{(name, True): formula for name, formula in {
+        **_for("max min median nanmedian mode kthvalue sort topk cummax cummin", _selected),
+        "max_pool2d_with_indices": _pooled(2), "max_pool3d_with_indices": _pooled(3), "adaptive_max_pool2d": _pooled(2),
+        "adaptive_max_pool3d": _pooled(3), "fractional_max_pool2d": _pooled(2), "fractional_max_pool3d": _pooled(3),
+        "layer_norm": _layer_norm, "linalg_inv_ex": _inverse, "linalg_solve_ex": _solution, "linalg_eigh": _eigh,
+        "linalg_svd": _svd,
+    }.items()},
+}

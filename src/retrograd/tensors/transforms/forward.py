@@ -1,0 +1,273 @@
+"""Forward mode: the tangent of every result, computed beside the result.
+
+Three kinds of operators need nothing of their own. The rules of an elementwise operator multiply by its derivative, so
+they take tangents as well as cotangents. A linear operator is applied to the tangents. A view has the view of the
+tangent (`shadows`). For products, and for operators that programs use often, there are statements in `products` and
+`formulas`. Any other operator gets its tangent by transposition: its gradient is linear in the cotangent, so the
+gradient of the gradient leads the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DIFFERENTIABLE
+from ...kernels.layout import owner_of
+from ...modes import local
+from ...ops.basic import cast, copy
+from ...ops.creation import full_beside
+from ...ops.elementwise.arithmetic import copy as copy_elements
+from ...ops.framework import Op
+from ...ops.shape import expand, unsafe_view
+from ..recording.calls import CALLS
+from ..recording.gradients import run_backward, starting
+from ..recording.inplace import check_overlaps, check_result, write_over
+from ..state.base import TensorBase, edge_of, plain
+from .batched import Batched, parts
+from .formulas import FORMULAS
+from .levels import Level, below, in_effect, with_level
+from .products import PRODUCTS
+from .rules import by_rule, saved
+from .shadows import Shadows, apart, put_over
+
+# The kernels of copies. Who writes a copy may write it in another shape.
+COPIES = (copy.kernel, copy_elements.kernel)
+
+# Arrays as operands, or nothing. Options are looked at by nobody.
+Tangents = list[Any]
+
+
+class ForwardLevel(Level):
+    """One application of forward mode. The tangents of a level are its shadows."""
+
+    __slots__ = ("gained", "shadows")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shadows = Shadows()
+        self.gained: Any = None                            # the owner of the memory that the last write made dual
+
+    def concerned(self, op: Op, args: tuple[Any, ...]) -> Tangents | None:
+        """The tangents of the operands, if any operand has one."""
+        if not self.shadows.by_owner:
+            return None
+        tangent = self.shadows.tangent
+        found: Tangents = []
+        some = False
+        for arg in args:
+            if type(arg) is np.ndarray or type(arg) is Batched:
+                t = tangent(arg)
+            elif type(arg) in (list, tuple):
+                t = [tangent(a) if type(a) in (np.ndarray, Batched) else None for a in arg]
+                some = some or any([each is not None for each in t])
+                found.append(t)
+                continue
+            else:
+                t = None
+            some = some or t is not None
+            found.append(t)
+        return found if some else None
+
+    def moves(self, array: Any) -> bool:
+        """Whether an array has a tangent."""
+        return type(array) in (np.ndarray, Batched) and self.shadows.tangent(array) is not None
+
+    def constant(self, array: Any) -> Any:
+        """The same memory without a tangent."""
+        return apart(array) if self.moves(array) else array
+
+    def gave_a_tangent(self, array: Any) -> bool:
+        """Whether the last write at this level was to memory that had no tangent before: that of the array."""
+        return self.gained is not None and self.gained is owner_of(parts(array)[0])
+
+    def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Tangents) -> Any:
+        """The results, with their tangents as shadows."""
+        if write:
+            return self._write(op, call, args, known)
+        if op.view:
+            return below(op, call, args)
+        if op.composition is not None:
+            with in_effect(with_level(self)):
+                return _arrays(op.composition(*[plain(a) if hasattr(a, "strides") else a for a in args]))
+        out, tangent = pushed(op, call, args, known)
+        if type(out) is tuple:
+            for part, t in zip(out, tangent or ()):
+                if t is not None:
+                    self.shadows.give(part, _fitted(t, part, known))
+        elif tangent is not None and out.dtype in DIFFERENTIABLE:
+            self.shadows.give(out, _fitted(tangent, out, known))
+        return out
+
+    def _write(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], known: Tangents) -> None:
+        """Write a result over memory, and its tangent over the shadow of the memory."""
+        target = args[0]
+        if getattr(call, "func", None) is write_over:
+            out, tangent = pushed(op, op.compute, args[1:], known[1:])
+            if call.args[1] is None and target.flags.writeable:        # type: ignore[attr-defined]
+                check_overlaps(op, target, [*args[1:1 + op.arity]])
+                check_result(out, target)
+                copy.write(put_over, target, out)
+            else:
+                below(op, call, args, True)
+        else:
+            if op.kind == "operator" and not op.steps:
+                raise NotImplementedError(f"Trying to use forward AD with {op.name} that does not support it because "
+                                          "it has not been implemented yet.")
+            tangent = known[1] if op.kernel in COPIES else pushed(op, op.compute, args, known)[1]
+            if tangent is not None and tangent.size == target.size and tangent.shape != target.shape:
+                tangent = unsafe_view.run(tangent, target.shape)
+            below(op, call, args, True)
+        if target.dtype not in DIFFERENTIABLE:
+            return
+        had = self.shadows.tangent(target) is not None
+        if tangent is None and not had:
+            return
+        self.gained = None if had else owner_of(parts(target)[0])
+        self.shadows.give(target, None if tangent is None else _fitted(tangent, target, known))
+
+
+def _arrays(found: Any) -> Any:
+    if isinstance(found, TensorBase):
+        return found._array
+    return tuple([part._array for part in found]) if type(found) in (list, tuple) else found
+
+
+def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
+    """A tangent with the shape and the dtype of its array, that is the memory of no other tangent."""
+    if tangent.dtype is not out.dtype and tangent.dtype != out.dtype:
+        tangent = cast.run(tangent, out.dtype)
+    if tangent.shape != out.shape:
+        tangent = expand.run(tangent, out.shape)
+    elif any([tangent is t for t in known]):
+        tangent = fresh_copy(tangent)
+    return tangent
+
+
+def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
+    """The error for a tangent of another shape than that of its tensor."""
+    return RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                        f"this is not supported. Tensor is of size {[*shape]} while the given forward gradient is of "
+                        f"size {[*given]}.")
+
+
+def fresh_copy(tangent: Any) -> Any:
+    """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
+    if local.thread.transform is None and type(tangent) is np.ndarray and tangent.flags.forc:
+        return tangent.copy("K")
+    return copy.run(tangent, "K")
+
+
+def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, Any]:
+    """The results of an operator, and their tangents: None for zero, a tuple for several results."""
+    if not op.steps:
+        return below(op, call, args), None
+    product = PRODUCTS.get(op.name) if op.known else None
+    if product is not None:
+        return below(op, call, args), product.tangent(op, args, tangents)
+    if op.kind == "elementwise" and op.outputs == ("out",):
+        out = below(op, call, args)
+        return out, _pointwise(op, args, tangents, out)
+    if op.kind == "linear":
+        return below(op, call, args), _along(op, args, tangents)
+    formula = FORMULAS.get((op.name, len(op.outputs) > 1)) if op.known else None
+    if formula is not None:
+        out = below(op, call, args)
+        found = formula(op, args, tangents, out)
+        if found is not NotImplemented:
+            return out, found
+    return transposed(op, args, tangents)
+
+
+def _along(op: Op, args: tuple[Any, ...], tangents: Tangents) -> Any:
+    """The tangent of a linear operator: the operator, applied to the tangents."""
+    if op.variadic:
+        return op.run([_or_zeros(a, t) for a, t in zip(args[0], tangents[0])], *args[1:])
+    at = {index for index, _, _ in op.steps}
+    if not any([tangents[i] is not None for i in at]):
+        return None
+    return op.run(*[_or_zeros(a, tangents[i]) if i in at and a is not None else a for i, a in enumerate(args)])
+
+
+def _or_zeros(array: Any, tangent: Any) -> Any:
+    return full_beside(array, array.shape, array.dtype, 0) if tangent is None else tangent
+
+
+def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> Any:
+    """The tangent of an elementwise operator: its derivatives times the tangents of its operands."""
+    total = None
+    for index, rule, positions in op.steps:
+        t = tangents[index]
+        if t is None:
+            continue
+        values = [saved(op.saves[i], args, out) for i in positions]
+        if op.complex == "adjoint" and (out.dtype.kind == "c" or args[index].dtype.kind == "c"):
+            part = _by_basis(rule, t, values, args[index], out)
+        else:
+            if t.dtype != out.dtype and out.dtype.kind == "c":
+                t = cast.run(t, out.dtype)
+            part = by_rule(rule, t, *values)
+        total = part if total is None else by_rule(np.add, total, part)
+    return total
+
+
+def _by_basis(rule: Callable[..., Any], t: Any, values: list[Any], x: Any, out: Any) -> Any:
+    """The tangent by a rule that is the gradient: a real-linear map at each element, transposed by its basis."""
+    real = by_rule(rule, full_beside(out, out.shape, out.dtype, 1), *values)
+    total = by_rule(_real_product, real, t)
+    if out.dtype.kind != "c":
+        return total
+    imaginary = by_rule(rule, full_beside(out, out.shape, out.dtype, 1j), *values)
+    return by_rule(_complex_of, total, by_rule(_real_product, imaginary, t))
+
+
+def _real_product(c: Any, t: Any) -> Any:
+    return np.real(np.conj(c) * t)
+
+
+def _complex_of(real: Any, imaginary: Any) -> Any:
+    return real + 1j * imaginary
+
+
+def transposed(op: Op, args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, Any]:
+    """The results and their tangents, by the gradient of the gradient, which is linear in the cotangent."""
+    thread = local.thread
+    grad, watchers, thread.grad, thread.watchers = thread.grad, thread.watchers, True, ()
+    try:
+        arity = len(args[0]) if op.variadic else op.arity
+        arrays, given = (args[0], tangents[0]) if op.variadic else (args[:arity], tangents)
+        inputs = [_leaf(a, given[i] is not None) if hasattr(a, "strides") else a for i, a in enumerate(arrays)]
+        found = CALLS[op](inputs, *args[1:]) if op.variadic else CALLS[op](*inputs, *args[arity:])
+        outs = found if type(found) in (list, tuple) else (found,)
+        return _arrays(found), _pull_twice(op, outs, inputs, given)
+    finally:
+        thread.grad, thread.watchers = grad, watchers
+
+
+def _leaf(array: Any, moving: bool) -> Any:
+    leaf = plain(array)
+    return leaf.requires_grad_() if moving else leaf
+
+
+def _pull_twice(op: Op, outs: Sequence[Any], inputs: Sequence[Any], tangents: Tangents) -> Any:
+    live = [i for i, out in enumerate(outs) if edge_of(out) is not None]
+    if not live:
+        return None
+    cotangents = [_leaf(full_beside(outs[i]._array, outs[i]._array.shape, outs[i]._array.dtype, 0), True) for i in live]
+    moving = [i for i, x in enumerate(inputs) if isinstance(x, TensorBase) and edge_of(x) is not None]
+    edges = [edge_of(inputs[i]) for i in moving]
+    first = run_backward(starting([outs[i] for i in live], cotangents), retain_graph=True, create_graph=True,
+                         inputs=edges, capture=True)
+    reached = [(first[edge], plain(tangents[i])) for edge, i in zip(edges, moving)
+               if edge in first and edge_of(first[edge]) is not None]
+    results: list[Any] = [None] * len(outs)
+    if reached:
+        targets = [edge_of(u) for u in cotangents]
+        second = run_backward(starting([g for g, _ in reached], [t for _, t in reached]), retain_graph=False,
+                              create_graph=False, inputs=targets, capture=True)
+        for i, target in zip(live, targets):
+            tensor = second.get(target)
+            results[i] = None if tensor is None else tensor._array
+    return results[0] if op.outputs == ("out",) else tuple(results)

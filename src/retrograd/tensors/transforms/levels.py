@@ -1,0 +1,113 @@
+"""The levels of transforms, and the function that stands on the seam while a level is in effect.
+
+A *level* is one application of a transform: one `jvp`, one `vmap`, one `forward_ad.dual_level`. Levels nest. Each level
+has its own number, so the tangents of two levels never mix. `ThreadState.levels` holds the levels in effect, outermost
+first. A call of an operator is interpreted by the innermost level that it concerns. That level computes with the
+levels below it in effect, so it never meets itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...modes import local
+
+_next_number = itertools.count(1).__next__
+
+
+class Level:
+    """One application of a transform. `number` orders the levels: an inner level has a higher number."""
+
+    __slots__ = ("__weakref__", "number")
+
+    def __init__(self) -> None:
+        self.number = _next_number()
+
+    def __lt__(self, other: Level) -> bool:
+        return self.number < other.number
+
+    def moves(self, array: Any) -> bool:
+        """Whether an array has a tangent at this level."""
+        return False
+
+    def constant(self, array: Any) -> Any:
+        """The same memory without a tangent at this level."""
+        return array
+
+    def facts(self, tensor: Any) -> list[str]:
+        """What the text of a tensor tells about it at this level."""
+        return []
+
+    def gave_a_tangent(self, array: Any) -> bool:
+        """Whether the last write at this level made the memory of the array one with a tangent."""
+        return False
+
+    def concerned(self, op: Any, args: tuple[Any, ...]) -> Any:
+        """What the level knows of the arguments; None if they do not concern the level."""
+        raise NotImplementedError
+
+    def interpret(self, op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Any) -> Any:
+        """The results of a call that concerns the level. The levels below are in effect; `known` is of `concerned`."""
+        raise NotImplementedError
+
+
+def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    """The transform on the seam: hand a call to the innermost level that it concerns."""
+    if op.view and not write and type(args[0]) is np.ndarray:
+        return call(*args)                                 # the view of the memory is the view of all tangents
+    thread = local.thread
+    levels, transform = thread.levels, thread.transform
+    try:
+        if len(levels) == 1:                               # the usual case, with the fewest calls
+            level = levels[0]
+            thread.levels, thread.transform = (), None
+            known = level.concerned(op, args)
+            return call(*args) if known is None else level.interpret(op, call, args, write, known)
+        while thread.levels:
+            level = thread.levels[-1]
+            put(thread.levels[:-1])
+            known = level.concerned(op, args)
+            if known is not None:
+                return level.interpret(op, call, args, write, known)
+        return call(*args)
+    finally:
+        thread.levels, thread.transform = levels, transform
+
+
+def put(levels: Sequence[Level]) -> None:
+    """Have exactly these levels be in effect."""
+    thread = local.thread
+    thread.levels = tuple(levels)
+    thread.transform = interpret if levels else None
+
+
+def below(op: Any, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:
+    """Make a call with the levels that are in effect."""
+    transform = local.thread.transform
+    return call(*args) if transform is None else transform(op, call, tuple(args), write)
+
+
+class in_effect:
+    """The context in which exactly these levels are in effect."""
+
+    __slots__ = ("before", "levels")
+
+    def __init__(self, levels: Sequence[Level]) -> None:
+        self.levels = levels
+
+    def __enter__(self) -> None:
+        self.before = local.thread.levels, local.thread.transform
+        put(self.levels)
+
+    def __exit__(self, *error: object) -> None:
+        local.thread.levels, local.thread.transform = self.before
+
+
+def with_level(level: Level) -> tuple[Level, ...]:
+    """The levels in effect, and this level among them."""
+    levels: tuple[Level, ...] = local.thread.levels
+    return levels if level in levels else tuple(sorted((*levels, level)))

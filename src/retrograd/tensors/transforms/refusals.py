@@ -1,0 +1,55 @@
+"""The sentences about what cannot be batched: numbers for Python, shapes that depend on numbers, writes.
+
+Each is PyTorch's sentence, and then what a program can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+_ISSUES = "https://github.com/pytorch/pytorch/issues"
+_LOOP = (' Or call vmap(..., fallback="loop"), which calls the function once for each sample, with tensors that have '
+         "numbers.")
+
+ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a "
+        "Tensor, please try to rewrite what you're doing with other operations. If error is occurring somewhere inside "
+        f"PyTorch internals, please file a bug report.{_LOOP}")
+BOOL = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+        f"that yet, please file an issue at {_ISSUES} . Choose with torch.where.{_LOOP}")
+DATA = f"Cannot access data pointer of Tensor that doesn't have storage. A tensor inside of vmap is a batch.{_LOOP}"
+ESCAPED = ("Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+           "https://pytorch.org/functorch/stable/ux_limitations.html), or what was called cannot be computed for a "
+           f"batch.{_LOOP}")
+STORAGE = f"Cannot access storage of BatchedTensorImpl. A tensor inside of vmap is a batch.{_LOOP}"
+MASK = ("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+        f"with a boolean mask. Choose with torch.where.{_LOOP}")
+SELECTED = ("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
+            f"each batch this would return a differently shaped Tensor. Please file an issue at {_ISSUES} if you need "
+            f"this feature. Choose with torch.where.{_LOOP}")
+
+
+def of_any_shape(name: str) -> str:
+    """The sentence about an operator whose result has a shape that depends on the numbers."""
+    return (f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+            f"aten::{name}. Please file an issue at {_ISSUES} if you need this feature.{_LOOP}")
+
+
+# How PyTorch calls writes that have a rule of their own. Other writes have the name of the operator.
+_WRITES = {**dict.fromkeys(("sub", "mul", "div", "copy", "masked_fill"), "inplace arithmetic"),
+           **{name: f"{name}_" for name in ("fill", "index_put", "index_add")},
+           "bernoulli": "inplace bernoulli"}
+
+
+def unwritable(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> str:
+    """The sentence about a write of what differs by sample over what does not."""
+    if name in ("add", "atan2"):
+        broadcast = [size, *np.broadcast_shapes(*shapes)]
+        return (f"output with shape {list(shapes[0])} doesn't match the broadcast shape {broadcast}. The written "
+                "tensor is the same for all samples, so it cannot hold what differs; compute out of place.")
+    what = _WRITES.get(name, f"aten::{name}_")
+    return (f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
+            "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being "
+            f"vmapped over in a vmap. Please try to use out-of-place operators instead of {what}. If said operator is "
+            "being called inside the PyTorch framework, please file a bug report instead.")

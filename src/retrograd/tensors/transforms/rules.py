@@ -1,0 +1,58 @@
+"""How forward mode computes with the rules of operators: on arrays, or on tensors while other levels are in effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...modes import local
+from ...ops.creation import full_beside
+from ...ops.framework import Op
+from ..state.base import TensorBase, plain
+
+
+def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
+    """What a rule computes from arrays, with the levels that are in effect. A rule may return a tuple."""
+    thread = local.thread
+    if thread.transform is None and not any([type(v) is not np.ndarray and hasattr(v, "strides") for v in values]):
+        found = thread.run(rule, *values)
+        return tuple([np.asarray(part) for part in found]) if type(found) is tuple else np.asarray(found)
+    grad, thread.grad = thread.grad, False
+    try:
+        found = rule(*[plain(v) if hasattr(v, "strides") else v for v in values])
+    finally:
+        thread.grad = grad
+    return tuple([_array(part) for part in found]) if type(found) is tuple else _array(found)
+
+
+def _array(value: Any) -> Any:
+    return value._array if isinstance(value, TensorBase) else value
+
+
+def saved(save: Any, args: Sequence[Any], out: Any) -> Any:
+    """A value that a rule names."""
+    kind, place = save
+    if kind == "out":
+        return out if type(out) is not tuple else out[place]
+    return args[place] if kind in ("input", "static") else getattr(args[place], kind)
+
+
+def option(op: Op, args: Sequence[Any], name: str) -> Any:
+    """An argument of a call, by its name."""
+    return args[op.arguments.index(name)]
+
+
+def pulled(op: Op, index: int, g: Any, args: Sequence[Any], out: Any) -> Any:
+    """What the rule of an argument makes of `g`."""
+    for at, rule, positions in op.steps:
+        if at == index:
+            return by_rule(rule, g, *[saved(op.saves[i], args, out) for i in positions])
+    raise KeyError(index)
+
+
+def slope(op: Op, index: int, args: Sequence[Any], out: Any) -> Any:
+    """The gradient of the sum of the result by an argument."""
+    first = out[0] if type(out) is tuple else out
+    return pulled(op, index, full_beside(first, first.shape, first.dtype, 1), args, out)

@@ -1,0 +1,164 @@
+"""Tangents, as memory beside memory.
+
+A level of forward mode keeps, for each memory that has a tangent, a *shadow*: memory of the same layout that holds the
+tangent. The tangent of an array is the window of the shadow that lies as the array lies in its memory. So every view of
+an array with a tangent has the view of the tangent, and who writes to one view writes for all. An array without a
+shadow has a tangent of zero.
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DIFFERENTIABLE
+from ...graph.versions import count_with, new_lineage
+from ...kernels.layout import address, owner_of
+from ...modes import local
+from ...ops.basic import copy
+from ...ops.creation import full_beside
+from .batched import Batched, joined, parts
+
+
+class Shadow:
+    """The tangent of one memory.
+
+    `levels` are those of the leading axes that the shadow has and the memory has not, and `lead` their sizes and
+    strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`, which is
+    at the address `place`.
+    """
+
+    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start")
+
+    def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
+                 lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
+        self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
+        alike = not levels and not start and (memory.shape, memory.strides) == (owner.shape, owner.strides)
+        self.seen = memory if alike else self._window(owner, start)
+        self.place: int | None = None                      # asked for by the first view
+        self.owner: Any = None                             # a weak reference, which forgets the shadow
+
+    def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
+        """The tangent of an array in this memory; `levels` are those of the array."""
+        if array is owner:
+            seen = self.seen
+        else:
+            if self.place is None:
+                self.place = address(owner)
+            seen = self._window(array, self.start + address(array) - self.place)
+        return joined((*self.levels, *levels), seen) if self.levels or levels else seen
+
+    def _window(self, array: Any, offset: int) -> Any:
+        (sizes, strides), memory = self.lead, self.memory
+        if not array.size:                                 # which may lie behind the end of the memory
+            return np.empty((*sizes, *array.shape), array.dtype)
+        return np.ndarray((*sizes, *array.shape), array.dtype, memory, offset, (*strides, *array.strides))
+
+
+class Shadows:
+    """The shadows of one level, by the identity of the array that owns the memory."""
+
+    __slots__ = ("__weakref__", "by_owner")
+
+    def __init__(self) -> None:
+        self.by_owner: dict[int, Shadow] = {}
+
+    def tangent(self, array: Any) -> Any:
+        """The tangent of an array; None if it is zero."""
+        physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
+        owner = physical if physical.base is None else owner_of(physical)
+        shadow = self.by_owner.get(id(owner))
+        if shadow is None:
+            return None
+        return shadow.seen if physical is owner and not levels and not shadow.levels else shadow.under(
+            physical, owner, levels)
+
+    def give(self, array: Any, tangent: Any) -> None:
+        """Make `tangent`, of the shape and dtype of `array`, its tangent. None stands for zero.
+
+        The tangent is kept without a copy if it lies as the array does and owns its memory; so it must be new.
+        """
+        physical, levels = parts(array)
+        if physical.dtype not in DIFFERENTIABLE:
+            return
+        owner = physical if physical.base is None else owner_of(physical)
+        shadow = self.by_owner.get(id(owner))
+        if tangent is None:
+            if shadow is not None:
+                self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
+            return
+        given, given_levels = parts(tangent)
+        if shadow is None and physical is owner and given_levels == levels and physical.flags.forc:
+            if given.base is not None or given.strides != physical.strides:
+                given = np.empty_like(physical)
+                self._write(joined(levels, given) if levels else given, tangent)
+            self._keep(owner, Shadow(owner, given, 0))
+            return
+        extra = tuple([level for level in given_levels if level not in levels])
+        if shadow is None or not set(extra) <= set(shadow.levels):
+            shadow = self._widened(owner, shadow, extra, given, given_levels)
+        self._write(shadow.under(physical, owner, levels), tangent)
+
+    def _keep(self, owner: Any, shadow: Shadow) -> None:
+        key = id(owner)
+        self.by_owner[key] = shadow
+        shadow.owner = weakref.ref(owner, partial(_forget, weakref.ref(self), key))
+
+    def _widened(self, owner: Any, shadow: Shadow | None, extra: tuple[Any, ...], given: Any,
+                 given_levels: tuple[Any, ...]) -> Shadow:
+        """A shadow of the memory with axes for more levels, zero or with what the former shadow held."""
+        had = () if shadow is None else shadow.levels
+        more = tuple([level for level in extra if level not in had])
+        sizes = (*[given.shape[given_levels.index(level)] for level in more], *(shadow.lead[0] if shadow else ()))
+        made = _zeros_like(owner, (*more, *had), sizes)
+        self._keep(owner, made)
+        if shadow is not None:
+            self._write(made.under(owner, owner, ()), joined(had, shadow.seen))
+        return made
+
+    @staticmethod
+    def _write(view: Any, tangent: Any) -> None:
+        """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
+        if type(view) is Batched or local.thread.levels or type(tangent) is Batched:
+            copy.write(put_over, view, tangent)
+        else:
+            np.copyto(view, tangent, casting="unsafe")
+
+
+def alike(array: Any) -> Any:
+    """The array, as memory of its own for shadows; in the same place if no level in effect has a tangent for it."""
+    return copy.run(array, "K") if local.thread.levels else apart(array)
+
+
+def apart(array: Any) -> Any:
+    """The same memory, as memory of its own for shadows. Writes to either are counted together."""
+    physical, levels = parts(array)
+    alone = new_lineage(physical)
+    count_with(alone, physical)
+    return Batched(levels, alone) if levels else alone
+
+
+def put_over(view: Any, tangent: Any) -> None:
+    """Write an array over another, for NumPy arrays."""
+    np.copyto(view, tangent, casting="unsafe")
+
+
+def _forget(shadows: Any, key: int, reference: Any) -> None:
+    found = shadows()
+    if found is not None:
+        found.by_owner.pop(key, None)
+
+
+def _zeros_like(owner: Any, levels: tuple[Any, ...], sizes: tuple[int, ...]) -> Shadow:
+    """A shadow of zeros, with leading axes of these sizes for the levels."""
+    spans = [(n - 1) * stride for n, stride in zip(owner.shape, owner.strides)] if owner.size else []
+    low, high = sum([s for s in spans if s < 0]), sum([s for s in spans if s > 0]) + owner.itemsize
+    strides, step = [], high - low
+    for n in reversed(sizes):
+        strides.append(step)
+        step *= n
+    memory = np.zeros(step // owner.itemsize, owner.dtype)
+    return Shadow(owner, memory, -low, levels, (sizes, tuple(reversed(strides))))

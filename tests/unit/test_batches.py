@@ -1,0 +1,223 @@
+"""Operators on batches: the table of operators inside of a level of `vmap` gives what a loop over the samples gives.
+
+Each entry runs with all inputs batched and with only one of them batched. Its gradients are taken inside of the level
+(per sample) and outside of it (through the border), and its tangents inside of it. What cannot be batched is listed in
+op_table/exceptions.py, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from op_table.exceptions import UNBATCHED, listed
+from op_table.table import TABLE, Entry
+from retrograd.tensors.transforms.batching import BatchLevel
+from retrograd.tensors.transforms.crossing import enter_batch, entered, leave_batch, make_dual, tangent_part
+from retrograd.tensors.transforms.forward import ForwardLevel
+from seam.running import (
+    BATCH,
+    Array,
+    cotangents_like,
+    following,
+    gradients,
+    groups,
+    numbers,
+    outputs,
+    same,
+)
+
+# What a write says that would put what differs by sample over what does not.
+REFUSED_WRITES = ("is not possible because there exists a Tensor `other`", "doesn't match the broadcast shape")
+
+
+# Operators of which some call of the table is made once for each sample.
+LOOPED = {*listed("the results may have any shape, or no kernel takes stacks", (
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams;_pdist_forward;as_strided_scatter;block_diag;call;"
+    "conv_tbc;ctc_loss;ctc_step;embedding_bag;"
+    "embedding_dense_backward;fake_quantize_per_channel_affine_cachemask;"
+    "fake_quantize_per_tensor_affine_cachemask;gather;gru_layer;histc;histogram;histogramdd;index_fill;"
+    "linalg_householder_product;linalg_ldl_solve;linalg_lstsq;linalg_lu_solve;linalg_solve_adjoint;"
+    "linalg_solve_ex;lstm_layer;masked_place;masked_scatter;masked_scatter_backward;masked_select;"
+    "multi_margin_loss;pack_padded_sequence;pad_packed_sequence;projected_lstm_layer;put;renorm;"
+    "rnn_relu_layer;rnn_tanh_layer;scatter_reduce;searchsorted;segment_reduce;symmetric;transfer;"
+    "trilinear;weight_norm_interface"))}
+ADJOINTS = {"embedding_rows", "paired"}                        # looped in forward mode only
+UNDERIVED = {"histogram", "histogramdd", "linalg_ldl_solve"}   # those of them without a gradient
+
+
+def entering(level: BatchLevel, columns: Sequence[Sequence[Array]], batched: Sequence[bool]) -> list[Any]:
+    """The inputs inside of the level: the samples, or for an input that is not batched the first of them."""
+    return [enter_batch(level, torch.tensor(np.stack(column)), 0) if is_batched else torch.tensor(column[0])
+            for column, is_batched in zip(columns, batched, strict=True)]
+
+
+def compare(level: BatchLevel, found: Sequence[Any], expected: Sequence[Sequence[Array]]) -> None:
+    """Compare results of the level with the results of each sample."""
+    for result, samples in zip(found, zip(*expected, strict=True), strict=True):
+        for one, sample in zip(leave_batch(level, result, 0).detach().numpy(), samples, strict=True):
+            same(np.asarray(one), sample)
+
+
+def ways(count: int) -> list[list[bool]]:
+    """Which inputs are batched: all, and each by itself."""
+    alone = [[i == k for i in range(count)] for k in range(count)] if count > 1 else []
+    return [[True] * count, *alone]
+
+
+def draws_numbers(entry: Entry, group: tuple[list[Array], ...]) -> bool:
+    """Whether an entry draws random numbers, which the level refuses unless told what to do."""
+    level = BatchLevel(BATCH, "error")
+    try:
+        with entered(level):
+            outputs(entry, entering(level, [*zip(*group, strict=True)], [True] * len(group[0])))
+    except RuntimeError as error:
+        return "called random operation" in str(error)
+    return False
+
+
+def values(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    level = BatchLevel(BATCH, "error")
+    columns = [*zip(*group, strict=True)]
+    expected = [numbers(outputs(entry, [torch.tensor(column[k if own else 0])
+                                        for column, own in zip(columns, batched, strict=True)])) for k in range(BATCH)]
+    with entered(level):
+        found = outputs(entry, entering(level, columns, batched))
+    compare(level, found, expected)
+
+
+def nested(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    """Two levels. An input that is not batched at the inner level is batched at the outer level."""
+    columns = [*zip(*group, strict=True)]
+    places = [(k, j) for k in range(BATCH) for j in range(BATCH)]
+    given = [[column[(k + j) % BATCH if own else k] for column, own in zip(columns, batched, strict=True)]
+             for k, j in places]
+    expected = [numbers(outputs(entry, [torch.tensor(array) for array in arrays])) for arrays in given]
+    outer, inner = BatchLevel(BATCH, "error"), BatchLevel(BATCH, "error")
+    with entered(outer):
+        inputs = []
+        for column, own in zip(zip(*given, strict=True), batched, strict=True):
+            stacked = np.stack(column).reshape(BATCH, BATCH, *column[0].shape)
+            inputs.append(enter_batch(outer, torch.tensor(stacked if own else stacked[:, 0]), 0))
+        with entered(inner):
+            found = outputs(entry, [enter_batch(inner, x, 0) if own else x
+                                    for x, own in zip(inputs, batched, strict=True)])
+        found = [leave_batch(inner, result, 0) for result in found]
+    results = [leave_batch(outer, result, 0).detach().numpy() for result in found]
+    for result, samples in zip(results, zip(*expected, strict=True), strict=True):
+        for (k, j), sample in zip(places, samples, strict=True):
+            same(np.asarray(result[k][j]), sample)
+
+
+def inside(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    """Gradients by sample: a reverse pass inside of the level."""
+    level = BatchLevel(BATCH, "error")
+    columns = [*zip(*group, strict=True)]
+    expected, cotangents = [], []
+    for k in range(BATCH):
+        leaves = [torch.tensor(column[k if own else 0], requires_grad=True)
+                  for column, own in zip(columns, batched, strict=True)]
+        results = following(outputs(entry, leaves))
+        cotangents.append(cotangents_like(k, results))
+        expected.append(numbers(gradients(results, leaves, [torch.tensor(c) for c in cotangents[-1]])))
+    with entered(level):
+        inputs = [x.requires_grad_() for x in entering(level, columns, batched)]
+        results = following(outputs(entry, inputs))
+        given = entering(level, [*zip(*cotangents, strict=True)], [True] * len(results))
+        found = gradients(results, inputs, given)
+    compare(level, found, expected)
+
+
+def outside(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    """Gradients of the whole batch: a reverse pass that starts outside and crosses the border of the level."""
+    level = BatchLevel(BATCH, "error")
+    columns = [*zip(*group, strict=True)]
+    leaves = [torch.tensor(np.stack(column) if own else column[0], requires_grad=True)
+              for column, own in zip(columns, batched, strict=True)]
+    by_sample = [following(outputs(entry, [x[k].clone() if own else x for x, own in zip(leaves, batched, strict=True)]))
+                 for k in range(BATCH)]
+    cotangents = [cotangents_like(k, results) for k, results in enumerate(by_sample)]
+    flat = [r for results in by_sample for r in results]
+    expected = gradients(flat, leaves, [torch.tensor(c) for given in cotangents for c in given])
+    with entered(level):
+        found = following(outputs(entry, [enter_batch(level, x, 0) if own else x
+                                          for x, own in zip(leaves, batched, strict=True)]))
+    results = [leave_batch(level, r, 0) for r in found]
+    pulled = gradients(results, leaves, [torch.tensor(np.stack(c)) for c in zip(*cotangents, strict=True)])
+    for one, other in zip(pulled, expected, strict=True):
+        same(one.numpy(), other.numpy())
+
+
+def pushed(entry: Entry, inputs: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
+    """The tangents of the results that may have some."""
+    level = ForwardLevel()
+    with entered(level):
+        found = outputs(entry, [make_dual(level, x, t) for x, t in zip(inputs, directions, strict=True)])
+    return [tangent_part(level, r) for r in found if r.is_floating_point() or r.is_complex()]
+
+
+def tangents(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:
+    """Tangents by sample: forward mode inside of the level."""
+    level = BatchLevel(BATCH, "error")
+    columns = [*zip(*group, strict=True)]
+    directions = [[cotangents_like(k, [torch.tensor(column[0])])[0] for k in range(BATCH)]
+                  for column in columns]
+    expected = [numbers(pushed(entry, [torch.tensor(column[k if own else 0])
+                                       for column, own in zip(columns, batched, strict=True)],
+                               [torch.tensor(direction[k]) for direction in directions])) for k in range(BATCH)]
+    with entered(level):
+        inputs = entering(level, columns, batched)
+        found = pushed(entry, inputs, entering(level, directions, [True] * len(inputs)))
+    compare(level, found, expected)
+
+
+# The ways that need a derivative.
+DERIVED = (inside, outside, tangents)
+
+
+def run(way: Callable[..., None], entry: Entry, dtype: str) -> None:
+    for group in groups(entry, dtype):
+        if draws_numbers(entry, group):
+            return
+        for batched in ways(len(group[0])):
+            try:
+                way(entry, group, batched)
+            except RuntimeError as error:
+                if all(batched) or not any(said in str(error) for said in REFUSED_WRITES):
+                    raise RuntimeError(f"{error} with {batched}") from error
+            except AssertionError as error:
+                raise AssertionError(f"with {batched}: {error}") from error
+
+
+@pytest.mark.parametrize(("way", "dtype"), [
+    (values, "float64"), (nested, "float64"), (inside, "float64"), (outside, "float64"), (tangents, "float64"),
+    (values, "complex128"), (inside, "complex128")])
+def test_a_batch_is_its_samples(way: Callable[..., None], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looped: set[str] = set()
+    loop = BatchLevel._looped
+
+    def noted(level: BatchLevel, op: Any, *rest: Any) -> Any:
+        looped.add(op.name)
+        return loop(level, op, *rest)
+
+    monkeypatch.setattr(BatchLevel, "_looped", noted)
+    entries = [entry for entry in TABLE if dtype[0] in entry.kinds and not (entry.refused and way in DERIVED)]
+    failed = {}
+    for entry in entries:
+        try:
+            run(way, entry, dtype)
+        except Exception as error:                         # whatever it is, the entry is not right
+            failed[entry.name] = f"{type(error).__name__}: {error}"
+    names = {entry.name for entry in entries}
+    known = {name: why for name, why in UNBATCHED[way.__name__].items() if name in names}
+    unexpected = {name: why for name, why in failed.items() if name not in known}
+    assert not unexpected
+    assert not known.keys() - failed.keys(), "these are right, and no longer to be listed"
+    assert looped <= LOOPED | ADJOINTS, "these were computed in one call"
+    if dtype == "float64" and way in (values, inside):
+        always = UNDERIVED if way is values else LOOPED - UNDERIVED
+        assert always <= looped, "these are computed in one call, and no longer to be listed"
