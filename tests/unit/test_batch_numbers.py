@@ -46,7 +46,7 @@ WRITE = "vmap: {}(self, *extra_args) is not possible because there exists a Tens
     (lambda a: a.masked_select(a > 1), "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We "),
     (lambda a: a[a > 1], "vmap: We do not support batching operators that can support dynamic shape. Attempting to "
                          "batch over indexing with a boolean mask."),
-], ids=str)
+])
 def test_numbers_are_refused_with_a_remedy(function: Callable[[Any], Any], sentence: str) -> None:
     with pytest.raises(RuntimeError) as caught:
         mapped(function)
