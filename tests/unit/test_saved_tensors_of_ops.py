@@ -51,7 +51,8 @@ def test_gradients_are_the_same_under_hooks(entry: Entry) -> None:
                 if a is None:
                     assert b is None
                     continue
-                np.testing.assert_allclose(a, b, rtol=1e-12)
+                # A recorded pass adds in another order than a kernel, which shows where summands cancel.
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-16)
 
 
 @pytest.mark.parametrize("entry", TABLE, ids=str)

@@ -56,10 +56,10 @@ class Batched:
     flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.array)
     offset = property(lambda self: offset_of(self.array))
-    item = __int__ = __float__ = __index__ = min = max = _no_numbers(ITEM)
+    item = __int__ = __float__ = __index__ = any = min = max = _no_numbers(ITEM)
     view = reshape = astype = copy = __array__ = __dlpack__ = _no_numbers(DATA)
     __array_interface__ = property(_no_numbers(DATA))
-    __bool__ = any = all = _no_numbers(BOOL)
+    __bool__ = all = _no_numbers(BOOL)
     __array_ufunc__ = __array_function__ = _no_numbers(ESCAPED)
 
     def tolist(self) -> Any:
