@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextvars
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,17 @@ class ThreadState:
         """Tell the watchers of a complete node. It is called only if there are watchers."""
         for watcher in self.watchers:
             watcher(node, results, operands)
+
+
+@contextmanager
+def standing(transform: Transform) -> Iterator[None]:
+    """Have a transform stand on the seam of this thread."""
+    thread = local.thread
+    before, thread.transform = thread.transform, transform
+    try:
+        yield
+    finally:
+        thread.transform = before
 
 
 class _Local(threading.local):

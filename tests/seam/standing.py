@@ -1,4 +1,4 @@
-"""What the scratch arrays share: how a transform is put on the seam, and what an array behind a tensor must answer.
+"""What the scratch arrays share: what an array behind a tensor must answer, and how such arrays are found and replaced.
 
 It answers for its shape, its dtype and how it lies (`strides`, `flags`, `offset`), and says which NumPy array stands
 for its memory (`base`), by which writes are counted. It is no NumPy array, and refuses to be made one.
@@ -7,24 +7,11 @@ for its memory (`base`), by which writes are counted. It is no NumPy array, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from retrograd.kernels.layout import offset_of
-from retrograd.modes import Transform, local
-
-
-@contextmanager
-def standing(transform: Transform) -> Iterator[None]:
-    """Have a transform stand on the seam of this thread."""
-    thread = local.thread
-    before, thread.transform = thread.transform, transform
-    try:
-        yield
-    finally:
-        thread.transform = before
 
 
 class Foreign:

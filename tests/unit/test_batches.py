@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from comparing.tangents import pushed as tangents_of
 from op_table.exceptions import UNBATCHED, listed
 from op_table.table import TABLE, Entry
 from retrograd.tensors.transforms.batching import BatchLevel
-from retrograd.tensors.transforms.crossing import enter_batch, entered, leave_batch, make_dual, tangent_part
-from retrograd.tensors.transforms.forward import ForwardLevel
+from retrograd.tensors.transforms.crossing import enter_batch, entered, leave_batch
 from seam.running import (
     BATCH,
     Array,
@@ -154,10 +154,7 @@ def outside(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -
 
 def pushed(entry: Entry, inputs: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
     """The tangents of the results that may have some."""
-    level = ForwardLevel()
-    with entered(level):
-        found = outputs(entry, [make_dual(level, x, t) for x, t in zip(inputs, directions, strict=True)])
-    return [tangent_part(level, r) for r in found if r.is_floating_point() or r.is_complex()]
+    return tangents_of(lambda *xs: outputs(entry, [*xs]), inputs, directions)[1]
 
 
 def tangents(entry: Entry, group: tuple[list[Array], ...], batched: list[bool]) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from retrograd.modes import standing
 from retrograd.optim import Optimizer, formula
-from seam.standing import standing
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("Adadelta", {}), ("Adadelta", {"rho": 0.5, "weight_decay": 0.1, "maximize": True}),

@@ -14,6 +14,7 @@ import pytest
 
 import retrograd as torch
 from op_table.table import TABLE, Entry
+from retrograd.modes import standing
 from retrograd.tensors.state.base import plain
 from seam.batched import Batched, batching
 from seam.running import (
@@ -29,7 +30,6 @@ from seam.running import (
     outputs,
     same,
 )
-from seam.standing import standing
 from seam.tape import Tape
 
 _STATISTICS = "what differs by sample is written over running statistics of the entry's own, which do not"

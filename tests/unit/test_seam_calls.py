@@ -12,10 +12,9 @@ import pytest
 
 import retrograd as torch
 from retrograd.autograd.profiler import profile
-from retrograd.modes import local
+from retrograd.modes import local, standing
 from retrograd.tensors.state.base import plain
 from seam.batched import Batched, batching
-from seam.standing import standing
 from seam.tape import Tape
 
 Array = np.ndarray[Any, Any]

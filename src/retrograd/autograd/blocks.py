@@ -107,7 +107,7 @@ def rows_together(outputs: Tensors, xs: Tensors, record: bool) -> Tensors:
     live = [i for i, out in enumerate(outputs) if edge_of(out) is not None]
     found: Sequence[Any] = [None] * len(xs)
     if live:
-        found = grad([outputs[i] for i in live], xs, [_units(outputs[i], at[-1], at[i]) for i in live],
+        found = grad([outputs[i] for i in live], xs, [units(outputs[i], at[-1], at[i]) for i in live],
                      create_graph=record, allow_unused=True, is_grads_batched=True)
     return tuple([tuple([_block(None if whole is None else whole[start:end], out, x) for whole, x in zip(found, xs)])
                   for out, start, end in zip(outputs, at, at[1:])])
@@ -122,7 +122,7 @@ def columns_together(func: Callable[..., Any], xs: Tensors, outputs_of: Callable
     at, crossing = _starts(xs), transforms.crossing
     batch, level = transforms.batching.BatchLevel(at[-1], "error"), transforms.forward.ForwardLevel()
     with crossing.entered(batch):
-        directions = [crossing.enter_batch(batch, _units(x, at[-1], start), 0) for x, start in zip(xs, at)]
+        directions = [crossing.enter_batch(batch, units(x, at[-1], start), 0) for x, start in zip(xs, at)]
         with crossing.entered(level):
             outputs = outputs_of(func(*[crossing.make_dual(level, x, t) for x, t in zip(xs, directions)]))
         tangents = [crossing.tangent_part(level, out) for out in outputs]
@@ -137,12 +137,13 @@ def _starts(tensors: Tensors) -> list[int]:
     return [*accumulate([tensor._array.size for tensor in tensors], initial=0)]
 
 
-def _units(tensor: Any, count: int, start: int) -> Any:
-    """A batch of `count` arrays like the tensor: a unit vector for each element, from number `start` on, else zeros."""
-    size = tensor._array.size
-    found = np.zeros((count, size), tensor._array.dtype)
-    np.fill_diagonal(found[start:start + size], 1)
-    return plain(found.reshape((count, *tensor._array.shape)))
+def units(tensor: Any, count: int, start: int) -> Any:
+    """A batch of `count` arrays like the tensor: from number `start` on a unit vector for each element, else zeros.
+
+    If `start` is negative, the vectors for the first elements are left out.
+    """
+    array = tensor._array
+    return plain(np.eye(count, array.size, -start, array.dtype).reshape((count, *array.shape)))
 
 
 def _block(found: Any, out: Any, x: Any) -> Any:

@@ -13,7 +13,7 @@ from ..modes import local
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.transforms.batched import hidden, is_batched, shown
 from ..tensors.transforms.batching import BatchLevel
-from ..tensors.transforms.levels import in_effect
+from ..tensors.transforms.levels import in_effect, others
 
 
 class VmapInfo(NamedTuple):
@@ -37,8 +37,7 @@ def _varies(arg: Any, level: Any) -> bool:
 
 def _batched(function: Any, level: BatchLevel, args: Sequence[Any]) -> Any:
     dims = tuple([0 if _varies(arg, level) else None for arg in args])
-    below = [each for each in local.thread.levels if each is not level]
-    with in_effect(below):
+    with in_effect(others(level)):
         whole = [arg if dim is None else plain(shown(arg._array, level)) for arg, dim in zip(args, dims)]
         found = function.vmap(VmapInfo(level.size, level.randomness), dims, *whole)
     if not (isinstance(found, tuple) and len(found) == 2):

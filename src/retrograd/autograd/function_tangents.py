@@ -16,9 +16,9 @@ from ..ops.basic import cast
 from ..ops.creation import full_beside
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.transforms.batched import parts
-from ..tensors.transforms.crossing import lifting, others
+from ..tensors.transforms.crossing import lifting
 from ..tensors.transforms.forward import fresh_copy, misfit
-from ..tensors.transforms.levels import in_effect
+from ..tensors.transforms.levels import in_effect, others
 from .function_node import FunctionNode
 
 

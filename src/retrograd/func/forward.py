@@ -8,7 +8,7 @@ from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
-from ..tensors.transforms.forward import ForwardLevel
+from ..tensors.transforms.forward import ForwardLevel, misfit
 from ..utils._pytree import tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, transforming, with_aux
 from .jacobians import rows_of
@@ -61,10 +61,7 @@ def _dual(level: ForwardLevel, primal: Tensor, tangent: Tensor) -> Tensor:
     if not (primal.is_floating_point() or primal.is_complex()):
         raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")
     if primal.shape != tangent.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}.")
+        raise misfit(primal.shape, tangent.shape)
     dual: Tensor = make_dual(level, primal, tangent.to(primal.dtype))
     return dual
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
-from ..tensors.functions.creation.creation import zeros
+from ..autograd.blocks import units
 from ..tensors.functions.shapes.joining import cat
 from ..tensors.tensor import Tensor
 from ..utils._pytree import PyTree, TreeSpec, tree_unflatten
@@ -14,16 +15,8 @@ from .batch import vmap
 
 def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:
     """Unit vectors for all elements of the tensors, those from `start` to `stop`: one batch for each tensor."""
-    found, first = [], 0
-    for tensor in tensors:
-        count = tensor.numel()
-        vectors = zeros(stop - start, count, dtype=tensor.dtype)
-        low, high = max(start, first), min(stop, first + count)
-        if low < high:
-            vectors[low - start:high - start, low - first:high - first].fill_diagonal_(1)
-        found.append(vectors.reshape((stop - start, *tensor.shape)))
-        first += count
-    return found
+    firsts = accumulate([tensor.numel() for tensor in tensors], initial=0)
+    return [units(tensor, stop - start, first - start) for tensor, first in zip(tensors, firsts)]
 
 
 def rows_of(function: Callable[..., Any], tensors: Sequence[Tensor], chunk_size: int | None,

@@ -216,14 +216,15 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     Raises RuntimeError for tangents of another structure or shape.
     """
     run = _Run(func, primals, {}, range(len(primals)))
+    primals_spec = tree_flatten(primals)[1]
     leaves, spec = tensors_in(run.found, lambda leaf: RuntimeError(
         f"linearize(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))
 
     def push(*tangents: Any) -> Any:
         given, given_spec = tree_flatten(tangents)
-        if given_spec != tree_flatten(primals)[1]:
+        if given_spec != primals_spec:
             raise RuntimeError(f"Expected the tangents {given_spec} to have the same argspec as the primals "
-                               f"{tree_flatten(primals)[1]}")
+                               f"{primals_spec}")
         for i, (tangent, primal) in enumerate(zip(given, run.inputs, strict=True)):
             if tangent.shape != primal.shape:
                 raise RuntimeError(f"tangent:{i} with shape {tangent.shape} in flattened pytree doesn't match the "

@@ -6,8 +6,8 @@ convolutions follow from rules. All other operators compute on zeros, and their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ...kernels.meta import (
     without_memory,
     without_memory_like,
 )
-from ...modes import local
+from ...modes import standing
 from ...ops.basic import cast, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full
 from ...ops.framework import Op
@@ -34,15 +34,9 @@ from ..recording.inplace import write_over
 _RANDOM = (drawn, drawn_beside)
 
 
-@contextmanager
-def inferring() -> Iterator[None]:
+def inferring() -> AbstractContextManager[None]:
     """Have `infer` stand on the seam of this thread."""
-    thread = local.thread
-    before, thread.transform = thread.transform, infer
-    try:
-        yield
-    finally:
-        thread.transform = before
+    return standing(infer)
 
 
 def infer(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:

@@ -106,6 +106,11 @@ def hidden(array: Any, level: Any) -> Batched:
     return Batched((*levels, level), array)
 
 
+def is_array(value: Any) -> bool:
+    """Whether an argument of an operator is an array, NumPy's or batched, and no option."""
+    return hasattr(value, "strides")
+
+
 def is_batched(array: Any, level: Any) -> bool:
     """Whether an array has an axis of the level."""
     return type(array) is Batched and level in array.levels

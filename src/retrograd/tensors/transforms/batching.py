@@ -23,14 +23,14 @@ from ...ops.joining import stack
 from ...ops.shape import view
 from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
-from ..state.base import TensorBase, plain
-from .batched import Batched, hidden, is_batched, shown
+from .batched import Batched, hidden, is_array, is_batched, shown
 from .families.dims import DIMS
-from .families.operands import aligned, is_array
+from .families.operands import aligned
 from .families.table import rule_of
-from .levels import Level, below, in_effect, with_level
+from .levels import Level, below, with_level
 from .randomness import RANDOM, draw
 from .refusals import unwritable
+from .rules import by_composition
 
 # Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
 VIEWED = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim",), "squeeze": ("dim",),
@@ -69,9 +69,7 @@ class BatchLevel(Level):
         if op.view and not write and type(args[0]) is Batched:
             return _viewed(op, call, args)
         if op.composition is not None:
-            with in_effect(with_level(self)):
-                found = op.composition(*[plain(a) if hasattr(a, "strides") else a for a in args])
-            return found._array if isinstance(found, TensorBase) else tuple([part._array for part in found])
+            return by_composition(op, args, with_level(self))
         if write:
             return self._write(op, call, args)
         if op.kind in ("elementwise", "constant") and op.name != "isin":

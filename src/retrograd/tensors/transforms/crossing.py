@@ -26,10 +26,10 @@ from ...ops.reductions import sum_dim
 from ...ops.shape import expand, permute
 from ..recording.calls import CALLS
 from ..state.base import TensorBase, edge_of, plain, with_edge
-from .batched import Batched, hidden, is_batched, parts, shown
+from .batched import Batched, hidden, is_array, is_batched, parts, shown
 from .batching import BatchLevel
 from .forward import ForwardLevel, fresh_copy
-from .levels import Level, in_effect, put, with_level
+from .levels import Level, in_effect, others, put, with_level
 from .shadows import alike
 
 _CROSSED = "levels that were crossed"
@@ -90,11 +90,6 @@ def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
         if tangent is not None:
             level.shadows.give(array, fresh_copy(tangent._array))
     return _made(MakeDual, level, array, primal, tangent)
-
-
-def others(level: Level) -> Sequence[Any]:
-    """The levels in effect without this level."""
-    return [each for each in local.thread.levels if each is not level]
 
 
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
@@ -233,9 +228,11 @@ class Lift(Crossing):
 
 def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
-    found = {*parts(array)[1]} if hasattr(array, "strides") else set()
+    if not is_array(array):
+        return set()
+    found = {*parts(array)[1]}
     for level in local.thread.levels:
-        if isinstance(level, ForwardLevel) and level not in found and hasattr(array, "strides"):
+        if isinstance(level, ForwardLevel) and level not in found:
             tangent = level.shadows.tangent(array)
             if tangent is not None:
                 found |= {level, *_levels_of(tangent)}

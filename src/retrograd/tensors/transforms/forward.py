@@ -26,11 +26,11 @@ from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
 from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
-from .batched import Batched, parts
+from .batched import Batched, is_array, parts
 from .formulas import FORMULAS
-from .levels import Level, below, in_effect, with_level
+from .levels import Level, below, with_level
 from .products import PRODUCTS
-from .rules import by_rule, saved
+from .rules import arrays_of, by_composition, by_rule, saved
 from .shadows import Shadows, apart, put_over
 
 # The kernels of copies. Who writes a copy may write it in another shape.
@@ -90,8 +90,7 @@ class ForwardLevel(Level):
         if op.view:
             return below(op, call, args)
         if op.composition is not None:
-            with in_effect(with_level(self)):
-                return _arrays(op.composition(*[plain(a) if hasattr(a, "strides") else a for a in args]))
+            return by_composition(op, args, with_level(self))
         out, tangent = pushed(op, call, args, known)
         if type(out) is tuple:
             for part, t in zip(out, tangent or ()):
@@ -127,12 +126,6 @@ class ForwardLevel(Level):
             return
         self.gained = None if had else owner_of(parts(target)[0])
         self.shadows.give(target, None if tangent is None else _fitted(tangent, target, known))
-
-
-def _arrays(found: Any) -> Any:
-    if isinstance(found, TensorBase):
-        return found._array
-    return tuple([part._array for part in found]) if type(found) in (list, tuple) else found
 
 
 def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
@@ -238,10 +231,10 @@ def transposed(op: Op, args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, 
     try:
         arity = len(args[0]) if op.variadic else op.arity
         arrays, given = (args[0], tangents[0]) if op.variadic else (args[:arity], tangents)
-        inputs = [_leaf(a, given[i] is not None) if hasattr(a, "strides") else a for i, a in enumerate(arrays)]
+        inputs = [_leaf(a, given[i] is not None) if is_array(a) else a for i, a in enumerate(arrays)]
         found = CALLS[op](inputs, *args[1:]) if op.variadic else CALLS[op](*inputs, *args[arity:])
         outs = found if type(found) in (list, tuple) else (found,)
-        return _arrays(found), _pull_twice(op, outs, inputs, given)
+        return arrays_of(found), _pull_twice(op, outs, inputs, given)
     finally:
         thread.grad, thread.watchers = grad, watchers
 

@@ -111,3 +111,8 @@ def with_level(level: Level) -> tuple[Level, ...]:
     """The levels in effect, and this level among them."""
     levels: tuple[Level, ...] = local.thread.levels
     return levels if level in levels else tuple(sorted((*levels, level)))
+
+
+def others(level: Level) -> Sequence[Any]:
+    """The levels in effect without this level."""
+    return [each for each in local.thread.levels if each is not level]

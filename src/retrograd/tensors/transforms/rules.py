@@ -1,4 +1,4 @@
-"""How forward mode computes with the rules of operators: on arrays, or on tensors while other levels are in effect."""
+"""How levels compute with rules and compositions of operators: on arrays, or on tensors while levels are in effect."""
 
 from __future__ import annotations
 
@@ -11,24 +11,35 @@ from ...modes import local
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
+from .batched import is_array
+from .levels import in_effect
 
 
 def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
     """What a rule computes from arrays, with the levels that are in effect. A rule may return a tuple."""
     thread = local.thread
-    if thread.transform is None and not any([type(v) is not np.ndarray and hasattr(v, "strides") for v in values]):
+    if thread.transform is None and not any([type(v) is not np.ndarray and is_array(v) for v in values]):
         found = thread.run(rule, *values)
         return tuple([np.asarray(part) for part in found]) if type(found) is tuple else np.asarray(found)
     grad, thread.grad = thread.grad, False
     try:
-        found = rule(*[plain(v) if hasattr(v, "strides") else v for v in values])
+        found = rule(*[plain(v) if is_array(v) else v for v in values])
     finally:
         thread.grad = grad
-    return tuple([_array(part) for part in found]) if type(found) is tuple else _array(found)
+    return arrays_of(found)
 
 
-def _array(value: Any) -> Any:
-    return value._array if isinstance(value, TensorBase) else value
+def arrays_of(found: Any) -> Any:
+    """The arrays of one result, or of several in a list or a tuple."""
+    if type(found) in (list, tuple):
+        return tuple([arrays_of(part) for part in found])
+    return found._array if isinstance(found, TensorBase) else found
+
+
+def by_composition(op: Op, args: Sequence[Any], levels: Sequence[Any]) -> Any:
+    """The results of the composition of an operator, computed with these levels in effect."""
+    with in_effect(levels):
+        return arrays_of(op.composition(*[plain(a) if is_array(a) else a for a in args]))  # type: ignore[misc]
 
 
 def saved(save: Any, args: Sequence[Any], out: Any) -> Any:

@@ -19,7 +19,7 @@ from ....ops.linalg.norms import norm
 from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum_dim
 from ....ops.scans import prod_dim
 from ....ops.shape import diagonal, unsqueeze
-from ..batched import is_batched, shown
+from ..batched import is_array, is_batched, shown
 from .operands import (
     Rule,
     aligned,
@@ -28,7 +28,6 @@ from .operands import (
     by_stack,
     first,
     flat_rows,
-    is_array,
     rules,
     with_axes,
 )

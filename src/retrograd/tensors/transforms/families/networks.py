@@ -15,7 +15,7 @@ from ....ops.framework import Op
 from ....ops.networks.losses import nll_loss
 from ....ops.reductions import mean_dim, sum_dim
 from ....ops.shape import expand
-from ..batched import is_batched, shown
+from ..batched import is_array, is_batched, shown
 from .dims import by_dims, shifted
 from .operands import (
     Rule,
@@ -28,7 +28,6 @@ from .operands import (
     folded,
     folded_second,
     in_line,
-    is_array,
     rules,
     unfolded,
     unfolded_second,

@@ -16,14 +16,9 @@ from ....modes import local
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view
-from ..batched import is_batched, joined, parts, shown
+from ..batched import is_array, is_batched, joined, parts, shown
 
 Rule = Callable[[Any, Op, tuple[Any, ...]], Any]
-
-
-def is_array(value: Any) -> bool:
-    """Whether an argument is an array, NumPy's or batched, and no option."""
-    return hasattr(value, "strides")
 
 
 def first(array: Any, level: Any) -> Any:

@@ -20,7 +20,7 @@ from ....ops.indexing.indexing import (
     scatter_value,
 )
 from ....ops.shape import expand, permute
-from ..batched import is_batched, shown
+from ..batched import is_array, is_batched, shown
 from ..refusals import MASK
 from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, rules, scaled, with_axes
 
@@ -118,7 +118,7 @@ def _along(elementwise: Rule) -> Rule:
             return NotImplemented
         if is_batched(index, level):
             return elementwise(level, op, args)
-        moved = [a if i == at else dim + 1 if i == dim_at else first(a, level) if hasattr(a, "strides")
+        moved = [a if i == at else dim + 1 if i == dim_at else first(a, level) if is_array(a)
                  else (level.size, *a) if op.arguments[i] == "shape" else a for i, a in enumerate(args)]
         return op.run(*moved)
 

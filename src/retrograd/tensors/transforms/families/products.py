@@ -11,8 +11,8 @@ from ....ops.framework import Op
 from ....ops.linalg.matrix import bmm, mm, mv
 from ....ops.reductions import sum_dim
 from ....ops.shape import permute, unsqueeze
-from ..batched import is_batched, shown
-from .operands import Rule, as_shape, blended, by_stack, first, folded, in_line, is_array, rules, unfolded, with_axes
+from ..batched import is_array, is_batched, shown
+from .operands import Rule, as_shape, blended, by_stack, first, folded, in_line, rules, unfolded, with_axes
 
 
 def _mm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
