@@ -17,9 +17,8 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..kernels.layout import offset_of, owner_of
-from ..ops.basic import call as beyond_call, look
-from ..ops.creation import fresh
 from ..ops.framework import Op
+from ..tensors.recording.operands import is_scalar
 from ..tensors.state.base import TensorBase
 from .loops import Ref
 from .program import Line, Program, Value, replaced
@@ -38,7 +37,7 @@ class Reason:
         self.words, self.site = words, site
 
     def __str__(self) -> str:
-        return self.words if self.site is None else f"{self.words} ({self.site.file}:{self.site.line})"
+        return self.words if self.site is None else f"{self.words}, in {self.site}"
 
 
 class Traced:
@@ -184,8 +183,8 @@ class Tape:
 
     def missed(self) -> bool:
         """Whether a presumed constant is the memory of a tensor of the program, which the search did not find."""
-        constants = [array for array in self._constants if array.size]
-        return any(isinstance(holder, TensorBase) for holder in gc.get_referrers(*constants)) if constants else False
+        holders = gc.get_referrers(*self._constants) if self._constants else []
+        return any(isinstance(holder, TensorBase) and not is_scalar(holder) for holder in holders)
 
     def program(self, outputs: list[int]) -> Program:
         """What was written down."""

@@ -1,0 +1,30 @@
+"""From a traced program to something that runs: passes, units, and the executor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .fusing import Unit, units
+from .numpy_code import NumPyCode
+from .program import Program
+from .simplify import simplified
+
+
+class Plan(NamedTuple):
+    """A program that can run. `code.run(*arrays)` takes the arrays of the values `given`, and returns the outputs."""
+
+    program: Program
+    units: list[Unit]
+    code: Any
+    given: list[int]
+
+
+def planned(program: Program, given: Sequence[int]) -> Plan:
+    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
+    program = simplified(program)
+    parts = units(program)
+    used = {number for line in program.lines for number in line.reads} | {*program.outputs}
+    memories = {program.values[number].memory for number in used}
+    taken = [number for number in given if number in used or program.values[number].memory in memories]
+    return Plan(program, parts, NumPyCode(program, parts, taken), taken)
