@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..ops.framework import called_as_ufunc
 from .blocks import BlockedLoop, suits
 from .fusing import Unit
 from .program import Line, Program
-from .python_source import Source, plain_call, write_text
+from .python_source import Source, direct, plain_call, write_text
 from .storage import Storage
 
 # A loop of more elements than this runs in blocks.
@@ -30,6 +31,7 @@ class NumPyCode:
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
         self.program, self.values, self.units = program, program.values, units
         self.source, self.storage = Source(), Storage(program, units, set(given))
+        self.natives: list[Any] = []                       # machine code that the source calls
         self.parameters = [f"v{number}" for number in given]
         for place, unit in enumerate(units):
             self._unit(place, unit)
@@ -80,10 +82,13 @@ class NumPyCode:
         source, op = self.source, line.op
         kernel = op.kernel if plain_call(line) else line.call
         number = line.results[0]
-        if plain_call(line) and called_as_ufunc(kernel):
+        found = direct(line, self.values)
+        if found is not None:
+            function, args, options = found
             if self.storage.buffer(number):
-                return source.call(kernel, line.args, self.name, out=self.name(number))
-            return f"v{number} = {source.call(kernel, line.args, self.name, out='...')}"
+                return source.call(function, args, self.name, **options, out=self.name(number))
+            if called_as_ufunc(kernel):
+                return f"v{number} = {source.call(kernel, args, self.name, out='...')}"
         text = source.call(kernel, line.args, self.name)
         rows = ', order="C"' if op.layout == "rows" else ""
         if line.several:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .expansions import expanded
 from .fusing import Unit, units
 from .numpy_code import NumPyCode
 from .program import Program
@@ -22,7 +23,7 @@ class Plan(NamedTuple):
 
 def planned(program: Program, given: Sequence[int]) -> Plan:
     """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
-    program = simplified(program)
+    program = simplified(expanded(program))
     parts = units(program)
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
     memories = {program.values[number].memory for number in used}

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import RARE
-from ..ops.framework import Op
+from ..kernels.rows import LARGE_SUM
+from ..ops.framework import Op, called_as_ufunc
+from ..ops.linalg.matrix import mm
+from ..ops.reductions import sum_all, sum_dim
 from ..tensors.recording.inplace import write_over
 from .loops import Ref
 from .program import Line, Value
@@ -87,3 +90,29 @@ def _in_place(op: Op, args: Sequence[Any], target: Value, values: list[Value]) -
     dtypes = {values[arg.number].like.dtype for arg in args if type(arg) is Ref}
     return op.kind == "elementwise" and isinstance(op.kernel, np.ufunc) and dtypes == {target.like.dtype} and (
         target.like.dtype.kind == "f")
+
+
+def direct(line: Line, values: list[Value]) -> tuple[Any, tuple[Any, ...], dict[str, str]] | None:
+    """A function that writes the result of a line into `out`, with its arguments and options; None if there is none.
+
+    The function gives the numbers of the kernel, bit for bit.
+    """
+    op, like = line.op, values[line.results[0]].like
+    if not plain_call(line) or line.several:
+        return None
+    if called_as_ufunc(op.kernel):
+        return op.kernel, line.args, {}
+    first = values[line.args[0].number].like if type(line.args[0]) is Ref else like
+    if op is mm and _by_blas(first, values[line.args[1].number].like) and like.flags.c_contiguous:
+        return np.dot, line.args, {}
+    if (op is sum_all or op is sum_dim) and first.dtype.kind == "f" and first.dtype == like.dtype and (
+            first.itemsize >= 4 and line.args[-1] is None and first.size < LARGE_SUM):
+        axes, keepdim = (None, False) if op is sum_all else line.args[1:3]
+        return np.add.reduce, line.args[:1], {"axis": repr(axes), "keepdims": repr(keepdim)}
+    return None
+
+
+def _by_blas(x: Any, y: Any) -> bool:
+    """Whether the kernel of a product of matrices is `dot` alone."""
+    return 0 not in x.strides and 0 not in y.strides and x.ndim == y.ndim == 2 and x.dtype == y.dtype and (
+        y.size <= 4096 or not y.flags.f_contiguous)

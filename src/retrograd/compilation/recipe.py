@@ -67,7 +67,7 @@ class Recipe:
         if self.backward is not None:
             self._record(tensors, arrays, function, args, kwargs)
         for effect in self.effects:
-            effect(tensors)
+            effect(tensors, args, kwargs)
         leaves = [leaf(tensors, function, args, kwargs) for leaf in self.leaves]
         return leaves[0] if self.tree is None else pytree.tree_unflatten(leaves, self.tree)
 

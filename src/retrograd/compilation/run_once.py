@@ -9,15 +9,16 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..errors import user_site
-from ..modes import local, standing
-from ..tensors.state.base import TensorBase, edge_of, plain, requires
+from ..modes import standing
+from ..tensors.state.base import TensorBase, edge_of, plain
 from ..utils import _pytree as pytree
 from . import effects
+from .changes import changes
 from .collecting import collector, reader
 from .plan import Plan, planned
 from .program import Program
 from .recipe import Backward, Recipe
-from .state import State, changes, walk
+from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
 
@@ -32,6 +33,7 @@ class FirstRun:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
         self.tape, self.recipe, self.plans = Tape(whole), None, []
+        self.replaced: set[int] = set()
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -84,17 +86,19 @@ class FirstRun:
             return tape.give_up("the program uses a tensor that the search did not find")
         leaves, tree = pytree.tree_flatten(result)
         known = {id(item.value): item for item in self.before.tensors()}
-        new = {id(t): t for t in [*leaves, *changed.tensors] if isinstance(t, TensorBase) and id(t) not in known}
+        left = [tensor for effect in changed.effects if effect.whole is not None for tensor in effect.whole.tensors()]
+        new = {id(t): t for t in [*leaves, *left] if isinstance(t, TensorBase) and id(t) not in known}
         made = [*new.values()]
         if any(type(tensor._array) is not Traced for tensor in made):
             return tape.give_up("the program returns a tensor that was not computed by operators")
+        self.replaced = {id(item) for item in changed.replaced}
         recipe = self._recipe(made)
         if recipe is None:
             return None
         places = {key: place for place, key in enumerate(new)}
         recipe.leaves = [_leaf(leaf, places, known) for leaf in leaves]
         recipe.tree = None if len(leaves) == 1 and leaves[0] is result else tree
-        recipe.effects = [_effect(effect, places, known) for effect in changed.effects]
+        recipe.effects = [_effect(effect, places) for effect in changed.effects]
         self.recipe = recipe
         return None
 
@@ -115,7 +119,6 @@ class FirstRun:
         recipe = Recipe(collector([given[number] for number in plan.given]), plan.code.run)
         recipe.site = self.site
         self._note_writes(recipe, plan)
-        recipe.leaf_flags = [tensor._edge is None and requires(tensor) for tensor in made]
         if recorded:
             recipe.backward = self._outside(recorded, len(outputs), back)
         return recipe
@@ -124,7 +127,7 @@ class FirstRun:
         """The values whose arrays differ from call to call, with their items: of arguments, and of gradients."""
         found = {}
         for item in self.before.tensors():
-            if not item.fixed and type(item.value._array) is Traced or item.role == "grad":
+            if not item.fixed or id(item) in self.replaced:
                 found[self.tape.outside(item.array).number] = item
         return found
 
@@ -197,15 +200,9 @@ def _leaf(leaf: Any, places: dict[int, int], known: dict[int, Any]) -> Callable[
     return lambda tensors, function, args, kwargs: leaf
 
 
-def _effect(effect: Any, places: dict[int, int], known: dict[int, Any]) -> Callable[..., Any]:
+def _effect(effect: Any, places: dict[int, int]) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
-    def apply(tensors: list[Any]) -> None:
-        effect.apply(lambda value: tensors[places[id(value)]] if id(value) in places else value)
+    def apply(tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        effect.apply(lambda tensor: tensors[places[id(tensor)]], args, kwargs)
 
     return apply
-
-
-def first_run(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], whole: bool) -> FirstRun:
-    """A first run that is ready to run."""
-    assert local.thread.transform is None
-    return FirstRun(function, args, kwargs, whole)

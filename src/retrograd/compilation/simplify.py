@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from ..ops.creation import fresh
+from ..ops.basic import clone, copy
+from ..ops.creation import fresh, new_full
+from ..ops.elementwise.arithmetic import mul
 from .effects import checks, draws, memory_read, memory_written, needed
 from .loops import Ref
 from .program import Line, Program, Value, replaced
@@ -16,7 +18,7 @@ from .program import Line, Program, Value, replaced
 
 def simplified(program: Program) -> Program:
     """The program after all passes."""
-    for change in (with_constants, with_shared_results):
+    for change in (with_constants, without_detours, with_shared_results):
         program = change(program)
     return program._replace(lines=needed(program))
 
@@ -28,13 +30,54 @@ def with_constants(program: Program) -> Program:
     fixed = {value.number for value in values if value.source == "constant" and value.memory not in written}
     for line in program.lines:
         memory = {values[number].memory for number in line.results}
-        if not line.write and not draws(line) and fixed.issuperset(line.reads) and not memory & written:
+        known = line.op is new_full or fixed.issuperset(line.reads)
+        if not line.write and not draws(line) and not checks(line) and known and not memory & written:
             fixed.update(line.results)
             for number in line.results:
                 values[number].source = "constant"
         else:
             kept.append(line)
     return program._replace(lines=kept)
+
+
+def without_detours(program: Program) -> Program:
+    """The program without copies that nobody needs, and without products with ones."""
+    values = program.values
+    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    outputs = {values[number].memory for number in program.outputs}
+    instead: dict[int, int] = {}
+    kept = []
+    for line in program.lines:
+        line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
+        same = None if line.write else _same_numbers(line, values)
+        if same is not None:
+            memory = {values[same].memory, values[line.results[0]].memory}
+            if not memory & written and values[line.results[0]].memory not in outputs:
+                instead[line.results[0]] = same
+                continue
+        kept.append(line)
+    return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+
+
+def _same_numbers(line: Line, values: list[Value]) -> int | None:
+    """The argument that the result of a line equals, in all numbers and in its geometry; or None."""
+    candidates = []
+    if line.op in (copy, clone):
+        candidates = line.reads
+    elif line.op is mul:
+        one, other = line.reads
+        candidates = [a for a, b in ((one, other), (other, one)) if _is_one(values[b])]
+    like = values[line.results[0]].like if candidates else None
+    for number in candidates:
+        given = values[number].like
+        if like is not None and given.shape == like.shape and given.strides == like.strides and given.dtype == like.dtype:
+            return number
+    return None
+
+
+def _is_one(value: Value) -> bool:
+    """Whether a value is 1 everywhere, in each run."""
+    return value.source == "constant" and 0 < value.like.size < 4096 and bool((value.like == 1).all())
 
 
 def with_shared_results(program: Program) -> Program:
