@@ -8,7 +8,6 @@ from typing import Any
 from ..errors import warn
 from ..modes import local
 from ..tensors.state.base import Results
-from .guards import make
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
 
@@ -31,11 +30,12 @@ class Compiled:
                 or thread.anomalies is not None or Results.plain is not Results.tensor):
             return function(*args, **kwargs)
         for guard, recipe in self.entries:
-            if guard(function, args, kwargs):
+            inputs = guard.check(function, args, kwargs)
+            if type(inputs) is list:
                 if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
                     return function(*args, **kwargs)
                 try:
-                    return recipe.repeat(function, args, kwargs)
+                    return recipe.repeat(inputs, args, kwargs)
                 finally:
                     recipe.lock.release()
         return self._first(args, kwargs)
@@ -59,7 +59,7 @@ class Compiled:
             assert run.reason is not None
             self._run_as_it_is(run.reason)
         else:
-            self.entries.append((make(run.before), run.recipe))
+            self.entries.append((run.guard, run.recipe))
         return result
 
     def _run_as_it_is(self, reason: Reason) -> None:

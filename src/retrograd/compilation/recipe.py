@@ -15,7 +15,7 @@ import numpy as np
 
 from ..graph import versions
 from ..graph.node import Output
-from ..tensors.state.base import plain
+from ..tensors.state.base import edge_of, plain
 from ..utils import _pytree as pytree
 from .outside import CompiledFunctionBackward
 
@@ -26,23 +26,24 @@ class Backward:
     """The backward pass of the results: how to run it, and what it needs.
 
     `run` takes the saved arrays and the cotangents of the results `outputs`, which are positions among the outputs of
-    the forward plan. `saved` are positions, too. `leaves` gives the edges of the tensors that the gradients are of.
+    the forward plan. `saved` are positions, too. `leaves` find the tensors that the gradients are of.
     """
 
     def __init__(self, run: Callable[..., Any] | None, outputs: list[int], saved: list[int],
-                 edges: Callable[..., tuple[Any, ...]], watched: Sequence[Array]) -> None:
-        self.run, self.outputs, self.saved, self.edges, self.watched = run, outputs, saved, edges, watched
+                 leaves: list[Callable[[list[Any]], Any]], watched: Sequence[Array]) -> None:
+        self.run, self.outputs, self.saved, self.leaves, self.watched = run, outputs, saved, leaves, watched
 
 
 class Recipe:
     """A call that can be repeated.
 
-    `collect` gives the arrays of the arguments of a call, `run` computes with them. `tree` and `leaves` describe what the
-    call returned: a leaf is a position among the outputs, a function of the call's arguments, or an object as it is.
+    The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
+    takes. `tree` and `leaves` describe what the call returned: each leaf is made of the new tensors and of those that
+    the guard found.
     """
 
-    def __init__(self, collect: Callable[..., tuple[Array, ...]], run: Callable[..., tuple[Array, ...]]) -> None:
-        self.collect, self.run = collect, run
+    def __init__(self, given: list[int], run: Callable[..., tuple[Array, ...]]) -> None:
+        self.given, self.run = given, run
         self.lock = threading.Lock()
         self.tree: Any = None
         self.leaves: list[Any] = []
@@ -54,9 +55,9 @@ class Recipe:
         self.quiet.run(np.seterr, all="ignore")
         self.site: Any = None
 
-    def repeat(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced call did, with other numbers. Returns what the call would return."""
-        given = self.collect(function, args, kwargs)
+        given = [inputs[place]._array for place in self.given]
         written = [*self.written, *[given[i] for i in self.written_given]]
         for array in written:
             versions.writing(array)
@@ -65,17 +66,15 @@ class Recipe:
             versions.written(array, self.site)
         tensors = [plain(array) for array in arrays]
         if self.backward is not None:
-            self._record(tensors, arrays, function, args, kwargs)
+            self.record(self.backward, tensors, arrays, inputs)
         for effect in self.effects:
             effect(tensors, args, kwargs)
-        leaves = [leaf(tensors, function, args, kwargs) for leaf in self.leaves]
+        leaves = [leaf(tensors, inputs) for leaf in self.leaves]
         return leaves[0] if self.tree is None else pytree.tree_unflatten(leaves, self.tree)
 
-    def _record(self, tensors: list[Any], arrays: Sequence[Array], function: Any, args: Any, kwargs: Any) -> None:
+    def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""
-        backward = self.backward
-        assert backward is not None
-        edges = backward.edges(function, args, kwargs)
+        edges = tuple([edge_of(leaf(inputs)) for leaf in backward.leaves])
         node = CompiledFunctionBackward(edges, [arrays[i] for i in backward.outputs], backward.run,
                                         [arrays[i] for i in backward.saved], backward.watched)
         for index, position in enumerate(backward.outputs):

@@ -10,11 +10,10 @@ import numpy as np
 from ..autograd.backward import grad
 from ..errors import user_site
 from ..modes import standing
-from ..tensors.state.base import TensorBase, edge_of, plain
+from ..tensors.state.base import TensorBase, plain
 from ..utils import _pytree as pytree
-from . import effects
+from . import effects, guards
 from .changes import changes
-from .collecting import collector, reader
 from .plan import Plan, planned
 from .program import Program
 from .recipe import Backward, Recipe
@@ -32,8 +31,9 @@ class FirstRun:
                  whole: bool) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
+        self.guard: Any = None
+        self.made: list[Any] = []
         self.tape, self.recipe, self.plans = Tape(whole), None, []
-        self.replaced: set[int] = set()
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -63,9 +63,16 @@ class FirstRun:
             for tensor, array in held:
                 if type(tensor._array) is Traced and tensor._array.like is array:
                     tensor._array = array
-            take_away(tape)
+            take_away(tape, self.made)
         self.reason = tape.reason
+        if self.recipe is not None and self.recipe.backward is not None:
+            arrays = [tape.values[number].like for number in self.plans[0].program.outputs]
+            self.recipe.record(self.recipe.backward, self.made, arrays, self._inputs())
         return result
+
+    def _inputs(self) -> list[Any]:
+        """The tensors of this call that the guard returns for later calls."""
+        return [self.before.items[number].value for number in self.guard.inputs]
 
     def _tensors(self) -> list[Any]:
         """All tensors that the call can reach, and the tensors that they are views of."""
@@ -88,15 +95,15 @@ class FirstRun:
         known = {id(item.value): item for item in self.before.tensors()}
         left = [tensor for effect in changed.effects if effect.whole is not None for tensor in effect.whole.tensors()]
         new = {id(t): t for t in [*leaves, *left] if isinstance(t, TensorBase) and id(t) not in known}
-        made = [*new.values()]
+        self.made = made = [*new.values()]
         if any(type(tensor._array) is not Traced for tensor in made):
             return tape.give_up("the program returns a tensor that was not computed by operators")
-        self.replaced = {id(item) for item in changed.replaced}
+        self.guard = guards.make(self.before, changed.replaced)
         recipe = self._recipe(made)
         if recipe is None:
             return None
         places = {key: place for place, key in enumerate(new)}
-        recipe.leaves = [_leaf(leaf, places, known) for leaf in leaves]
+        recipe.leaves = [self._leaf(leaf, places, known) for leaf in leaves]
         recipe.tree = None if len(leaves) == 1 and leaves[0] is result else tree
         recipe.effects = [_effect(effect, places) for effect in changed.effects]
         self.recipe = recipe
@@ -116,20 +123,35 @@ class FirstRun:
         program = Program(tape.values, lines, tape.inputs, [*outputs, *saved])
         plan = planned(program, [*given])
         self.plans = [plan]
-        recipe = Recipe(collector([given[number] for number in plan.given]), plan.code.run)
+        recipe = Recipe([given[number] for number in plan.given], plan.code.run)
         recipe.site = self.site
         self._note_writes(recipe, plan)
         if recorded:
             recipe.backward = self._outside(recorded, len(outputs), back)
         return recipe
 
-    def _given(self) -> dict[int, Any]:
-        """The values whose arrays differ from call to call, with their items: of arguments, and of gradients."""
-        found = {}
-        for item in self.before.tensors():
-            if not item.fixed or id(item) in self.replaced:
-                found[self.tape.outside(item.array).number] = item
-        return found
+    def _given(self) -> dict[int, int]:
+        """The values whose arrays differ from call to call, with their places in what the guard returns."""
+        items = self.before.items
+        return {self.tape.outside(items[number].array).number: place for place, number in enumerate(self.guard.inputs)}
+
+    def _reach(self, item: Any) -> Callable[[list[Any]], Any]:
+        """How a repetition finds a tensor: among those that the guard returns, or it is always the same."""
+        if item.number in self.guard.inputs:
+            place = self.guard.inputs.index(item.number)
+            return lambda inputs: inputs[place]
+        tensor = item.value
+        return lambda inputs: tensor
+
+    def _leaf(self, leaf: Any, places: dict[int, int], known: dict[int, Any]) -> Callable[..., Any]:
+        """How a repetition makes a part of the result, from the new tensors and from those that the guard returns."""
+        if id(leaf) in places:
+            place = places[id(leaf)]
+            return lambda tensors, inputs: tensors[place]
+        if id(leaf) in known:
+            reach = self._reach(known[id(leaf)])
+            return lambda tensors, inputs: reach(inputs)
+        return lambda tensors, inputs: leaf
 
     def _note_writes(self, recipe: Recipe, plan: Plan) -> None:
         """Note which memory from outside a run writes, since writes are counted."""
@@ -149,11 +171,13 @@ class FirstRun:
         with standing(tape.record):
             cotangents = [plain(tape.outside(np.zeros_like(tensor._array.like))) for tensor in tensors]
             try:
-                found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True)
+                found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True, retain_graph=True)
             except RuntimeError as error:
                 if "second time" not in str(error):
                     raise
                 return None, [], sources
+        if tape.reason is not None:
+            return None
         reached = [(item, g) for item, g in zip(sources, found) if g is not None]
         made = {number for line in tape.lines[forward:] for number in line.results}
         lines = tape.lines[forward:]
@@ -169,9 +193,9 @@ class FirstRun:
     def _outside(self, recorded: list[int], count: int, back: Any) -> Backward:
         """What a run needs so that its results can be differentiated."""
         traced, saved, items = back
-        edges = reader(items, edge_of)
+        leaves = [self._reach(item) for item in items]
         if traced is None:
-            return Backward(None, recorded, [], edges, [])
+            return Backward(None, recorded, [], leaves, [])
         program, asked = traced
         values = [value for value in program.values]
         plan = planned(program._replace(values=values), [*saved, *asked])
@@ -186,18 +210,7 @@ class FirstRun:
 
         watched = [value.like for value in values if value.source == "outside" and value.number not in plan.given
                    and any(value.number in line.reads for line in plan.program.lines)]
-        return Backward(run, recorded, [count + i for i in keep], edges, watched)
-
-
-def _leaf(leaf: Any, places: dict[int, int], known: dict[int, Any]) -> Callable[..., Any]:
-    """How a repetition makes a part of the result."""
-    if id(leaf) in places:
-        place = places[id(leaf)]
-        return lambda tensors, function, args, kwargs: tensors[place]
-    if id(leaf) in known and not known[id(leaf)].fixed:
-        read = reader([known[id(leaf)]], lambda tensor: tensor)
-        return lambda tensors, function, args, kwargs: read(function, args, kwargs)[0]
-    return lambda tensors, function, args, kwargs: leaf
+        return Backward(run, recorded, [count + i for i in keep], leaves, watched)
 
 
 def _effect(effect: Any, places: dict[int, int]) -> Callable[..., Any]:

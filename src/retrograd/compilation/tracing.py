@@ -10,12 +10,14 @@ the run goes on, but nothing can be repeated without the program's own Python.
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..errors import Site, user_site
+from ..graph.node import Node
 from ..kernels.layout import offset_of, owner_of
 from ..ops.framework import Op
 from ..tensors.recording.operands import is_scalar
@@ -68,7 +70,7 @@ class Traced:
         return np.array(self.seen(), dtype, copy=copy)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):                          # protocols that NumPy's arrays have are asked of `__array__`
+        if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(name)
         return getattr(self.seen(), name)
 
@@ -111,6 +113,7 @@ class Tape:
         self.inputs: list[int] = []
         self.reason: Reason | None = None
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
+        self._made: list[weakref.ref[Traced]] = []
         self._owners: dict[int, int] = {}                  # the value whose memory it is, by the identity of the owner
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # memory from outside that was written, and its numbers before
@@ -130,11 +133,18 @@ class Tape:
             self.inputs.append(found.number)
         return found
 
+    def forget(self) -> list[Traced]:
+        """The traced arrays that something other than the tape still holds."""
+        self._known = {}
+        return [array for array in [reference() for reference in self._made] if array is not None]
+
     def _value(self, array: Array, source: Any) -> Traced:
         owner, number = id(owner_of(array)), len(self.values)
         memory = self._owners.setdefault(owner, number) if array.size else number
         self.values.append(Value(number, array, memory, source))
-        return Traced(self, array, number)
+        traced = Traced(self, array, number)
+        self._made.append(weakref.ref(traced))
+        return traced
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
@@ -201,9 +211,24 @@ def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
     return before
 
 
-def take_away(tape: Tape) -> None:
-    """Give every tensor that still has a traced array its NumPy array."""
-    for holder in gc.get_objects():
-        if isinstance(holder, TensorBase) and type(getattr(holder, "_array", None)) is Traced:
-            traced: Any = holder._array
-            holder._array = traced.like
+def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    for tensor in tensors:
+        if type(tensor._array) is Traced:
+            tensor._array = tensor._array.like
+    left = tape.forget()
+    if not left:
+        return
+    for holder in gc.get_referrers(*left):
+        if isinstance(holder, TensorBase):
+            holder._array = replaced(holder._array, Traced, _numbers)
+        elif isinstance(holder, list) and holder is not left:
+            holder[:] = [replaced(part, Traced, _numbers) for part in holder]
+        elif isinstance(holder, tuple):
+            for node in gc.get_referrers(holder):
+                if isinstance(node, Node) and node.saved is holder:
+                    node.saved = replaced(holder, Traced, _numbers)
+
+
+def _numbers(array: Traced) -> Array:
+    return array.like
