@@ -153,15 +153,15 @@ def _in_step(earlier: Line, later: Line, values: list[Value]) -> bool:
     shared = effects.memory_written(earlier, values) | {values[number].memory for number in earlier.results}
     changed = effects.memory_written(later, values)
     for number in later.reads:
-        if values[number].memory in shared and not any(_same_place(values[number], values[one]) for one in made):
+        if values[number].memory in shared and not any(same_place(values[number], values[one]) for one in made):
             return False
     for number in earlier.reads:
-        if values[number].memory in changed and not _same_place(values[number], values[later.reads[0]]):
+        if values[number].memory in changed and not same_place(values[number], values[later.reads[0]]):
             return False
     return True
 
 
-def _same_place(one: Value, other: Value) -> bool:
+def same_place(one: Value, other: Value) -> bool:
     """Whether two values are the same elements of the same memory, in the same order."""
     if one is other:
         return True
@@ -171,15 +171,16 @@ def _same_place(one: Value, other: Value) -> bool:
 
 
 def _order(groups: _Groups) -> list[int]:
-    """The units in an order in which each runs after those above it; otherwise as their last lines stood."""
-    done, order, waiting = 0, [], sorted(range(len(groups.lines)), key=lambda unit: groups.lines[unit][0])
+    """The units in an order in which each runs after those above it. Loops follow each other where they can."""
+    done, order = 0, []
+    waiting = sorted(range(len(groups.lines)), key=lambda unit: groups.lines[unit][0])
+    looping = False
     while waiting:
-        rest = []
-        for unit in waiting:
-            if groups.above[unit] & ~(1 << unit) & ~done:
-                rest.append(unit)
-            else:
-                done |= 1 << unit
-                order.append(unit)
-        waiting = rest
+        ready = [unit for unit in waiting if not groups.above[unit] & ~(1 << unit) & ~done]
+        alike = [unit for unit in ready if (groups.shapes[unit] is not None) == looping]
+        looping = looping if alike else not looping
+        for unit in alike[:1] if looping else alike:
+            done |= 1 << unit
+            order.append(unit)
+            waiting.remove(unit)
     return order

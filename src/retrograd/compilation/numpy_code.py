@@ -32,10 +32,14 @@ class NumPyCode:
         self.program, self.values, self.units = program, program.values, units
         self.source, self.storage = Source(), Storage(program, units, set(given))
         self.natives: list[Any] = []                       # machine code that the source calls
+        self._waiting: list[Any] = []                      # loops that become machine code
+        self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
+        self._provided: set[int] = set()                   # results of loops that have memory
         self.parameters = [f"v{number}" for number in given]
         for place, unit in enumerate(units):
             self._unit(place, unit)
             self.storage.release(place, unit)
+        self._close()
         self.source.lines.append(f"return ({''.join([f'{self._result(number)}, ' for number in program.outputs])})")
         self.run = self.source.function("run", self.parameters)
 
@@ -61,18 +65,29 @@ class NumPyCode:
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
             return
         for line in unit.lines:
-            if not self.storage.fixed_view(line):
-                self.source.lines.append(self._write(line) if line.write else self._call(line))
+            self._line(line)
+
+    def _line(self, line: Line) -> None:
+        """Write a line, unless it is a view that is known by now."""
+        if not self.storage.fixed_view(line):
+            self.source.lines.append(self._write(line) if line.write else self._call(line))
+
+    def _close(self) -> None:
+        """Write what waits for the end."""
 
     def _blocked(self, loop: BlockedLoop) -> None:
         """Write the call of a loop in blocks."""
         for number in loop.outputs:
-            if not self.storage.buffer(number):
-                like = self.values[number].like
-                self.source.lines.append(f"v{number} = {self.source.name(partial(np.empty_like, like), 'f')}()")
+            self._provide(number)
         sums = "".join([f"v{number}, " for number in loop.summed])
         call = f"{self.source.name(loop, 'loop')}({', '.join(map(self.name, (*loop.inputs, *loop.outputs)))})"
         self.source.lines.append(f"{sums}= {call}" if sums else call)
+
+    def _provide(self, number: int) -> None:
+        """See to it that a value has memory: a buffer, or new memory in each run."""
+        if not self.storage.buffer(number):
+            make = partial(np.empty_like, self.values[number].like)
+            self.source.lines.append(f"v{number} = {self.source.name(make, 'f')}()")
 
     def _write(self, line: Line) -> str:
         return write_text(self.source, line, self.values, self.name)

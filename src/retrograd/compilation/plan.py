@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..names import reached
 from .expansions import expanded
 from .fusing import Unit, units
+from .native import available
 from .numpy_code import NumPyCode
 from .program import Program
 from .simplify import simplified
@@ -24,8 +26,12 @@ class Plan(NamedTuple):
 def planned(program: Program, given: Sequence[int]) -> Plan:
     """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
     program = simplified(expanded(program))
-    parts = units(program)
+    native = available()
+    if native:
+        lowered, machine = reached("compilation.lowered"), reached("compilation.machine_code")
+    parts = units(program, (lambda line: lowered.can_lower(line, program.values)) if native else None)
+    executor = machine.MachineCode if native else NumPyCode
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
     memories = {program.values[number].memory for number in used}
     taken = [number for number in given if number in used or program.values[number].memory in memories]
-    return Plan(program, parts, NumPyCode(program, parts, taken), taken)
+    return Plan(program, parts, executor(program, parts, taken), taken)

@@ -20,6 +20,10 @@ from .program import Line, Program, Value, replaced
 Array = np.ndarray[Any, Any]
 
 
+# A result of at most so many bytes is computed in a buffer, and copied for the program.
+COPIED = 4096
+
+
 class Storage:
     """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers."""
 
@@ -28,6 +32,7 @@ class Storage:
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
+        self._viewed = {value.memory for value in program.values if value.is_view}
         self._last = self._lifetimes(program, units)
         self._free: dict[int, list[Array]] = {}
         self._owned: dict[int, Array] = {}
@@ -42,7 +47,7 @@ class Storage:
             for line in unit.lines:
                 for number in (*line.reads, *line.results):
                     last[self.values[number].memory] = place
-        return last
+        return {**last, **dict.fromkeys(self.escaping, len(units))}
 
     def kept(self, place: int, unit: Unit) -> set[int]:
         """The results of a unit whose memory is needed after it."""
@@ -66,7 +71,9 @@ class Storage:
     def buffer(self, number: int) -> bool:
         """Give a value a buffer, if it may have one. Returns whether it has one."""
         value = self.values[number]
-        if value.is_view or value.memory in self.escaping or not dense(value.like):
+        if value.is_view or not dense(value.like):
+            return False
+        if value.memory in self.escaping and (value.like.nbytes > COPIED or value.memory in self._viewed):
             return False
         if number not in self.arrays:
             self.arrays[number] = self._taken(value)
