@@ -12,6 +12,8 @@ from .names import reached
 __all__ = ["compile"]
 
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+# What runs the plans of the compiler: NumPy alone, or machine code through llvmlite.
+EXECUTORS = ("numpy", "llvm")
 # PyTorch's backends. Those in the second tuple are experimental, or help to find faults.
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
 OTHER_BACKENDS = ("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_partitioner", "aot_ts", "eager",
@@ -39,7 +41,9 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     function's own Python, as long as everything that the function can reach is as it was; otherwise it is traced
     again. A function that looks at numbers runs as it is, after a warning that names the line; with `fullgraph` it
     raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
-    `OptimizedModule`. `dynamic`, `mode` and `options` change no result. Raises RuntimeError if `mode` and `options`
+    `OptimizedModule`. The backends "numpy" and "llvm" say
+    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. `dynamic`, `mode`
+    and `options` change no result. Raises RuntimeError if `mode` and `options`
     are both given, or if the mode or the backend is not one of PyTorch's.
 
     >>> import retrograd as torch
@@ -72,17 +76,20 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
 
 
 class Compiling:
-    """A function that is compiled at its first call. With a backend that compiles nothing, it runs as it is."""
+    """A function that is compiled at its first call. With a backend that compiles nothing, it runs as it is.
+
+    `backend` says what runs the plans: NumPy alone ("numpy"), machine code ("llvm"), or what there is.
+    """
 
     compiled: ClassVar[WeakSet[Compiling]] = WeakSet()
 
     def __init__(self, function: Callable[..., Any], whole: bool, backend: Any) -> None:
-        self.function, self.whole = function, whole
-        self.run = self._first if backend in (None, *BACKENDS) else function
+        self.function, self.whole, self.backend = function, whole, backend
+        self.run = self._first if backend in (None, *BACKENDS, *EXECUTORS) else function
         Compiling.compiled.add(self)
 
     def _first(self, *args: Any, **kwargs: Any) -> Any:
-        self.run = reached("compilation.compiled").Compiled(self.function, self.whole)
+        self.run = reached("compilation.compiled").Compiled(self.function, self.whole, self.backend)
         return self.run(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -116,7 +123,7 @@ def _check_arguments(mode: Any = None, options: Any = None, backend: Any = None)
     if backend is None or backend == "inductor":
         if mode and mode not in MODES:
             raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
-    elif isinstance(backend, str) and backend not in BACKENDS + OTHER_BACKENDS:
+    elif isinstance(backend, str) and backend not in BACKENDS + OTHER_BACKENDS + EXECUTORS:
         raise InvalidBackend(f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available "
                              "backends.")
 

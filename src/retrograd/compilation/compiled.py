@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import warn
 from ..modes import local
 from ..tensors.state.base import Results
+from .plan import native
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
 
@@ -18,8 +19,8 @@ LIMIT = 8
 class Compiled:
     """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made."""
 
-    def __init__(self, function: Callable[..., Any], whole: bool) -> None:
-        self.function, self.whole = function, whole
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any) -> None:
+        self.function, self.whole, self.native = function, whole, native(backend)
         self.entries: list[tuple[Any, Any]] = []
         self.reason: Reason | None = None
 
@@ -47,7 +48,7 @@ class Compiled:
             self._run_as_it_is(Reason(f"it was traced {LIMIT} times, and changes in each call: {why}", None))
             return self.function(*args, **kwargs)
         try:
-            run = FirstRun(self.function, args, kwargs, self.whole)
+            run = FirstRun(self.function, args, kwargs, self.whole, self.native)
             if run.reason is not None:
                 self._run_as_it_is(run.reason)
                 return self.function(*args, **kwargs)

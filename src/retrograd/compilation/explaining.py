@@ -9,7 +9,7 @@ from typing import Any
 
 from ..dtypes import dtype as torch_dtype
 from .fusing import Unit
-from .plan import Plan
+from .plan import Plan, native
 from .program import Line, Value
 from .python_source import Source
 from .run_once import FirstRun
@@ -57,7 +57,7 @@ class Explanation:
 def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     """Run a call once, for real, and say what `compile` makes of it."""
     function = getattr(function, "_torchdynamo_orig_callable", function)
-    run = FirstRun(function, args, kwargs, False)
+    run = FirstRun(function, args, kwargs, False, native(None))
     if run.reason is None:
         run.run()
     return Explanation(getattr(function, "__name__", type(function).__name__), run)

@@ -23,10 +23,19 @@ class Plan(NamedTuple):
     given: list[int]
 
 
-def planned(program: Program, given: Sequence[int]) -> Plan:
-    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
+def native(backend: Any) -> bool:
+    """Whether plans run as machine code. Raises ImportError if this was asked for and llvmlite is absent."""
+    if backend == "llvm" and not available():
+        raise ImportError("torch.compile with backend='llvm' needs llvmlite: pip install retrograd[compile]")
+    return backend != "numpy" and available()
+
+
+def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
+    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed.
+
+    The loops are machine code if `native`; otherwise NumPy runs them.
+    """
     program = simplified(expanded(program))
-    native = available()
     if native:
         lowered, machine = reached("compilation.lowered"), reached("compilation.machine_code")
     parts = units(program, (lambda line: lowered.can_lower(line, program.values)) if native else None)

@@ -28,7 +28,8 @@ class FirstRun:
     """One traced run. After `run`, `recipe` repeats it, or `reason` says why nothing can."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                 whole: bool) -> None:
+                 whole: bool, native: bool) -> None:
+        self.native = native
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
         self.guard: Any = None
@@ -121,7 +122,7 @@ class FirstRun:
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
         program = Program(tape.values, lines, tape.inputs, [*outputs, *saved])
-        plan = planned(program, [*given])
+        plan = planned(program, [*given], self.native)
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan.code.run)
         recipe.site = self.site
@@ -198,7 +199,7 @@ class FirstRun:
             return Backward(None, recorded, [], leaves, [])
         program, asked = traced
         values = [value for value in program.values]
-        plan = planned(program._replace(values=values), [*saved, *asked])
+        plan = planned(program._replace(values=values), [*saved, *asked], self.native)
         self.plans.append(plan)
         keep = [saved.index(number) for number in plan.given if number in saved]
         cotangents = [asked.index(number) for number in plan.given if number in asked]
