@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dtypes import RARE
-from ..ops.elementwise import arithmetic
+from ..ops.basic import cast
 from ..ops.reductions import sum_all, sum_dim
 from . import effects
 from .program import Line, Program, Value
@@ -39,7 +39,7 @@ def shape_of(line: Line, values: list[Value]) -> Shape | None:
         like = values[line.reads[0]].like
         summed = like.size and like.dtype.kind == "f" and like.dtype == values[line.results[0]].like.dtype
         return like.shape if summed else None
-    if line.op.kind not in ("elementwise", "constant") or effects.draws(line):
+    if line.op.kind not in ("elementwise", "constant") and line.op is not cast or effects.draws(line):
         return None
     number = line.reads[0] if line.write else line.results[0]
     like = values[number].like

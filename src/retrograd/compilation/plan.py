@@ -35,7 +35,7 @@ def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
 
     The loops are machine code if `native`; otherwise NumPy runs them.
     """
-    program = simplified(expanded(program))
+    program = simplified(expanded(program, native))
     if native:
         lowered, machine = reached("compilation.lowered"), reached("compilation.machine_code")
     parts = units(program, (lambda line: lowered.can_lower(line, program.values)) if native else None)
