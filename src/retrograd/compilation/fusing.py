@@ -15,15 +15,16 @@ import numpy as np
 
 from ..dtypes import RARE
 from ..kernels.layout import address
-from ..ops.basic import cast
-from ..ops.networks.activations import threshold_backward
+from ..ops.basic import cast, clone, copy
+from ..ops.choosing import choose
+from ..ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
 from ..ops.reductions import sum_all, sum_dim
 from . import effects
 from .program import Line, Program, Value
 
 Shape = tuple[int, ...]
 # Operators that compute element by element, but whose statements do not say so.
-ALSO_ELEMENTWISE = frozenset((cast, threshold_backward))
+ALSO_ELEMENTWISE = frozenset((cast, choose, clone, copy, hardswish_slope, threshold_backward, twice_ndtr))
 # A loop has at most so many lines. Longer loops gain nothing, and take long to compile.
 LONGEST = 400
 # Below this number of elements, lines join a loop of their shape even if they share no values with it.
