@@ -14,12 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dtypes import RARE
-from ..ops.basic import cast
+from ..kernels.layout import address
+from ..ops.basic import cast, clone, copy
+from ..ops.choosing import choose
+from ..ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
 from ..ops.reductions import sum_all, sum_dim
 from . import effects
 from .program import Line, Program, Value
 
 Shape = tuple[int, ...]
+# Operators that compute element by element, but whose statements do not say so.
+ALSO_ELEMENTWISE = frozenset((cast, choose, clone, copy, hardswish_slope, threshold_backward, twice_ndtr))
 # A loop has at most so many lines. Longer loops gain nothing, and take long to compile.
 LONGEST = 400
 # Below this number of elements, lines join a loop of their shape even if they share no values with it.
@@ -39,7 +44,7 @@ def shape_of(line: Line, values: list[Value]) -> Shape | None:
         like = values[line.reads[0]].like
         summed = like.size and like.dtype.kind == "f" and like.dtype == values[line.results[0]].like.dtype
         return like.shape if summed else None
-    if line.op.kind not in ("elementwise", "constant") and line.op is not cast or effects.draws(line):
+    if not (line.op.kind in ("elementwise", "constant") or line.op in ALSO_ELEMENTWISE) or effects.draws(line):
         return None
     number = line.reads[0] if line.write else line.results[0]
     like = values[number].like
@@ -161,13 +166,16 @@ def _in_step(earlier: Line, later: Line, values: list[Value]) -> bool:
     return True
 
 
+def alike(one: Value, other: Value) -> bool:
+    """Whether two values have the same geometry. The stride of a dim of one place does not count."""
+    a, b = one.like, other.like
+    return a.shape == b.shape and a.dtype == b.dtype and all(
+        [x == y for x, y, size in zip(a.strides, b.strides, a.shape, strict=True) if size != 1])
+
+
 def same_place(one: Value, other: Value) -> bool:
     """Whether two values are the same elements of the same memory, in the same order."""
-    if one is other:
-        return True
-    a, b = one.like, other.like
-    return (a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype
-            and a.__array_interface__["data"] == b.__array_interface__["data"])
+    return one is other or (alike(one, other) and address(one.like) == address(other.like))
 
 
 def _order(groups: _Groups) -> list[int]:

@@ -16,10 +16,12 @@ import numpy as np
 from ..ops.framework import called_as_ufunc
 from .blocks import BlockedLoop, suits
 from .fusing import Unit
+from .leases import Lease
 from .program import Line, Program
 from .python_source import Source, direct, plain_call, write_text
 from .storage import Storage
 
+Array = np.ndarray[Any, Any]
 # A loop of more elements than this runs in blocks.
 BLOCKED = 32_768
 
@@ -28,9 +30,9 @@ class NumPyCode:
     """A program as one Python function. `run(*arrays)` takes the arrays of the values `given`, and returns the outputs.
     """
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
         self.program, self.values, self.units = program, program.values, units
-        self.source, self.storage = Source(), Storage(program, units, set(given))
+        self.source, self.storage = Source(), Storage(program, units, set(given), leasing)
         self.natives: list[Any] = []                       # machine code that the source calls
         self._waiting: list[Any] = []                      # loops that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
@@ -42,6 +44,8 @@ class NumPyCode:
         self._close()
         self.source.lines.append(f"return ({''.join([f'{self._result(number)}, ' for number in program.outputs])})")
         self.run = self.source.function("run", self.parameters)
+        self.leases = {place: Lease(self.storage.arrays[number], memory) for place, number in enumerate(program.outputs)
+                       if (memory := self._lent(number)) is not None}
 
     @property
     def text(self) -> str:
@@ -54,10 +58,16 @@ class NumPyCode:
             self.source.scope[f"v{number}"] = self.storage.arrays[number]
         return f"v{number}"
 
+    def _lent(self, number: int) -> Array | None:
+        """The memory of a result, if it is lent to the program in each run."""
+        storage = self.storage
+        lent = storage.leasing and storage.is_fixed(number) and not storage.is_copied(number)
+        return storage.memory(number) if lent else None
+
     def _result(self, number: int) -> str:
-        """The text of a value that the run returns. Memory that the next run uses again is copied."""
+        """The text of a value that the run returns. Memory that the next run uses again is copied, unless it is lent."""
         fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
-        return f"{self.name(number)}.copy()" if fixed else self.name(number)
+        return f"{self.name(number)}.copy()" if fixed and self._lent(number) is None else self.name(number)
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""

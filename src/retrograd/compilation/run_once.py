@@ -124,7 +124,7 @@ class FirstRun:
         program = Program(tape.values, lines, tape.inputs, [*outputs, *saved])
         plan = planned(program, [*given], self.native)
         self.plans = [plan]
-        recipe = Recipe([given[number] for number in plan.given], plan.code.run)
+        recipe = Recipe([given[number] for number in plan.given], plan)
         recipe.site = self.site
         self._note_writes(recipe, plan)
         if recorded:
@@ -216,6 +216,11 @@ class FirstRun:
 
 def _effect(effect: Any, places: dict[int, int]) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
+    if effect.anchor is not None and not effect.steps and effect.step.kind == "meta" and (
+            effect.whole is not None and effect.whole.fresh):
+        place, leaf, name = places[id(effect.whole.value)], effect.anchor, effect.step.key
+        return lambda tensors, args, kwargs: setattr(leaf._meta, name, tensors[place])   # a gradient, the usual case
+
     def apply(tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         effect.apply(lambda tensor: tensors[places[id(tensor)]], args, kwargs)
 

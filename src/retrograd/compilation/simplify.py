@@ -12,6 +12,7 @@ from ..ops.basic import clone, copy
 from ..ops.creation import fresh, new_full
 from ..ops.elementwise.arithmetic import mul
 from .effects import checks, draws, memory_read, memory_written, needed
+from .fusing import alike, same_place
 from .loops import Ref
 from .program import Line, Program, Value, replaced
 
@@ -41,7 +42,8 @@ def with_constants(program: Program) -> Program:
 
 
 def without_detours(program: Program) -> Program:
-    """The program without copies that nobody needs, and without products with ones."""
+    """The program without copies that nobody needs, without views of the same geometry, and without products with ones.
+    """
     values = program.values
     written = set[int]().union(*[memory_written(line, values) for line in program.lines])
     outputs = {values[number].memory for number in program.outputs}
@@ -50,27 +52,40 @@ def without_detours(program: Program) -> Program:
     for line in program.lines:
         line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
         same = None if line.write else _same_numbers(line, values)
-        if same is not None:
-            memory = {values[same].memory, values[line.results[0]].memory}
-            if not memory & written and values[line.results[0]].memory not in outputs:
-                instead[line.results[0]] = same
-                continue
-        kept.append(line)
+        if same is None or not _may_share(values[same], values[line.results[0]], written, outputs):
+            kept.append(line)
+            continue
+        instead[line.results[0]] = same
+        if values[line.results[0]].memory in outputs:
+            outputs.add(values[same].memory)
     return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+
+
+def _may_share(source: Value, result: Value, written: set[int], outputs: set[int]) -> bool:
+    """Whether a value may have the memory of the value that it is a copy of.
+
+    The program sees the memory of outputs, so two outputs never share memory that they did not share.
+    """
+    if source.memory == result.memory:
+        return True
+    if {source.memory, result.memory} & written:
+        return False
+    return result.memory not in outputs or (source.source == "line" and source.memory not in outputs)
 
 
 def _same_numbers(line: Line, values: list[Value]) -> int | None:
     """The argument that the result of a line equals, in all numbers and in its geometry; or None."""
-    candidates = []
-    if line.op in (copy, clone):
+    candidates: list[int] = []
+    if line.op in (copy, clone) or line.op.view:
         candidates = line.reads
     elif line.op is mul:
         one, other = line.reads
         candidates = [a for a, b in ((one, other), (other, one)) if _is_one(values[b])]
-    like = values[line.results[0]].like if candidates else None
+    if not candidates or line.several:
+        return None
+    result = values[line.results[0]]
     for number in candidates:
-        given = values[number].like
-        if like is not None and given.shape == like.shape and given.strides == like.strides and given.dtype == like.dtype:
+        if (same_place(values[number], result) if line.op.view else alike(values[number], result)):
             return number
     return None
 
