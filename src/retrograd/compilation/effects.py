@@ -6,6 +6,8 @@ Random numbers and checks are effects, too: such lines are never left out, and d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..ops.basic import look
 from ..ops.creation import drawn, drawn_beside, random_apart, random_from, random_like
 from .program import Line, Program, Value
@@ -30,11 +32,16 @@ def memory_read(line: Line, values: list[Value]) -> set[int]:
     return {values[number].memory for number in line.reads}
 
 
+def steps_over(line: Line) -> bool:
+    """Whether a line writes over all of its arguments, as the step of an optimizer does over its state."""
+    return line.op.name.startswith("_fused_")
+
+
 def memory_written(line: Line, values: list[Value]) -> set[int]:
     """The memory that the line writes over."""
     if not line.write:
         return set()
-    if line.op.name.startswith("_fused_"):
+    if steps_over(line):
         return {values[number].memory for number in line.reads}
     return {values[line.reads[0]].memory}
 
@@ -82,3 +89,14 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
             drawing = bit
         result.append(needs & ~bit)
     return result
+
+
+def sources_of(program: Program, sources: Sequence[int]) -> list[set[int]]:
+    """For each output of a program, on which of the values `sources` it depends, as places among them."""
+    values = program.values
+    depends: dict[int, set[int]] = {values[number].memory: {place} for place, number in enumerate(sources)}
+    for line in program.lines:
+        found = set[int]().union(*[depends.get(values[number].memory, set()) for number in line.reads])
+        for memory in {values[number].memory for number in line.results} | memory_written(line, values):
+            depends[memory] = depends.get(memory, set()) | found
+    return [depends.get(values[number].memory, set()) for number in program.outputs]

@@ -30,8 +30,9 @@ class MachineCode(NumPyCode):
                     self._line(line)
             return
         found = lowered(unit, self.values, self.storage.kept(place, unit))
+        made = {number for line in unit.lines for number in line.results}
         for number in (*found.outputs, *found.sums):
-            if self.values[number].source == "line" and not self.storage.is_fixed(number) and (
+            if number in made and not self.storage.is_fixed(number) and (
                     number not in self._provided):
                 self._provide(number)
                 self._provided.add(number)

@@ -14,6 +14,7 @@ import numpy as np
 from ..graph import versions
 from ..graph.faults import second_pass, type_text
 from ..graph.node import RELEASED, OtherNode, Output
+from ..kernels.layout import empty_strided, steps
 
 Array = np.ndarray[Any, Any]
 
@@ -25,12 +26,13 @@ class CompiledFunctionBackward(OtherNode):
     pass reads and that the program may write to.
     """
 
-    __slots__ = ("outputs", "run", "seen")
+    __slots__ = ("depends", "layouts", "outputs", "run", "seen")
 
     def __init__(self, edges: tuple[Any, ...], outputs: Sequence[Array], run: Any, saved: Sequence[Array],
-                 watched: Sequence[Array]) -> None:
+                 watched: Sequence[Array], depends: Sequence[set[int]], layouts: Sequence[Any]) -> None:
         super().__init__(edges, [array.shape for array in outputs], [array.dtype for array in outputs])
         self.outputs, self.run, self.saved = len(outputs), run, RELEASED if run is None else saved
+        self.depends, self.layouts = depends, layouts
         self.seen = [(array, versions.count(array)) for array in watched]
 
     def edge_to(self, index: int) -> Output:
@@ -52,9 +54,19 @@ class CompiledFunctionBackward(OtherNode):
                     f"[{type_text(array)} {list(array.shape)}], which a compiled function reads, is at version "
                     f"{versions.count(array)}; expected version {count} instead. Write to a clone, or use the operation "
                     "that returns a new tensor.")
-        given = [np.zeros(shape, dtype) if g is None else np.asarray(g)
-                 for g, shape, dtype in zip(cotangents, self.shape, self.dtype, strict=True)]
+        given = [_laid_out(g, *of) for g, *of in zip(cotangents, self.shape, self.dtype, self.layouts, strict=True)]
+        there = {place for place, g in enumerate(cotangents) if g is not None}
         saved = self.saved
         if not walk.keep:
             self.saved = RELEASED
-        return [*self.run(*saved, *given)]
+        found = self.run(*saved, *given)
+        return [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
+
+
+def _laid_out(g: Any, shape: tuple[int, ...], dtype: Any, layout: tuple[int, ...]) -> Array:
+    """A cotangent in the layout that the plan was made for; zeros for None."""
+    if g is not None and np.shape(g) and steps(g) == layout:
+        return np.asarray(g)
+    memory = empty_strided(shape, layout, dtype)
+    memory[...] = 0 if g is None else g
+    return memory

@@ -16,7 +16,6 @@ import numpy as np
 from ..graph import versions
 from ..graph.node import Output
 from ..tensors.state.base import edge_of, plain
-from ..utils import _pytree as pytree
 from .leases import all_free
 from .outside import CompiledFunctionBackward
 from .plan import Plan, without_leases
@@ -28,28 +27,32 @@ class Backward:
     """The backward pass of the results: how to run it, and what it needs.
 
     `run` takes the saved arrays and the cotangents of the results `outputs`, which are positions among the outputs of
-    the forward plan. `saved` are positions, too. `leaves` find the tensors that the gradients are of.
+    the forward plan. `saved` are positions, too, and `watched` are those of them that the program may write to. `leaves`
+    find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says on which
+    cotangents each gradient depends, and `layouts` how each cotangent lies.
     """
 
     def __init__(self, run: Callable[..., Any] | None, outputs: list[int], saved: list[int],
-                 leaves: list[Callable[[list[Any]], Any]], watched: Sequence[Array]) -> None:
-        self.run, self.outputs, self.saved, self.leaves, self.watched = run, outputs, saved, leaves, watched
+                 leaves: list[Callable[[list[Any]], Any]], watched: Sequence[int], fixed: Sequence[Array],
+                 depends: Sequence[set[int]], layouts: Sequence[Any]) -> None:
+        self.run, self.outputs, self.saved, self.leaves = run, outputs, saved, leaves
+        self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
 
 
 class Recipe:
     """A call that can be repeated.
 
     The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
-    takes. `tree` and `leaves` describe what the call returned: each leaf is made of the new tensors and of those that
-    the guard found.
+    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing` are
+    marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
     """
 
-    def __init__(self, given: list[int], plan: Plan) -> None:
-        self.given, self.plan = given, plan
+    def __init__(self, given: list[int], plan: Plan, count: int) -> None:
+        self.given, self.plan, self.count = given, plan, count
         self.run, self.leases = plan.code.run, plan.code.leases
         self.lock = threading.Lock()
-        self.tree: Any = None
-        self.leaves: list[Any] = []
+        self.returned: Any = None
+        self.finishing: list[Any] = []
         self.effects: list[Any] = []
         self.written: list[Array] = []                     # captured memory that the plan writes
         self.written_given: list[int] = []                 # and the positions of such arguments
@@ -71,18 +74,23 @@ class Recipe:
         for array in written:
             versions.written(array, self.site)
         leases = self.leases
-        tensors = [leases[place].result() if place in leases else plain(array) for place, array in enumerate(arrays)]
+        tensors = [leases[place].result() if place in leases else plain(array)
+                   for place, array in enumerate(arrays[:self.count])]
         if self.backward is not None:
             self.record(self.backward, tensors, arrays, inputs)
+        for finish in self.finishing:
+            finish(tensors, inputs)
+        result = self.returned(tensors, inputs, args, kwargs)
         for effect in self.effects:
-            effect(tensors, args, kwargs)
-        leaves = [leaf(tensors, inputs) for leaf in self.leaves]
-        return leaves[0] if self.tree is None else pytree.tree_unflatten(leaves, self.tree)
+            effect(tensors, inputs, args, kwargs)
+        return result
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""
         edges = tuple([edge_of(leaf(inputs)) for leaf in backward.leaves])
         node = CompiledFunctionBackward(edges, [arrays[i] for i in backward.outputs], backward.run,
-                                        [arrays[i] for i in backward.saved], backward.watched)
+                                        [arrays[i] for i in backward.saved],
+                                        [*[arrays[i] for i in backward.watched], *backward.fixed], backward.depends,
+                                        backward.layouts)
         for index, position in enumerate(backward.outputs):
             tensors[position]._edge = Output(node, index)

@@ -88,6 +88,11 @@ class Left:
                 find = self.finder(meta.grad)
                 steps.append(lambda tensors, inputs, at=place, find=find: setattr(
                     meta_of(tensors[at]), "grad", find(tensors, inputs, (), {})))
+        return [*steps, *self.retaking()]
+
+    def retaking(self) -> list[Callable[[list[Any], list[Any]], None]]:
+        """What takes the views again, each at the end of the list of tensors."""
+        steps = []
         for view in self.views:
             steps.append(_retaken(self.finder(view._meta.base), view._meta.replay, view._meta.creation,
                                   view._edge is not None, view._meta.leaf))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -9,17 +11,20 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..errors import user_site
+from ..kernels.layout import owner_of, steps
 from ..modes import standing
-from ..tensors.state.base import TensorBase, plain
-from ..utils import _pytree as pytree
+from ..tensors.state.base import plain
 from . import effects, guards
-from .changes import changes
+from .borders import Borders
+from .changes import Effect, Whole, changes
 from .plan import Plan, planned
-from .program import Program
+from .program import Line, Program
 from .recipe import Backward, Recipe
+from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
+from .watching import clock, watched
 
 Array = np.ndarray[Any, Any]
 
@@ -33,13 +38,14 @@ class FirstRun:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
         self.guard: Any = None
-        self.made: list[Any] = []
+        self.left: Left | None = None
         self.tape, self.recipe, self.plans = Tape(whole), None, []
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
-        if refusals:
-            self._give_up(refusals[0], whole)
+        why = refusals[0] if refusals else clock(self.before)
+        if why is not None:
+            self._give_up(why, whole)
 
     def _give_up(self, words: str, whole: bool) -> None:
         self.reason = Reason(words, None)
@@ -48,10 +54,11 @@ class FirstRun:
 
     def run(self) -> Any:
         """Run the function, and return what it returns."""
-        tape, random = self.tape, outside_random()
-        held = put_in_place(tape, self._tensors())
+        tape, random, tensors = self.tape, outside_random(), self._tensors()
+        held = put_in_place(tape, tensors)
+        self.borders = Borders(tape, tensors)
         try:
-            with standing(tape.record):
+            with watched(tape.give_up), standing(tape.record):
                 result = self.function(*self.args, **self.kwargs)
             if tape.reason is None and random != outside_random():
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
@@ -61,15 +68,28 @@ class FirstRun:
             tape.put_back()
             raise
         finally:
+            tape.whole = False
+            self.borders.remove()
             for tensor, array in held:
                 if type(tensor._array) is Traced and tensor._array.like is array:
                     tensor._array = array
-            take_away(tape, self.made)
+            take_away(tape, [] if self.left is None else self.left.every())
         self.reason = tape.reason
-        if self.recipe is not None and self.recipe.backward is not None:
-            arrays = [tape.values[number].like for number in self.plans[0].program.outputs]
-            self.recipe.record(self.recipe.backward, self.made, arrays, self._inputs())
+        if self.recipe is not None:
+            self._finish(self.recipe)
         return result
+
+    def _finish(self, recipe: Recipe) -> None:
+        """Give the results of this run the history that those of a repetition have."""
+        assert self.left is not None
+        made, inputs = self.left.made, self._inputs()
+        if recipe.backward is not None:
+            values = self.tape.values
+            recipe.record(recipe.backward, made, [values[n].like for n in self.plans[0].program.outputs], inputs)
+        for view, take in zip(self.left.views, self.left.retaking()):
+            again: list[Any] = [*made]
+            take(again, inputs)
+            view._edge, view._meta = again[-1]._edge, again[-1]._meta
 
     def _inputs(self) -> list[Any]:
         """The tensors of this call that the guard returns for later calls."""
@@ -92,29 +112,31 @@ class FirstRun:
             return tape.give_up(changed.unrepeatable[0])
         if tape.missed():
             return tape.give_up("the program uses a tensor that the search did not find")
-        leaves, tree = pytree.tree_flatten(result)
-        known = {id(item.value): item for item in self.before.tensors()}
-        left = [tensor for effect in changed.effects if effect.whole is not None for tensor in effect.whole.tensors()]
-        new = {id(t): t for t in [*leaves, *left] if isinstance(t, TensorBase) and id(t) not in known}
-        self.made = made = [*new.values()]
-        if any(type(tensor._array) is not Traced for tensor in made):
-            return tape.give_up("the program returns a tensor that was not computed by operators")
         self.guard = guards.make(self.before, changed.replaced)
-        recipe = self._recipe(made)
-        if recipe is None:
-            return None
-        places = {key: place for place, key in enumerate(new)}
-        recipe.leaves = [self._leaf(leaf, places, known) for leaf in leaves]
-        recipe.tree = None if len(leaves) == 1 and leaves[0] is result else tree
-        recipe.effects = [_effect(effect, places) for effect in changed.effects]
-        self.recipe = recipe
+        left = Left(self.before, self.guard.inputs)
+        try:
+            for effect in changed.effects:
+                for tensor in [] if effect.whole is None else effect.whole.tensors():
+                    left.add(tensor)
+            for tensor in new_tensors(result):
+                left.add(tensor)
+            returned = form(result, left, self.before)
+        except Unknown as reason:
+            return tape.give_up(str(reason))
+        self.left = left
+        recipe = self._recipe(left)
+        if recipe is not None:
+            recipe.returned, recipe.finishing = returned, left.finishing()
+            recipe.effects = [_effect(effect, left) for effect in changed.effects]
+            self.recipe = recipe
         return None
 
-    def _recipe(self, made: list[Any]) -> Recipe | None:
+    def _recipe(self, left: Left) -> Recipe | None:
         """The plan for the new tensors, and for their gradients."""
-        tape, forward = self.tape, len(self.tape.lines)
+        tape, forward, made = self.tape, len(self.tape.lines), left.made
         outputs = [tensor._array.number for tensor in made]
-        recorded = [place for place, tensor in enumerate(made) if tensor._edge is not None]
+        recorded = [place for place, tensor in enumerate(made)
+                    if tensor._edge is not None and tensor._edge.node is not None]
         given = self._given()
         back = self._backward([made[place] for place in recorded]) if recorded else None
         if tape.reason is not None:
@@ -124,11 +146,11 @@ class FirstRun:
         program = Program(tape.values, lines, tape.inputs, [*outputs, *saved])
         plan = planned(program, [*given], self.native)
         self.plans = [plan]
-        recipe = Recipe([given[number] for number in plan.given], plan)
+        recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
-        self._note_writes(recipe, plan)
+        self._note_writes(recipe, plan, lines)
         if recorded:
-            recipe.backward = self._outside(recorded, len(outputs), back)
+            recipe.backward = self._outside(recorded, outputs, back)
         return recipe
 
     def _given(self) -> dict[int, int]:
@@ -144,22 +166,13 @@ class FirstRun:
         tensor = item.value
         return lambda inputs: tensor
 
-    def _leaf(self, leaf: Any, places: dict[int, int], known: dict[int, Any]) -> Callable[..., Any]:
-        """How a repetition makes a part of the result, from the new tensors and from those that the guard returns."""
-        if id(leaf) in places:
-            place = places[id(leaf)]
-            return lambda tensors, inputs: tensors[place]
-        if id(leaf) in known:
-            reach = self._reach(known[id(leaf)])
-            return lambda tensors, inputs: reach(inputs)
-        return lambda tensors, inputs: leaf
-
-    def _note_writes(self, recipe: Recipe, plan: Plan) -> None:
-        """Note which memory from outside a run writes, since writes are counted."""
+    def _note_writes(self, recipe: Recipe, plan: Plan, lines: list[Line]) -> None:
+        """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
         values = plan.program.values
-        written = set[int]().union(*[effects.memory_written(line, values) for line in plan.program.lines])
+        written = {id(owner_of(values[number].like)) for line in lines if line.write
+                   for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
         for number in plan.program.inputs:
-            if values[number].memory in written and values[number].source == "outside":
+            if values[number].source == "outside" and id(owner_of(values[number].like)) in written:
                 if number in plan.given:
                     recipe.written_given.append(plan.given.index(number))
                 else:
@@ -169,14 +182,20 @@ class FirstRun:
         """Trace the backward pass of new tensors: the cotangents, the saved values, the gradients and their tensors."""
         tape, forward = self.tape, len(self.tape.lines)
         sources = [item for item in self.before.tensors() if item.facts.requires_grad and item.role != "grad"]
-        with standing(tape.record):
-            cotangents = [plain(tape.outside(np.zeros_like(tensor._array.like))) for tensor in tensors]
-            try:
+        leaves, hooked = leaves_reached([tensor._edge for tensor in tensors])
+        if hooked:
+            return tape.give_up("the graph of the results has hooks")
+        known = {id(item.value) for item in sources}
+        if any([id(leaf) not in known for leaf in leaves]):
+            return tape.give_up("the results depend on a new leaf that requires grad")
+        cotangents = [plain(tape.outside(np.zeros_like(tensor._array.like))) for tensor in tensors]
+        try:
+            with self.borders.closed(leaves), standing(tape.record):
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True, retain_graph=True)
-            except RuntimeError as error:
-                if "second time" not in str(error):
-                    raise
-                return None, [], sources
+        except RuntimeError as error:
+            if "second time" not in str(error):
+                return tape.give_up("the backward pass of the results raises an error")
+            return None, [], sources
         if tape.reason is not None:
             return None
         reached = [(item, g) for item, g in zip(sources, found) if g is not None]
@@ -191,37 +210,48 @@ class FirstRun:
         program = Program(tape.values, lines, tape.inputs, wanted)
         return (program, asked), saved, [item for item, _ in reached]
 
-    def _outside(self, recorded: list[int], count: int, back: Any) -> Backward:
+    def _outside(self, recorded: list[int], outputs: list[int], back: Any) -> Backward:
         """What a run needs so that its results can be differentiated."""
         traced, saved, items = back
         leaves = [self._reach(item) for item in items]
         if traced is None:
-            return Backward(None, recorded, [], leaves, [])
+            return Backward(None, recorded, [], leaves, [], [], [], [])
         program, asked = traced
-        values = [value for value in program.values]
-        plan = planned(program._replace(values=values), [*saved, *asked], self.native)
+        values = program.values
+        depends = effects.sources_of(program, asked)
+        plan = planned(program, [*saved, *asked], self.native)
         self.plans.append(plan)
-        keep = [saved.index(number) for number in plan.given if number in saved]
+        places = [saved.index(number) for number in plan.given if number in saved]
         cotangents = [asked.index(number) for number in plan.given if number in asked]
+        lock, quiet = threading.Lock(), contextvars.Context()
+        quiet.run(np.seterr, all="ignore")
 
         def run(*arrays: Array) -> tuple[Array, ...]:
-            parts, given = arrays[:len(keep)], arrays[len(keep):]
-            found: tuple[Array, ...] = plan.code.run(*parts, *[given[i] for i in cotangents])
+            parts, given = arrays[:len(places)], arrays[len(places):]
+            with lock:
+                found: tuple[Array, ...] = quiet.run(plan.code.run, *parts, *[given[i] for i in cotangents])
             return found
 
-        watched = [value.like for value in values if value.source == "outside" and value.number not in plan.given
-                   and any(value.number in line.reads for line in plan.program.lines)]
-        return Backward(run, recorded, [count + i for i in keep], leaves, watched)
+        seen = {values[number].memory for number in outputs}
+        watched = [len(outputs) + i for i in places
+                   if values[saved[i]].memory in seen or values[values[saved[i]].memory].source == "outside"]
+        fixed = [value.like for value in values if value.source == "outside" and value.number not in plan.given
+                 and any(value.number in line.reads for line in plan.program.lines)]
+        layouts = [steps(values[number].like) for number in asked]
+        return Backward(run, recorded, [len(outputs) + i for i in places], leaves, watched, fixed, depends, layouts)
 
 
-def _effect(effect: Any, places: dict[int, int]) -> Callable[..., Any]:
+def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
-    if effect.anchor is not None and not effect.steps and effect.step.kind == "meta" and (
-            effect.whole is not None and effect.whole.fresh):
-        place, leaf, name = places[id(effect.whole.value)], effect.anchor, effect.step.key
-        return lambda tensors, args, kwargs: setattr(leaf._meta, name, tensors[place])   # a gradient, the usual case
+    def found(whole: Whole) -> Whole:
+        if whole.fresh:
+            return Whole(left.finder(whole.value), True)
+        return whole if whole.parts is None else whole._replace(
+            parts={key: found(part) for key, part in whole.parts.items()})
 
-    def apply(tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        effect.apply(lambda tensor: tensors[places[id(tensor)]], args, kwargs)
+    effect = effect._replace(whole=None if effect.whole is None else found(effect.whole))
+
+    def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        effect.apply(lambda find: find(tensors, inputs, args, kwargs), args, kwargs)
 
     return apply

@@ -18,8 +18,10 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..graph.node import Node
+from ..graph.versions import new_lineage
 from ..kernels.layout import offset_of, owner_of
 from ..ops.framework import Op
+from ..ops.shape import alias
 from ..tensors.recording.operands import is_scalar
 from ..tensors.state.base import TensorBase
 from .loops import Ref
@@ -60,6 +62,10 @@ class Traced:
     flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.like)
     offset = property(lambda self: offset_of(self.like))
+
+    def apart(self) -> Traced:
+        """The same memory, whose writes are counted apart."""
+        return self.tape.apart(self)
 
     def seen(self) -> Array:
         """The numbers, for code that looks at them; so the tape is given up."""
@@ -131,6 +137,17 @@ class Tape:
         if found is None:
             found = self._known[id(array)] = self._value(array, "outside")
             self.inputs.append(found.number)
+        return found
+
+    def apart(self, array: Traced) -> Traced:
+        """The value of memory whose writes are counted apart from here on, as those to `.data`."""
+        like = new_lineage(array.like)
+        if self.reason is not None:
+            return Traced(self, like, array.number)
+        self._owners[id(owner_of(like))] = self.values[array.number].memory
+        found = self._value(like, "line")
+        self.values[found.number].memory = self.values[array.number].memory
+        self.lines.append(Line(alias, alias.compute, (Ref(array.number),), (found.number,), False, False, user_site()))
         return found
 
     def forget(self) -> list[Traced]:

@@ -65,6 +65,8 @@ def apart(array: Any) -> Any:
 
 def new_lineage(array: Any) -> Any:
     """The same memory as an array with a write count of its own."""
+    if not isinstance(array, np.ndarray) and hasattr(array, "apart"):
+        return array.apart()
     owner = owner_of(array)
     if owner is array or not array.size or not owner.flags.forc:
         return apart(array)
