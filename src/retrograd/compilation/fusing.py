@@ -66,8 +66,8 @@ def is_reduction(line: Line) -> bool:
 class _Groups:
     """The units while they are made. A set of units is an integer with one bit for each."""
 
-    def __init__(self, program: Program) -> None:
-        self.values = program.values
+    def __init__(self, program: Program, reshaping: bool) -> None:
+        self.values, self.reshaping = program.values, reshaping
         self.lines: list[list[int]] = []
         self.shapes: list[Shape | None] = []
         self.above: list[int] = []                         # which units must run before each unit
@@ -92,6 +92,16 @@ class _Groups:
             rest ^= lowest
         return found
 
+    def takes(self, unit: int, line: Line, shape: Shape) -> bool:
+        """Whether the arrays of a line can be seen in the shape of a unit."""
+        own = self.shapes[unit]
+        if own is None or own == shape:
+            return own is not None
+        if not self.reshaping or math.prod(own) != math.prod(shape) or line.op is sum_dim:
+            return False
+        numbers = line.reads if is_reduction(line) else (*line.reads, *line.results)
+        return all(seen_as(self.values[number].like, shape, own) is not None for number in numbers)
+
     def add(self, place: int, shape: Shape | None, needs: int, touched: set[int]) -> None:
         """A new unit with this line."""
         self.of_line.append(len(self.lines))
@@ -114,10 +124,15 @@ class _Groups:
 
 
 def units(program: Program, joins: Callable[[Line], bool] | None = None) -> list[Unit]:
-    """The program's lines as units, in an order in which they may run. `joins` may keep lines out of loops."""
-    lines, values = program.lines, program.values
-    before = effects.before(lines, values)
-    groups = _Groups(program)
+    """The program's lines as units, in an order in which they may run. Views are no lines: they need no run.
+
+    `joins` may keep lines out of loops. With `joins`, lines of other shapes may join a loop, too, if their arrays can be
+    seen in its shape.
+    """
+    values = program.values
+    lines = [line for line in program.lines if not effects.is_view(line, values)]
+    before = effects.before(program.lines, values)
+    groups = _Groups(program, joins is not None)
     for place, line in enumerate(lines):
         shape = shape_of(line, values)
         if shape is not None and joins is not None and not joins(line):
@@ -137,7 +152,7 @@ def _home(groups: _Groups, lines: list[Line], before: int, line: Line, shape: Sh
     """The unit that a line may join, or None."""
     small = math.prod(shape) <= SMALL
     for unit in range(len(groups.lines) - 1, max(-1, len(groups.lines) - 64), -1):
-        if groups.shapes[unit] != shape or len(groups.lines[unit]) >= LONGEST:
+        if len(groups.lines[unit]) >= LONGEST or not groups.takes(unit, line, shape):
             continue
         if not small and not touched & groups.touched[unit]:
             continue
@@ -166,6 +181,17 @@ def _in_step(earlier: Line, later: Line, values: list[Value]) -> bool:
     return True
 
 
+def seen_as(array: np.ndarray[Any, Any], shape: Shape, other: Shape) -> np.ndarray[Any, Any] | None:
+    """An array, broadcast to `shape`, as a view of the shape `other`; None if there is no such view."""
+    whole = np.broadcast_to(array, shape)
+    if shape == other:
+        return whole
+    try:
+        return np.reshape(whole, other, copy=False)
+    except ValueError:
+        return None
+
+
 def alike(one: Value, other: Value) -> bool:
     """Whether two values have the same geometry. The stride of a dim of one place does not count."""
     a, b = one.like, other.like
@@ -175,7 +201,11 @@ def alike(one: Value, other: Value) -> bool:
 
 def same_place(one: Value, other: Value) -> bool:
     """Whether two values are the same elements of the same memory, in the same order."""
-    return one is other or (alike(one, other) and address(one.like) == address(other.like))
+    if one is other:
+        return True
+    a, b = one.like, other.like
+    rows = a.flags.c_contiguous and b.flags.c_contiguous and a.size == b.size and a.dtype == b.dtype
+    return (rows or alike(one, other)) and address(a) == address(b)
 
 
 def _order(groups: _Groups) -> list[int]:

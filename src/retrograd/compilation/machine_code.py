@@ -24,10 +24,9 @@ class MachineCode(NumPyCode):
     def _unit(self, place: int, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
         if unit.shape is None:
+            self._close()
             for line in unit.lines:
-                if not self.storage.fixed_view(line):
-                    self._close()
-                    self._line(line)
+                self._line(line)
             return
         found = lowered(unit, self.values, self.storage.kept(place, unit))
         for number in (*found.outputs, *found.sums):
