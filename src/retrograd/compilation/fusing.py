@@ -18,13 +18,15 @@ from ..kernels.layout import address
 from ..ops.basic import cast, clone, copy
 from ..ops.choosing import choose
 from ..ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
-from ..ops.reductions import sum_all, sum_dim
+from ..ops.reductions import amax, sum_all, sum_dim
 from . import effects
 from .program import Line, Program, Value
 
 Shape = tuple[int, ...]
 # Operators that compute element by element, but whose statements do not say so.
 ALSO_ELEMENTWISE = frozenset((cast, choose, clone, copy, hardswish_slope, threshold_backward, twice_ndtr))
+# The reductions that may end a loop. NumPy alone makes only sums so.
+REDUCTIONS = {sum_all: "sum", sum_dim: "sum", amax: "amax"}
 # A loop has at most so many lines. Longer loops gain nothing, and take long to compile.
 LONGEST = 400
 # Below this number of elements, lines join a loop of their shape even if they share no values with it.
@@ -60,7 +62,7 @@ def _repeats(array: np.ndarray[Any, Any]) -> bool:
 
 def is_reduction(line: Line) -> bool:
     """Whether a line of a loop is a reduction at its end."""
-    return line.op is sum_all or line.op is sum_dim
+    return line.op in REDUCTIONS
 
 
 class _Groups:
@@ -97,7 +99,7 @@ class _Groups:
         own = self.shapes[unit]
         if own is None or own == shape:
             return own is not None
-        if not self.reshaping or math.prod(own) != math.prod(shape) or line.op is sum_dim:
+        if not self.reshaping or math.prod(own) != math.prod(shape) or line.op in (sum_dim, amax):
             return False
         numbers = line.reads if is_reduction(line) else (*line.reads, *line.results)
         return all(seen_as(self.values[number].like, shape, own) is not None for number in numbers)
@@ -135,7 +137,7 @@ def units(program: Program, joins: Callable[[Line], bool] | None = None) -> list
     groups = _Groups(program, joins is not None)
     for place, line in enumerate(lines):
         shape = shape_of(line, values)
-        if shape is not None and joins is not None and not joins(line):
+        if line.op is amax if joins is None else shape is not None and not joins(line):
             shape = None
         touched = {values[number].memory for number in (*line.reads, *line.results)}
         needs = groups.needs(before[place])

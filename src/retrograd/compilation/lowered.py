@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..ops.reductions import sum_all
 from ..tensors.recording.inplace import write_over
-from .fusing import Unit, is_reduction, same_place, seen_as, shape_of
+from .fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
 from .loops import Loop, Operand, Output, Reduction, Ref, Step
 from .native.lowering import lowers
 from .program import Line, Value
@@ -130,4 +130,4 @@ class _Lowering:
 
     def _reduction(self, line: Line) -> Reduction:
         dims = tuple(range(len(self.shape))) if line.op is sum_all else tuple(line.args[1])
-        return Reduction("sum", self._place(line.reads[0], line), dims, self.values[line.reads[0]].like.dtype)
+        return Reduction(REDUCTIONS[line.op], self._place(line.reads[0], line), dims, self.values[line.reads[0]].like.dtype)
