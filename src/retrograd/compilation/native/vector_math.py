@@ -1,7 +1,7 @@
 """Elementary functions of vectors: from glibc's vector library, by name, or from `polynomials`.
 
-The vector library has errors up to 4 units in the last place (most are below 2). What the polynomials are off by is
-stated there. Each function of a width is one function of the module, so a loop may call it often.
+The vector library is off by at most 4 units in the last place (most functions: 2.5). What the polynomials are off by
+is stated there. Each function of a width is one function of the module, so a loop may call it often.
 """
 
 from __future__ import annotations
