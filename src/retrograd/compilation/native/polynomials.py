@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dtypes import F32, F64
 from ...kernels.special.tables import ERFCX
-from .lanes import Lanes, absolute, bits_of, from_bits, fused, intrinsic, select
+from .lanes import Lanes, absolute, bits_of, from_bits, fused, intrinsic, select, to
 
 # Adding this number rounds to the nearest integer, which then stands in the last bits.
 _MAGIC = 1.5 * 2.0 ** 52
@@ -269,9 +269,13 @@ def power(x: Lanes, y: Lanes, single: bool) -> Lanes:
     return select((x == 1.0) | (y == 0), 1.0, select((x == -1.0) & (absolute(y) == math.inf), 1.0, value))
 
 
-Formula = Callable[..., Lanes]
-FORMULAS: dict[str, Formula] = {
-    formula.__name__: formula
+def _rounded(formula: Callable[..., Lanes]) -> Callable[..., Lanes]:
+    """The formula in double precision for both precisions. The result for single precision is rounded once."""
+    return lambda *xs: to(formula(*[to(x, F64) for x in xs], xs[0].dtype == F32), xs[0].dtype)
+
+
+FORMULAS: dict[str, Callable[..., Lanes]] = {
+    formula.__name__: _rounded(formula)
     for formula in (exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, tanh, sinh, cosh, erf, power)}
 
 
