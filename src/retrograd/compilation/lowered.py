@@ -1,0 +1,114 @@
+"""Units of a program as loops of steps, which can become machine code."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ops.reductions import sum_all
+from ..tensors.recording.inplace import write_over
+from .fusing import Unit, is_reduction, same_place
+from .loops import Loop, Operand, Output, Reduction, Ref, Step
+from .native.lowering import lowers
+from .program import Line, Value
+from .python_source import plain_call
+
+
+class Lowered(NamedTuple):
+    """A loop, and the numbers of the values that its operands are."""
+
+    loop: Loop
+    inputs: list[int]
+    outputs: list[int]
+    sums: list[int]
+
+
+def can_lower(line: Line, values: list[Value]) -> bool:
+    """Whether a line of a loop has machine code."""
+    if is_reduction(line):
+        return values[line.reads[0]].like.dtype.char in "fd"
+    args = _arguments(line)
+    if args is None:
+        return False
+    dtypes = [values[arg.number].like.dtype for arg in args if type(arg) is Ref]
+    return lowers(Step(line.op, args, _result(line, values).like.dtype), dtypes)
+
+
+def _result(line: Line, values: list[Value]) -> Value:
+    return values[line.reads[0] if line.write else line.results[0]]
+
+
+def _arguments(line: Line) -> tuple[Any, ...] | None:
+    """The arguments of the op of a line, without the target of a write; None if the line is called otherwise."""
+    if not line.write:
+        return line.args if plain_call(line) else None
+    call = line.call
+    return line.args[1:] if type(call) is partial and call.func is write_over else None
+
+
+def lowered(unit: Unit, values: list[Value], kept: set[int]) -> Lowered:
+    """The loop of a unit. `kept` are the results that are needed after it."""
+    return _Lowering(unit, values).loop(kept)
+
+
+class _Lowering:
+    """The translation of one unit. `places` says which value of the loop each value of the program is."""
+
+    def __init__(self, unit: Unit, values: list[Value]) -> None:
+        assert unit.shape is not None
+        self.unit, self.values, self.shape = unit, values, unit.shape
+        self.inputs: list[int] = []
+        self.written: dict[int, int] = {}                  # the last value of each target
+        self.places: dict[int, int] = {}
+        made = {number for line in unit.lines for number in line.results}
+        for line in unit.lines:
+            for ref in [*[n for n in line.reads[1 if line.write else 0:]]]:
+                if ref not in made and ref not in self.inputs:
+                    self.inputs.append(ref)
+        self.places.update({number: place for place, number in enumerate(self.inputs)})
+
+    def loop(self, kept: set[int]) -> Lowered:
+        """The loop."""
+        steps: list[Step] = []
+        reductions, sums, outputs = [], [], []
+        for line in self.unit.lines:
+            if is_reduction(line):
+                reductions.append(self._reduction(line))
+                sums.append(line.results[0])
+                continue
+            args = tuple([Ref(self._place(arg.number)) if type(arg) is Ref else arg for arg in _arguments(line) or ()])
+            steps.append(Step(line.op, args, _result(line, self.values).like.dtype))
+            place = len(self.inputs) + len(steps) - 1
+            if line.write:
+                self.written[line.reads[0]] = place
+            else:
+                self.places[line.results[0]] = place
+                if line.results[0] in kept:
+                    outputs.append(line.results[0])
+        targets = [*self.written]
+        stores = [*[Output(self._place(n), self._operand(n)) for n in outputs if not self._overwritten(n)],
+                  *[Output(place, self._operand(n)) for n, place in self.written.items()]]
+        outputs = [*[n for n in outputs if not self._overwritten(n)], *targets]
+        loop = Loop(self.shape, tuple([self._operand(n) for n in self.inputs]), tuple(steps), tuple(stores),
+                    tuple(reductions))
+        return Lowered(loop, self.inputs, outputs, sums)
+
+    def _overwritten(self, number: int) -> bool:
+        return any(same_place(self.values[number], self.values[target]) for target in self.written)
+
+    def _place(self, number: int) -> int:
+        """The value of the loop that a value of the program is by now."""
+        for target, place in self.written.items():
+            if same_place(self.values[number], self.values[target]):
+                return place
+        return self.places[number]
+
+    def _operand(self, number: int) -> Operand:
+        like = self.values[number].like
+        return Operand(like.dtype, np.broadcast_to(like, self.shape).strides)
+
+    def _reduction(self, line: Line) -> Reduction:
+        dims = tuple(range(len(self.shape))) if line.op is sum_all else tuple(line.args[1])
+        return Reduction("sum", self._place(line.reads[0]), dims, self.values[line.reads[0]].like.dtype)
