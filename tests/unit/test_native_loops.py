@@ -119,7 +119,7 @@ EXACT: list[tuple[Op, int, tuple[Any, ...]]] = [
     *[(arithmetic.lerp_number, 2, (weight,)) for weight in (0.2, 0.5, 0.9)], (arithmetic.lerp, 3, ()),
     *[(op, 3, (value,)) for op in (arithmetic.addcmul, arithmetic.addcdiv) for value in (1, 0.3, -2)],
     (arithmetic.fill, 1, (0.1,)), (arithmetic.fill, 1, (3,)),
-    *[(basic.cast, 1, (dtype,)) for dtype in (F32, F64, BOOL)],
+    *[(basic.cast, 1, (dtype,)) for dtype in (F32, F64, I32, I64, BOOL)],
     (basic.clone, 1, ("C",)), (basic.copy, 1, ("C",)),
     *[(op, 1, (number,)) for op in comparison.WITH_NUMBER.values() for number in (0, 0.1, 2)],
     *[(comparison.clamp_number, 1, limits) for limits in ((0, 1), (-0.5, None), (None, 2), (3, 1), (0.1, 0.7))],

@@ -243,3 +243,12 @@ def test_products(transposes: tuple[bool, bool], dtype: np.dtype[Any]) -> None:
     for found, wanted in zip(arrays[2::3], expected):
         off = 1e-5 if dtype == F32 else 1e-13
         np.testing.assert_allclose(found, wanted, rtol=off, atol=off)
+
+
+def test_the_same_loops_compile_once() -> None:
+    loop = Loop((9,), (unit((9,), F32),), (Step(arithmetic.neg, (Ref(0),), F32),), (Output(1, unit((9,), F32)),), ())
+    first, second = [build([Placed(loop, (0, 1))], 2) for _ in range(2)]
+    assert [*first._codes.values()] == [*second._codes.values()]
+    x, out = np.arange(9, dtype=F32), np.empty(9, F32)
+    second(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
+    np.testing.assert_array_equal(out, -x)

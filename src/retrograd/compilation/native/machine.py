@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from .writing import LoopWriter, Work, identity
 # others are not, if there are so many of them that they have _MANY lines.
 _LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
-# LLVM's code generator is not asked to do two modules at once.
+# How many modules are kept, since programs often have the same loops again.
+_KEPT = 256
 _compiling = threading.Lock()
 
 
@@ -84,7 +85,7 @@ class Native:
             code.lines += map(str, items)
             module.functions[name] = code.function(f"void @{name}(ptr %table)")
             calls.append((module, name))
-        self._codes = {module: _Compiled(module.text(), module.thorough) for module, _ in calls}
+        self._codes = {module: _compiled(module.text(), module.thorough) for module, _ in calls}
         self._calls = [self._callable(self._codes[module].engine, call) for module, call in calls]
         self._table: Any = None
         self._address = 0
@@ -162,16 +163,15 @@ class _Compiled:
     def __init__(self, source: str, thorough: bool) -> None:
         llvm = binding()
         self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
-        with _compiling:
-            module, machine = llvm.parse_assembly(source), self._machine()
-            passes = llvm.create_new_module_pass_manager()  # few, since the text has vectors and straight code already
-            passes.add_sroa_pass()
-            passes.add_simplify_cfg_pass()
-            passes.add_instruction_combine_pass()
-            passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-            self.optimised = str(module)
-            self.engine = llvm.create_mcjit_compiler(module, machine)
-            self.engine.finalize_object()
+        module, machine = llvm.parse_assembly(source), self._machine()
+        passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+        self.optimised = str(module)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
 
     def assembly(self) -> str:
         """The text of the machine code."""
@@ -182,3 +182,14 @@ class _Compiled:
         llvm = binding()
         target, features = llvm.Target.from_default_triple(), llvm.get_host_cpu_features().flatten()
         return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=self._level)
+
+
+@lru_cache(_KEPT)
+def _kept(source: str, thorough: bool) -> _Compiled:
+    return _Compiled(source, thorough)
+
+
+def _compiled(source: str, thorough: bool) -> _Compiled:
+    """The compiled module of this text. LLVM is not asked to do two modules at once."""
+    with _compiling:
+        return _kept(source, thorough)
