@@ -11,6 +11,8 @@ from operator import is_
 from types import FunctionType
 from typing import Any
 
+from ..nn.modules.module import Module
+from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
 from . import kinds
 from .differences import GONE, Check, said
@@ -30,7 +32,7 @@ from .items import (
     plain_owner,
 )
 from .places import SOURCES, Step
-from .surroundings import MODES, READERS, autocast, hooks_everywhere
+from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
 _HEAD = "def guard(function, args, kwargs):\n try:"
 _TAIL = " except Exception as error:\n  return error.__traceback__.tb_lineno, gone\n"
@@ -88,9 +90,7 @@ class _Writer:
         self.lines: list[str] = []
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
-                                      "autocast": autocast, "hooks_everywhere": hooks_everywhere,
-                                      "overlapping": overlapping}
-        self.bound: set[int] = set()                         # the numbers of items that have a name by now
+                                      "autocast": autocast}
 
     # Lines
 
@@ -155,6 +155,8 @@ class _Writer:
             self.equal(item, source)
         elif item.fixed:
             self.test(f"{source} is not {self.name(item)}", source, check)
+        elif _is_bare(item):
+            self.test(source, source, Check(item.words, "container", CONTAINER, (type(item.value), item.facts)))
         else:
             self.line(f"v{item.number} = {source}", check)
 
@@ -176,7 +178,8 @@ class _Writer:
         if item.kind == TENSOR:
             self.tensor(item)
         elif item.kind == CONTAINER:
-            self.container(item)
+            if not _is_bare(item):
+                self.container(item)
         elif item.kind == SET:
             known = self.constant(f"s{item.number}", item.facts)
             value = self.name(item)
@@ -232,12 +235,13 @@ class _Writer:
             return
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
-        self.test(f"type({name}) is not {self.kind(item)} or " + (f"len({name}) != {size}" if size else name), name,
-                  check)
-        if keys and not isinstance(keys, int):
+        condition = f"type({name}) is not {self.kind(item)} or " + (f"len({name}) != {size}" if size else name)
+        if isinstance(keys, list) and keys:
             known = self.constant(f"l{n}", keys)
-            same = all([kinds.is_constant(key) for key in keys])
-            self.test(f"[*{name}] != {known}" if same else f"not all(map(is_, {name}, {known}))", name, check)
+            condition = (condition.partition("or")[0] + f"or [*{name}] != {known}"
+                         if all(map(kinds.is_constant, keys)) else
+                         f"{condition} or not all(map(is_, {name}, {known}))")
+        self.test(condition, name, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)
 
@@ -259,9 +263,9 @@ class _Writer:
             self.test(f"{name}._array is not {self.constant(f'a{n}', item.array)}", name, check)
         else:
             dtype = self.constant(f"e{n}", facts.dtype)
-            self.line(f"a{n} = {name}._array", check)
-            self.test(f"a{n}.shape != {facts.shape} or a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} "
-                      f"and a{n}.dtype != {dtype} or type({name}) is not {self.kind(item)}", name, check)
+            self.test(f"type({name}) is not {self.kind(item)} or (a{n} := {name}._array).shape != {facts.shape} or "
+                      f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}",
+                      name, check)
         self.history(item, facts, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)
@@ -271,12 +275,12 @@ class _Writer:
         n, name = item.number, self.name(item)
         m, edge = f"m{n}", f"{name}._edge is " + ("not None" if facts.leaf else "None")
         asked = f"requires({name}) is not {facts.requires_grad}"
-        self.line(f"{m} = {name}._meta", check)
         if facts.plain and not item.entries:
-            self.test(f"{edge} or {m} is not None and ({m}.leaf or {m}.grad is not None or {m}.hooks is not None "
-                      f"or {m}.post_accumulate is not None or {m}.inference or {m}.base is not None and {asked})",
-                      name, check)
+            self.test(f"{edge} or ({m} := {name}._meta) is not None and ({m}.leaf or {m}.grad is not None or "
+                      f"{m}.hooks is not None or {m}.post_accumulate is not None or {m}.inference or "
+                      f"{m}.base is not None and {asked})", name, check)
         else:
+            self.line(f"{m} = {name}._meta", check)
             view = f" or {asked}" if facts.view and facts.leaf else ""
             self.test(f"{edge} or {m}.leaf is not {facts.tracked} or {m}.inference is not {facts.inference}{view}",
                       name, check)
@@ -291,8 +295,11 @@ class _Writer:
             known = self.constant(f"mode{i}", value)
             self.test(f"{source} is not {known} and {source} != {known}", source,
                       Check(words, "value", CONSTANT, value))
-        self.test("any(hooks_everywhere())", "None", Check("the hooks on all modules and optimizers", "same", OBJECT,
-                                                           None))
+        self.test(HOOKS_EVERYWHERE, "None", Check("the hooks on all modules or optimizers", "same", OBJECT, None))
+        if self.state.modes["autocast"]:
+            known = self.constant("cast", self.state.modes["autocast"])
+            self.test(f"autocast() != {known}", "autocast()",
+                      Check("autocast", "value", CONSTANT, self.state.modes["autocast"]))
 
     def aliases(self) -> None:
         """Write the lines for places that hold a thing which also stands in another place."""
@@ -328,6 +335,12 @@ class _Writer:
 def _is_constant(item: Item) -> bool:
     """Whether the guard knows an item as one object, which it need not read from its place."""
     return item.fixed or item.step.kind in ("fixed", "function")
+
+
+def _is_bare(item: Item) -> bool:
+    """Whether an item is an empty dictionary of hooks or members, of which code asks only whether it is empty."""
+    return item.facts == [] and item.parent is not None and item.parent.fixed and isinstance(
+        item.parent.value, (Module, Optimizer)) and item.step.kind == "attribute" and item.step.key[:1] == "_"
 
 
 def _expected(item: Item) -> Any:

@@ -100,7 +100,8 @@ class State:
     @property
     def refusals(self) -> list[str]:
         """Why a call cannot be traced, in sentences; empty if nothing stands against it."""
-        return [f"{item.words} is {item.facts}" for item in self.items if item.kind == REFUSED]
+        reasons = [f"{item.words} is {item.facts}" for item in self.items if item.kind == REFUSED]
+        return [*reasons, "there are hooks on all modules or on all optimizers"] if self.modes["hooks"] else reasons
 
 
 def plain_owner(array: Any) -> Any:

@@ -86,6 +86,8 @@ def is_constant(value: Any) -> bool:
     """Whether a value cannot change, so that it is compared by type and equality."""
     if isinstance(value, SINGLETONS):
         return True
+    if type(value) is tuple:
+        return all(map(is_constant, value))
     return isinstance(value, NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 
@@ -122,8 +124,7 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return whose(cls.__module__) in (USER, OWN) or issubclass(cls, NAMESPACES) or any(
-        whose(base.__module__) == USER for base in cls.__mro__)
+    return issubclass(cls, NAMESPACES) or any([whose(base.__module__) in (USER, OWN) for base in cls.__mro__])
 
 
 def by_mention(cls: type[Any]) -> bool:
@@ -145,6 +146,8 @@ def differ(value: Any, former: Any) -> bool:
         return bool(value.dtype != former.dtype or value.tobytes() != former.tobytes())
     if kind is slice:
         return any([differ(getattr(value, part), getattr(former, part)) for part in ("start", "stop", "step")])
+    if kind is tuple:
+        return len(value) != len(former) or any(map(differ, value, former))
     if kind is Size:
         return tuple(value) != tuple(former)
     return bool(value != former)

@@ -60,6 +60,8 @@ def mentions(code: CodeType) -> Mentions:
 def whose(module_name: str | None) -> str:
     """Whose code a module holds: `USER`, `OWN` for this package, or `LIBRARY`."""
     root = (module_name or "").partition(".")[0]
+    if root == "__main__":
+        return USER
     if root in (PACKAGE, "torch"):
         return OWN
     if root in sys.stdlib_module_names or root in ("numpy", "_frozen_importlib"):

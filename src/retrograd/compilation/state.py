@@ -22,7 +22,7 @@ from . import kinds
 from .changes import Changes as Changes, Effect as Effect, changes as changes
 from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Item, State, facts_of
 from .places import Step
-from .reading import ANY_ATTRIBUTE, USER, mentions, whose
+from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
 from .surroundings import modes, outside_random as outside_random
 
 _MODULE_METHODS = frozenset({"forward"})
@@ -136,6 +136,9 @@ class _Walk:
                     self._place(item, Step("fixed", i), part, False)
         elif kind == CONTAINER:
             self._container(item, given)
+        elif kind == OPAQUE:
+            if "__wrapped__" in getattr(value, "__dict__", ()):
+                self._place(item, Step("attribute", "__wrapped__"), vars(value)["__wrapped__"], given)
         elif kind == OBJECT:
             if isinstance(value, type):
                 self._class(item, False)
@@ -228,7 +231,8 @@ class _Walk:
             if name in function.__dict__:
                 self._place(item, Step("attribute", name), function.__dict__[name], given)
         origin = whose(function.__globals__.get("__name__"))
-        if origin != USER:
+        compiled = item.parent is None or (item.parent.parent is None and item.step.kind == "slot")
+        if origin == OWN or (origin != USER and not compiled):
             return
         named = mentions(function.__code__)
         self.names |= named.names
@@ -259,8 +263,7 @@ def _unwrapped(value: Any) -> list[Any]:
 def _kind_of(value: Any) -> tuple[str, Any]:
     """The kind of an item, and facts about it."""
     if isinstance(value, TensorBase):
-        array: Any = value._array
-        if not isinstance(array, np.ndarray) and not hasattr(array, "like"):         # nor traced
+        if hasattr(value._array, "face"):                    # an array that makes a tensor one of another class
             return REFUSED, "a sparse or meta tensor, which the compiler does not know"
         return TENSOR, facts_of(value)
     reason = kinds.refusal(value)
