@@ -9,6 +9,8 @@ import retrograd as torch
 from compiled.cases import Holder, Net, changed, why
 from retrograd.compilation.guards import make
 from retrograd.compilation.state import changes, walk
+from retrograd.modes import standing
+from seam.tape import Tape, Traced
 
 
 def test_nothing_is_changed_by_a_pure_call() -> None:
@@ -181,3 +183,45 @@ def test_schedulers_change_numbers() -> None:
         scheduler.step()
 
     assert "the attribute last_epoch of StepLR was changed from 0 to 1" in changed(step).unrepeatable
+
+
+def test_lists_that_hold_themselves() -> None:
+    holder = Holder(value=[1], other=[])
+    holder.value.append(holder.value)
+
+    def step() -> None:
+        holder.value = [1]
+        holder.value.append(holder.value)
+        holder.other = [torch.ones(1)]
+        holder.other.append(holder.other)
+
+    assert len(changed(step).unrepeatable) == 1
+
+
+def test_a_traced_step_of_an_optimizer() -> None:
+    """While a step is traced, the arrays behind tensors are none of NumPy's."""
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x: Any) -> Any:
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x, tape = torch.ones(3, 2), Tape()
+    before = walk(step, (x,), {})
+    for item in before.tensors():
+        item.value._array = tape.value(item.array)
+    with standing(tape.record):
+        step(x)
+    found = changes(before, walk(step, (x,), {}, before.mentioned))
+    assert found.unrepeatable == []
+    assert {effect.words for effect in found.effects} == {
+        "model.weight.grad", "model.bias.grad", "optimizer.state[model.weight]", "optimizer.state[model.bias]"}
+    made = [tensor for effect in found.effects if effect.whole is not None for tensor in effect.whole.tensors()]
+    assert len(made) == 2 + 2 * 3
+    assert all(isinstance(tensor._array, Traced) for tensor in made)
+    for item in before.tensors():
+        item.value._array = item.array
+    assert not make(before, found.replaced)(step, (x,), {})

@@ -111,3 +111,47 @@ def test_random_numbers_from_elsewhere() -> None:
     assert after != before
     np.random.rand()
     assert outside_random() != after
+
+
+def test_methods_of_every_kind_are_walked() -> None:
+    class Kinds:
+        @functools.cached_property
+        def first(self) -> Any:
+            return WEIGHT
+
+        @property
+        def second(self) -> Any:
+            return FACTOR
+
+        @staticmethod
+        def third() -> Any:
+            return RATE
+
+        def unused(self) -> Any:
+            return UNUSED
+
+    kinds = Kinds()
+    found = walk(lambda: (kinds.first, kinds.second, kinds.third()), (), {})
+    assert {*words(found, TENSOR)} == {"WEIGHT", "FACTOR"}
+    assert "RATE" in words(found, CONSTANT)
+    assert not any("UNUSED" in item.words for item in found.items)
+
+
+def test_a_module_that_the_code_imports() -> None:
+    def function() -> Any:
+        from compiled import cases
+        return cases.Net.scale
+
+    guard = guarded(function)
+    Net.scale = 5.0
+    try:
+        assert why(guard, function).endswith("Net.scale was 2.0 and is 5.0")
+    finally:
+        Net.scale = 2.0
+
+
+def test_deeply_nested_lists() -> None:
+    value: list[Any] = [WEIGHT]
+    for _ in range(1200):
+        value = [value]
+    guarded(identity, value)

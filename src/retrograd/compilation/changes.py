@@ -15,6 +15,7 @@ from .differences import shown
 from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
 from .places import MISSING, Step
 
+_DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
 
 
@@ -145,12 +146,12 @@ class _Comparison:
         if (old is None and new is None) or (old is not None and new is not None and _same(old, new)):
             return
         whole = None if new is None else self.whole(new)
-        had_tensor = old is not None and any(_tensors(old))
+        had_tensor = old is not None and _has_tensor(old)
         if new is None or _is_none(new):
             if had_tensor:
                 self.effect(holder, step, whole)
                 return
-        elif whole is not None and (old is None or any(_tensors(new)) or (_is_none(old) and new.kind != CONSTANT)):
+        elif whole is not None and (old is None or _has_tensor(new) or (_is_none(old) and new.kind != CONSTANT)):
             self.effect(holder, step, whole)
             if old is not None and old.kind == TENSOR and new.kind == TENSOR and old.role != "grad":
                 self.found.replaced.append(old)
@@ -172,16 +173,21 @@ class _Comparison:
         key = self.before.known.get(id(step.key)) if step.kind == "item" else None
         return step.words(holder.words, None if key is None else key.words)
 
-    def whole(self, item: Item) -> Whole | None:
-        """How a value is built again; None if it has parts that a replay cannot make."""
+    def whole(self, item: Item, outer: frozenset[int] = frozenset()) -> Whole | None:
+        """How a value is built again; None if it has parts that a replay cannot make.
+
+        `outer` are the numbers of the containers that the value stands in. A value in itself is not built again.
+        """
         known = self.before.known.get(id(item.value))
         if item.kind == TENSOR:
             return Whole(item.value, fresh=known is None or not known.fixed)
         if item.kind == CONSTANT or (known is not None and known.fixed):
             return Whole(item.value)
-        if item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS:
+        if (item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS or item.number in outer
+                or len(outer) > _DEPTH):
             return None
-        parts = {step.key: self.whole(part) for step, part in item.entries.items() if step.kind == "item"}
+        inner = outer | {item.number}
+        parts = {step.key: self.whole(part, inner) for step, part in item.entries.items() if step.kind == "item"}
         whole = {key: part for key, part in parts.items() if part is not None}
         return Whole(item.value, False, whole) if len(whole) == len(parts) else None
 
@@ -192,25 +198,34 @@ def _is_none(item: Item | None) -> bool:
 
 def _same(old: Item, new: Item) -> bool:
     """Whether the same thing stands in a place, or another list or tuple with the same parts."""
-    if old.kind == CONSTANT or new.kind == CONSTANT:
-        return old.kind == new.kind and not kinds.differ(new.value, old.value)
-    if old.value is new.value:
-        return True
-    if old.kind != new.kind or type(old.value) is not type(new.value):
-        return False
-    if old.kind == SET:
-        return bool(old.facts == new.facts)
-    return old.kind == CONTAINER and old.facts == new.facts and old.entries.keys() == new.entries.keys() and all(
-        [_same(part, new.entries[step]) for step, part in old.entries.items()])
+    pairs, seen = [(old, new)], set[tuple[int, int]]()
+    while pairs:
+        old, new = pairs.pop()
+        if (old.number, new.number) in seen or (old.value is new.value and old.kind != CONSTANT):
+            continue
+        seen.add((old.number, new.number))
+        if CONSTANT in (old.kind, new.kind):
+            if old.kind != new.kind or kinds.differ(new.value, old.value):
+                return False
+        elif (old.kind not in (SET, CONTAINER) or type(old.value) is not type(new.value) or old.facts != new.facts
+              or old.entries.keys() != new.entries.keys()):
+            return False
+        else:
+            pairs += [(part, new.entries[step]) for step, part in old.entries.items()]
+    return True
 
 
-def _tensors(item: Item) -> Iterator[Item]:
-    """The tensors in a value: the value itself, or those in a list, tuple or dict."""
-    if item.kind == TENSOR:
-        yield item
-    elif item.kind == CONTAINER:
-        for part in item.entries.values():
-            yield from _tensors(part)
+def _has_tensor(item: Item) -> bool:
+    """Whether a value is a tensor, or a list, tuple or dict that holds a tensor."""
+    waiting, seen = [item], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if part.kind == TENSOR:
+            return True
+        if part.kind == CONTAINER and part.number not in seen:
+            seen.add(part.number)
+            waiting += part.entries.values()
+    return False
 
 
 def _moved(old: list[Any], new: list[Any]) -> bool:

@@ -6,10 +6,13 @@ difference returns its own number, by which `why` finds the words for it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from operator import is_
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
@@ -134,6 +137,8 @@ class _Writer:
             return self.constant(f"q{len(self.scope)}", parent.value.__closure__[key]) + ".cell_contents"
         if step.kind == "global" and _is_constant(parent):
             return self.constant(f"g{parent.number}", parent.value.__globals__) + f"[{key}]"
+        if step.kind == "item" and isinstance(parent.value, defaultdict):
+            return f"{self.name(parent)}.get({key})"             # since a defaultdict would make an entry
         return SOURCES[step.kind].format(o=self.name(parent), d=f"d{parent.number}", key=key)
 
     def item(self, item: Item) -> None:
@@ -235,12 +240,12 @@ class _Writer:
             return
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
-        condition = f"type({name}) is not {self.kind(item)} or " + (f"len({name}) != {size}" if size else name)
-        if isinstance(keys, list) and keys:
+        compared = f"len({name}) != {size}" if size else name
+        if isinstance(keys, list) and keys and not _by_key(item):
             known = self.constant(f"l{n}", keys)
-            condition = (condition.partition("or")[0] + f"or [*{name}] != {known}"
-                         if all(map(kinds.is_constant, keys)) else
-                         f"{condition} or not all(map(is_, {name}, {known}))")
+            same = all(map(kinds.is_constant, keys))
+            compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
+        condition = f"type({name}) is not {self.kind(item)} or {compared}"
         self.test(condition, name, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)
@@ -319,14 +324,14 @@ class _Writer:
         arrays = [item.array for item in held]
         names = "[" + ", ".join([f"a{item.number}" for item in given]) + "]"
         shared = overlapping([item.array for item in given], arrays)
-        self.scope.update(held=arrays, shared=shared, overlapping=overlapping, plain_owner=plain_owner)
+        self.scope.update(held=arrays, shared=shared, overlapping=overlapping, ndarray=np.ndarray)
         owners = [plain_owner(array) for array in arrays]
         condition = f"overlapping({names}, held) != shared"
         if not shared and all([owner is not None for owner in owners]):
             # Most tensors have owners of their own. The None of an uncertain owner counts as a captured owner.
             self.scope["owners"] = frozenset([id(None), *map(id, owners)])
-            own = [f"id(a{item.number} if a{item.number}.base is None else plain_owner(a{item.number}))"
-                   for item in given]
+            own = [f"id(a{n} if (b := a{n}.base) is None else b if type(b) is ndarray and b.base is None else None)"
+                   for n in [item.number for item in given]]
             self.lines.append("  o = {" + ", ".join(own) + "}")
             condition = f"(len(o) != {len(given)} or not owners.isdisjoint(o)) and {condition}"
         self.test(condition, "None", Check(" and ".join([item.words for item in given]), "memory", TENSOR, None))
@@ -335,6 +340,13 @@ class _Writer:
 def _is_constant(item: Item) -> bool:
     """Whether the guard knows an item as one object, which it need not read from its place."""
     return item.fixed or item.step.kind in ("fixed", "function")
+
+
+def _by_key(item: Item) -> bool:
+    """Whether an item is a dict of an optimizer: its state or its options, in which the order of keys tells nothing."""
+    while item.parent is not None and not item.parent.fixed and item.step.kind != "fixed":
+        item = item.parent
+    return item.parent is not None and isinstance(item.parent.value, Optimizer)
 
 
 def _is_bare(item: Item) -> bool:

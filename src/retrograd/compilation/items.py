@@ -70,14 +70,27 @@ class Item:
     @property
     def path(self) -> tuple[Step, ...]:
         """The steps from the function, or from the arguments, to the value."""
-        return (*(() if self.parent is None else self.parent.path), self.step)
+        steps = [self.step]
+        item = self.parent
+        while item is not None:
+            steps.append(item.step)
+            item = item.parent
+        return tuple(reversed(steps))
 
     @property
     def words(self) -> str:
         """The place as the user writes it, such as `model.weight`."""
-        if not self._words:
-            self._words = self.step.shown if self.parent is None else self.step.words(
-                self.parent.words, None if self.key is None else self.key.words)
+        unnamed: list[Item] = []
+        item: Item | None = self
+        while item is not None and not item._words:              # no recursion, since lists may be nested deeply
+            unnamed.append(item)
+            item = item.parent
+        for item in reversed(unnamed):
+            if item.parent is None:
+                item._words = item.step.shown
+            else:
+                key = None if item.key is None else item.key.words
+                item._words = item.step.words(item.parent._words, key)
         return self._words
 
     def __repr__(self) -> str:

@@ -7,9 +7,11 @@ the code names, so what a program counts elsewhere does not matter to the call.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -242,6 +244,10 @@ class _Walk:
         for name in named.globals:
             if name in function.__globals__:
                 self._place(item, Step("global", name), function.__globals__[name], False)
+        for name in named.imports:
+            module = sys.modules.get(name)
+            if module is not None and whose(name) == USER:
+                self._place(item, Step("fixed", name, name), module, False)
         for name in ("__defaults__", "__kwdefaults__"):
             self._place(item, Step("slot", name), getattr(function, name), given)
 
@@ -254,9 +260,11 @@ _MODULE_STATE = frozenset({"training", "_parameters", "_buffers", "_modules", "_
 
 
 def _unwrapped(value: Any) -> list[Any]:
-    """What a class holds under a name: the functions in a property, in a static method or in a class method."""
+    """What a class holds under a name: the functions in a property, or in a static or class method."""
     if isinstance(value, property):
         return [part for part in (value.fget, value.fset, value.fdel) if part is not None]
+    if isinstance(value, cached_property):
+        return [value.func]
     return [value.__func__] if isinstance(value, (staticmethod, classmethod)) else [value]
 
 
