@@ -304,3 +304,22 @@ def test_a_guard_never_raises(value: Any) -> None:
     for other in (Hostile(), None, [], {}, (), 0, object(), torch.ones(1).to_sparse(), identity, [Hostile()] * 2):
         if type(other) is not type(value):
             assert why(guard, identity, other) != ""
+
+
+def test_what_is_missing_must_stay_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    slotted = Slotted(1)
+    del slotted.value
+
+    def function() -> Any:
+        return slotted.value, later, abs(1)
+
+    guard = guarded(function)
+    slotted.value = 2
+    assert why(guard, function) == "slotted.value was missing and is 2"
+    del slotted.value
+    monkeypatch.setitem(globals(), "abs", identity)
+    assert why(guard, function).startswith("abs was missing and is <function identity")
+    monkeypatch.undo()
+    assert why(guard, function) == ""
+    later = 3
+    assert why(guard, function) == "later was missing and is 3"

@@ -141,8 +141,10 @@ class _Comparison:
 
     def place(self, holder: Item, step: Step, old: Item | None, new: Item | None) -> None:
         """Compare what stands in a place."""
-        if step.kind == "meta":                              # where None stands if nothing else does
-            old, new = None if _is_none(old) else old, None if _is_none(new) else new
+        # In a part of a tensor stands None if nothing else does.
+        nothing = (None, MISSING) if step.kind == "meta" else (MISSING,)
+        old = None if old is not None and any(old.value is value for value in nothing) else old
+        new = None if new is not None and any(new.value is value for value in nothing) else new
         if (old is None and new is None) or (old is not None and new is not None and _same(old, new)):
             return
         whole = None if new is None else self.whole(new)

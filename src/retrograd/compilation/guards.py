@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from operator import is_
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from .items import (
     overlapping,
     plain_owner,
 )
-from .places import SOURCES, Step
+from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
 _HEAD = "def guard(function, args, kwargs):\n try:"
@@ -149,6 +149,9 @@ class _Writer:
                 self.lines.append(f"  v{n} = {item.step.key}")
                 self.parts(item)
                 return
+        elif item.value is MISSING:
+            self.missing(item, parent)
+            return
         elif item.step.kind != "fixed":
             self.place(item, self.source(parent, item.step))
         self.parts(item)
@@ -164,6 +167,18 @@ class _Writer:
             self.test(source, source, Check(item.words, "container", CONTAINER, (type(item.value), item.facts)))
         else:
             self.line(f"v{item.number} = {source}", check)
+
+    def missing(self, item: Item, parent: Item) -> None:
+        """Write a line that asks that nothing stands in a place."""
+        key, name = item.step.key, self.name(parent)
+        check = Check(item.words, "value", CONSTANT, MISSING)
+        if item.step.kind == "global":
+            self.test(f"{key!r} in {name}.__globals__", f"{name}.__globals__[{key!r}]", check)
+        elif item.step.kind == "cell":
+            empty = self.constant("empty", CellType())
+            self.test(f"{name}.__closure__[{key}] != {empty}", f"{name}.__closure__[{key}].cell_contents", check)
+        else:
+            self.test(f"hasattr({name}, {key!r})", f"{name}.{key}", check)
 
     def equal(self, item: Item, source: str) -> None:
         """Write the lines for a value that is compared by type and equality."""

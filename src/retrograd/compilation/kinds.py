@@ -23,11 +23,12 @@ from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
 from ..utils.data import DataLoader
+from .places import Missing
 from .reading import OWN, USER, whose
 
 # Values that a guard compares by type and by equality.
 NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic)
-SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum)
+SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
 # The parts of things that are no containers, but whose parts say what they are. Python makes a new method each time.

@@ -10,7 +10,6 @@ import inspect
 import sys
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -23,7 +22,7 @@ from ..tensors.state.base import TensorBase
 from . import kinds
 from .changes import Changes as Changes, Effect as Effect, changes as changes
 from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Item, State, facts_of
-from .places import Step
+from .places import MISSING, Step
 from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
 from .surroundings import modes, outside_random as outside_random
 
@@ -207,8 +206,9 @@ class _Walk:
                 self._place(item, Step("attribute", name), part, given)
         if item.kind == OBJECT:
             for name in kinds.slots_of(type(value)):
-                if name not in skipped and hasattr(value, name) and (not chosen or name in self.mentioned):
-                    self._place(item, Step("slot", name), getattr(value, name), given)
+                if name not in skipped and (not chosen or name in self.mentioned):
+                    step = Step("slot", name)
+                    self._place(item, step, step.read(value), given)
 
     def _class(self, item: Item, given: bool) -> None:
         """Note what the code can use of a class: methods, and variables that the code names."""
@@ -238,12 +238,11 @@ class _Walk:
             return
         named = mentions(function.__code__)
         self.names |= named.names
-        for i, (name, cell) in enumerate(zip(function.__code__.co_freevars, function.__closure__ or ())):
-            with suppress(ValueError):                       # which a variable without a value raises
-                self._place(item, Step("cell", i, name), cell.cell_contents, given)
-        for name in named.globals:
-            if name in function.__globals__:
-                self._place(item, Step("global", name), function.__globals__[name], False)
+        for i, name in enumerate(function.__code__.co_freevars):
+            step = Step("cell", i, name)
+            self._place(item, step, step.read(function), given)
+        for name in named.globals:                           # a missing name is one of Python's own
+            self._place(item, Step("global", name), function.__globals__.get(name, MISSING), False)
         for name in named.imports:
             module = sys.modules.get(name)
             if module is not None and whose(name) == USER:
