@@ -225,3 +225,27 @@ def test_a_traced_step_of_an_optimizer() -> None:
     for item in before.tensors():
         item.value._array = item.array
     assert not make(before, found.replaced)(step, (x,), {})
+
+
+def test_tensors_that_move_on_are_others_in_each_call() -> None:
+    holder = Holder(now=torch.ones(1), former=torch.zeros(1), state=(torch.ones(2), [torch.ones(2)]))
+
+    def step(x: Any) -> None:
+        holder.former, holder.now = holder.now, holder.now + 1
+        holder.state = (holder.state[0] + 1, [x])
+
+    x = torch.ones(2)
+    before = walk(step, (x,), {})
+    now = holder.now
+    step(x)
+    found = changes(before, walk(step, (x,), {}, before.mentioned))
+    assert {item.words for item in found.replaced} == {"holder.now", "holder.former", "holder.state[0]",
+                                                       "holder.state[1][0]"}
+    tensors = {effect.words: [*effect.whole.tensors()] for effect in found.effects if effect.whole is not None}
+    assert tensors["holder.former"] == [now]
+    assert tensors["holder.state"][1] is x
+    holder.state = (holder.state[0], [torch.ones(2)])        # the argument and a captured tensor are not the same
+    guard = make(before, found.replaced)
+    assert why(guard, step, torch.ones(2)) == ""
+    assert {before.items[number].words for number in guard.inputs} == {
+        "argument x", *[item.words for item in found.replaced]}

@@ -155,3 +155,21 @@ def test_deeply_nested_lists() -> None:
     for _ in range(1200):
         value = [value]
     guarded(identity, value)
+
+
+class Hostile:
+    __slots__ = ("x",)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+def test_no_code_of_an_object_runs_in_a_walk() -> None:
+    hostile = Hostile()
+    hostile.x = 1
+    function = lambda: hostile.x                             # noqa: E731
+    guard = guarded(function)
+    hostile.x = 2
+    assert why(guard, function) == "hostile.x was 1 and is 2"
+    del hostile.x
+    assert why(guard, function) != ""

@@ -22,7 +22,8 @@ Make = Callable[[Any], Any]
 class Whole(NamedTuple):
     """How a new value is built again: a tensor by `make`, a list or dict from its parts, anything else as it is.
 
-    `fresh` says that the value is a tensor that a replay computes. `parts` are the parts of a container by key.
+    `fresh` says that the value is a tensor that is another in each call: the call has computed it, or it is an argument,
+    or it stood in a place that gets another tensor in each call. `parts` are the parts of a container by key.
     """
 
     value: Any
@@ -45,8 +46,13 @@ class Whole(NamedTuple):
             return tuple.__new__(type(self.value), parts.values())
         return deque(parts.values(), self.value.maxlen) if isinstance(self.value, deque) else [*parts.values()]
 
+    def without(self, others: set[int]) -> Whole:
+        """The same, but for tensors that are others in each call."""
+        parts = None if self.parts is None else {key: part.without(others) for key, part in self.parts.items()}
+        return Whole(self.value, self.fresh or id(self.value) in others, parts)
+
     def tensors(self) -> Iterator[Any]:
-        """The tensors that a replay has to make."""
+        """The tensors that a replay has to make, or has to find among the arguments."""
         if self.fresh:
             yield self.value
         for part in (self.parts or {}).values():
@@ -77,7 +83,7 @@ class Effect(NamedTuple):
         return thing
 
     def apply(self, make: Make, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> None:
-        """Do it again. `make(tensor)` gives the tensor of this replay for a tensor that the traced call has made."""
+        """Do it again. `make(tensor)` gives the tensor of this replay for a tensor of the traced call (`tensors`)."""
         value = MISSING if self.whole is None else self.whole.build(make)
         self.step.write(self.holder(args, kwargs), value)
 
@@ -102,6 +108,9 @@ def changes(before: State, after: State) -> Changes:
         later = after.known.get(id(item.value))
         if later is not None and before.known.get(id(item.value)) is item:
             comparison.thing(item, later)
+    others = {id(item.value) for item in found.replaced}
+    found.effects[:] = [effect if effect.whole is None else effect._replace(whole=effect.whole.without(others))
+                        for effect in found.effects]
     return found
 
 
@@ -155,8 +164,8 @@ class _Comparison:
                 return
         elif whole is not None and (old is None or _has_tensor(new) or (_is_none(old) and new.kind != CONSTANT)):
             self.effect(holder, step, whole)
-            if old is not None and old.kind == TENSOR and new.kind == TENSOR and old.role != "grad":
-                self.found.replaced.append(old)
+            if old is not None and new.kind in (TENSOR, CONTAINER):
+                self.found.replaced.extend(_captured_in(old))
             return
         self.found.unrepeatable.append(_sentence(holder, step, old, new))
 
@@ -228,6 +237,17 @@ def _has_tensor(item: Item) -> bool:
             seen.add(part.number)
             waiting += part.entries.values()
     return False
+
+
+def _captured_in(item: Item) -> Iterator[Item]:
+    """The captured tensors in a value, if the walk has found them there first."""
+    waiting = [item]
+    while waiting:
+        part = waiting.pop()
+        if part.kind == TENSOR and part.role == "captured":
+            yield part
+        elif part.kind == CONTAINER:
+            waiting += [inner for inner in part.entries.values() if inner.parent is part]
 
 
 def _moved(old: list[Any], new: list[Any]) -> bool:

@@ -39,6 +39,7 @@ from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
 _HEAD = "def guard(function, args, kwargs):\n try:"
 _TAIL = " except Exception as error:\n  return error.__traceback__.tb_lineno, gone\n"
+_ANYTHING = Check("something that the function can reach", "same", OBJECT, None)
 _LITERAL = (type(None), bool)
 
 
@@ -63,7 +64,7 @@ class Guard:
     def why(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The first difference in words, such as `model.training was True and is False`; "" if there is none."""
         found = self.check(function, args, kwargs)
-        return "" if type(found) is list else said(self.checks[found[0]], found[1])
+        return "" if type(found) is list else said(self.checks.get(found[0], _ANYTHING), found[1])
 
 
 def make(state: State, replaced: Iterable[Item] = ()) -> Guard:
@@ -74,6 +75,8 @@ def make(state: State, replaced: Iterable[Item] = ()) -> Guard:
     """
     for item in replaced:
         item.fixed = False
+        for part in item.entries.values():                   # the tensor that it is a view of
+            part.fixed = part.fixed and part.kind != TENSOR
     writer = _Writer(state)
     writer.modes()
     for item in state.items:
@@ -203,7 +206,7 @@ class _Writer:
         elif item.kind == SET:
             known = self.constant(f"s{item.number}", item.facts)
             value = self.name(item)
-            self.test(f"{value} != {known} or type({value}) is not {self.kind(item)}", value,
+            self.test(f"type({value}) is not {self.kind(item)} or {value} != {known}", value,
                       Check(item.words, "value", SET, item.facts))
         elif item.kind == ARRAY:
             self.array(item)
@@ -228,7 +231,7 @@ class _Writer:
                 self.lines.append(f"  d{n} = {name}.__dict__")
             return
         self.test(f"type({name}) is not {self.kind(item)}", name, check)
-        if not hasattr(value, "__dict__"):
+        if not type(value).__dictoffset__:                   # slots only
             return
         if item.fixed:
             known = self.constant(f"d{n}", vars(value))

@@ -113,6 +113,15 @@ def is_record(value: Any) -> bool:
     return is_dataclass(value) and not isinstance(value, type)
 
 
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The dictionary of an object's attributes; an empty one if the object has none. No code of the object runs."""
+    try:
+        found: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found
+
+
 def slots_of(cls: type[Any]) -> Iterator[str]:
     """The names of the attributes that a class keeps in slots."""
     for base in cls.__mro__:

@@ -138,8 +138,8 @@ class _Walk:
         elif kind == CONTAINER:
             self._container(item, given)
         elif kind == OPAQUE:
-            if "__wrapped__" in getattr(value, "__dict__", ()):
-                self._place(item, Step("attribute", "__wrapped__"), vars(value)["__wrapped__"], given)
+            if "__wrapped__" in kinds.attributes_of(value):
+                self._place(item, Step("attribute", "__wrapped__"), kinds.attributes_of(value)["__wrapped__"], given)
         elif kind == OBJECT:
             if isinstance(value, type):
                 self._class(item, False)
@@ -175,7 +175,7 @@ class _Walk:
             self._place(item, Step("item", key), part, given)
         if kinds.is_mapping(value) and not all(map(kinds.is_constant, value)):
             self.keys.append(item)
-        if getattr(value, "__dict__", None):
+        if kinds.attributes_of(value):
             self._attributes(item, given, True)
 
     def _keys(self, item: Item) -> None:
@@ -201,7 +201,7 @@ class _Walk:
         value = item.value
         skipped = kinds.ignored(type(value))
         always = _MODULE_STATE if isinstance(value, Module) else frozenset()
-        for name, part in getattr(value, "__dict__", {}).items():
+        for name, part in kinds.attributes_of(value).items():
             if name not in skipped and (not chosen or name in self.mentioned or name in always):
                 self._place(item, Step("attribute", name), part, given)
         if item.kind == OBJECT:
@@ -297,6 +297,6 @@ def _kind_of(value: Any) -> tuple[str, Any]:
         return OBJECT, value.__code__
     if isinstance(value, Generator) or not kinds.is_open(type(value)):
         return OPAQUE, None
-    own = getattr(value, "__dict__", ())
+    own = kinds.attributes_of(value)
     return OBJECT, (len(own), tuple(sorted(kinds.ignored(type(value)).difference(own))), type(value))
 
