@@ -323,3 +323,17 @@ def test_what_is_missing_must_stay_missing(monkeypatch: pytest.MonkeyPatch) -> N
     assert why(guard, function) == ""
     later = 3
     assert why(guard, function) == "later was missing and is 3"
+
+
+def test_memory_of_numpy_arrays_and_of_detached_tensors() -> None:
+    numbers = np.ones(4, np.float32)
+    held = torch.from_numpy(numbers)
+    function = lambda x, y: x + y + held                     # noqa: E731
+    guard = guarded(function, torch.ones(4), torch.ones(4))
+    assert why(guard, function, torch.ones(4).data, torch.from_numpy(np.ones(4, np.float32))) == ""
+    assert "share" in why(guard, function, torch.ones(4), torch.from_numpy(numbers))
+    assert "share" in why(guard, function, torch.ones(4), held.data.data)
+    content = bytearray(16)
+    x, y = torch.frombuffer(content, dtype=torch.float32), torch.frombuffer(content, dtype=torch.float32)
+    assert "share" in why(guard, function, x, y)
+    assert why(guard, function, x, torch.ones(4)) == ""

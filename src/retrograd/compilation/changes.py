@@ -22,8 +22,8 @@ Make = Callable[[Any], Any]
 class Whole(NamedTuple):
     """How a new value is built again: a tensor by `make`, a list or dict from its parts, anything else as it is.
 
-    `fresh` says that the value is a tensor that is another in each call: the call has computed it, or it is an argument,
-    or it stood in a place that gets another tensor in each call. `parts` are the parts of a container by key.
+    `fresh` says that the value is a tensor that is another in each call: the call has computed it, or it is an
+    argument, or it stood in a place that gets another tensor in each call. `parts` are those of a container, by key.
     """
 
     value: Any

@@ -32,7 +32,7 @@ from .items import (
     Item,
     State,
     overlapping,
-    plain_owner,
+    root_of,
 )
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
@@ -342,13 +342,14 @@ class _Writer:
         arrays = [item.array for item in held]
         names = "[" + ", ".join([f"a{item.number}" for item in given]) + "]"
         shared = overlapping([item.array for item in given], arrays)
-        self.scope.update(held=arrays, shared=shared, overlapping=overlapping, ndarray=np.ndarray)
-        owners = [plain_owner(array) for array in arrays]
+        self.scope.update(held=arrays, shared=shared, overlapping=overlapping, ndarray=np.ndarray, root=root_of)
+        owners = [root_of(array) for array in arrays]
         condition = f"overlapping({names}, held) != shared"
         if not shared and all([owner is not None for owner in owners]):
             # Most tensors have owners of their own. The None of an uncertain owner counts as a captured owner.
             self.scope["owners"] = frozenset([id(None), *map(id, owners)])
-            own = [f"id(a{n} if (b := a{n}.base) is None else b if type(b) is ndarray and b.base is None else None)"
+            plain = "b if type(b) is ndarray and b.base is None"
+            own = [f"id(a{n} if (b := a{n}.base) is None else {plain} else root(a{n}))"
                    for n in [item.number for item in given]]
             self.lines.append("  o = {" + ", ".join(own) + "}")
             condition = f"(len(o) != {len(given)} or not owners.isdisjoint(o)) and {condition}"

@@ -117,10 +117,11 @@ class State:
         return [*reasons, "there are hooks on all modules or on all optimizers"] if self.modes["hooks"] else reasons
 
 
-def plain_owner(array: Any) -> Any:
-    """The array that owns the memory of an array, if no other object may own the memory too; otherwise None."""
-    owner = array if array.base is None else array.base
-    return owner if type(owner) is np.ndarray and owner.base is None else None
+def root_of(array: Any) -> Any:
+    """The array that owns the memory; None if the memory belongs to something else, which others may share, too."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array if isinstance(array, np.ndarray) else None
 
 
 def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, int], ...]:
