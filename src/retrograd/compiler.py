@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
-from .compiling import BACKENDS, OTHER_BACKENDS, Modules, compile, marked
+from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Modules, compile, marked
 from .names import missing
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
@@ -32,7 +32,9 @@ def is_exporting() -> bool:
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing was."""
+    """Forget what was compiled. Each function is compiled anew at its next call."""
+    for compiling in [*Compiling.compiled]:
+        compiling.forget()
 
 
 def cudagraph_mark_step_begin() -> None:
@@ -54,7 +56,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         return fn
     if isinstance(fn, Modules.kind):
         return Modules.optimized(fn)
-    return marked(fn, _torchdynamo_disable=True)
+    return marked(fn, fn, _torchdynamo_disable=True)
 
 
 def allow_in_graph(fn: Any) -> Any:

@@ -1,0 +1,74 @@
+"""A compiled function: traced calls that can be repeated, each with the guard that says when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import warn
+from ..modes import local
+from ..tensors.state.base import Results
+from .plan import native
+from .run_once import FirstRun
+from .tracing import GivenUp, Reason
+
+# A function that was traced so often runs as it is.
+LIMIT = 8
+
+
+class Compiled:
+    """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made."""
+
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any) -> None:
+        self.function, self.whole, self.native = function, whole, native(backend)
+        self.entries: list[tuple[Any, Any]] = []
+        self.reason: Reason | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Repeat a traced call if its guard holds. Otherwise trace this call."""
+        function, thread = self.function, local.thread
+        if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
+                or thread.anomalies is not None or Results.plain is not Results.tensor):
+            return function(*args, **kwargs)
+        for guard, recipe in self.entries:
+            inputs = guard.check(function, args, kwargs)
+            if type(inputs) is list:
+                if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
+                    return function(*args, **kwargs)
+                try:
+                    return recipe.repeat(inputs, args, kwargs)
+                finally:
+                    recipe.lock.release()
+        return self._first(args, kwargs)
+
+    def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Trace a call."""
+        if len(self.entries) >= LIMIT:
+            why = self.entries[-1][0].why(self.function, args, kwargs)
+            self._run_as_it_is(Reason(f"it was traced {LIMIT} times, and changes in each call: {why}", None))
+            return self.function(*args, **kwargs)
+        try:
+            run = FirstRun(self.function, args, kwargs, self.whole, self.native)
+            if run.reason is not None:
+                self._run_as_it_is(run.reason)
+                return self.function(*args, **kwargs)
+            result = run.run()
+        except GivenUp as error:
+            raise RuntimeError(f"torch.compile with fullgraph=True found that {name_of(self.function)} cannot be "
+                               f"compiled: {error}.") from None
+        if run.recipe is None:
+            assert run.reason is not None
+            self._run_as_it_is(run.reason)
+        else:
+            self.entries.append((run.guard, run.recipe))
+        return result
+
+    def _run_as_it_is(self, reason: Reason) -> None:
+        """Give up compiling the function, and say so."""
+        self.reason = reason
+        warn(f"torch.compile runs {name_of(self.function)} as it is, since {reason}. The results are the same.")
+
+
+def name_of(function: Any) -> str:
+    """The name of a function, or of the class of a callable object."""
+    return str(getattr(function, "__name__", type(function).__name__))

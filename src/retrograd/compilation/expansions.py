@@ -1,0 +1,61 @@
+"""Lines that are taken apart into simpler lines, which can join loops. The numbers stay the same, bit for bit.
+
+A mean, a loss, the step of an optimizer: their kernels are compositions, and `EXPANSIONS` says of what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ops.elementwise.arithmetic import add, div, mul, sub
+from ..ops.framework import Op
+from ..ops.linalg.matrix import addmm, mm
+from ..ops.networks.losses import mse_loss
+from ..ops.reductions import mean_all, sum_all
+from .line_writer import LineWriter
+from .program import Line, Program
+from .steps import STEPS
+
+
+def _addmm(w: LineWriter, x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> bool:
+    like = w.result
+    if beta != 1 or alpha != 1 or w.like(x).dtype != like.dtype or not like.flags.c_contiguous:
+        return False
+    w.last(add, w.call(mm, mat1, mat2, like=like), x)
+    return True
+
+
+def _mean_all(w: LineWriter, x: Any, dtype: Any) -> bool:
+    like = w.like(x)
+    if dtype is not None or like.dtype.char not in "fd" or not like.size:
+        return False
+    w.last(div, w.call(sum_all, x, None, like=w.result), w.constant(like.size, like.dtype))
+    return True
+
+
+def _mse_loss(w: LineWriter, x: Any, y: Any, reduction: str) -> bool:
+    like = w.like(x)
+    if reduction == "none" or not w.like(y).dtype == like.dtype == w.result.dtype or w.like(y).shape != like.shape:
+        return False
+    off = w.call(sub, x, y, like=np.empty(like.shape, like.dtype))
+    squares = w.call(mul, off, off, like=np.empty(like.shape, like.dtype))
+    if reduction == "mean":
+        return _mean_all(w, squares, None)
+    w.last(sum_all, squares, None)
+    return True
+
+
+EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all, mse_loss: _mse_loss}
+
+
+def expanded(program: Program, native: bool) -> Program:
+    """The program with lines taken apart. `native` says whether its loops will be machine code."""
+    lines: list[Line] = []
+    for line in program.lines:
+        expand = STEPS.get(line.op.name) if line.write else EXPANSIONS.get(line.op)
+        writer = LineWriter(program.values, line, native)
+        lines += writer.lines if expand is not None and expand(writer, *line.args) else [line]
+    return program._replace(lines=lines)

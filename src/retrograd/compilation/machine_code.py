@@ -1,0 +1,58 @@
+"""Python source that runs a planned program, with its loops as machine code.
+
+Loops that follow each other are one native function, which finds its arrays by a table of addresses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels.layout import address
+from .fusing import Unit
+from .lowered import lowered
+from .native.machine import Placed, build
+from .numpy_code import NumPyCode
+
+Array = np.ndarray[Any, Any]
+
+
+class MachineCode(NumPyCode):
+    """A program as one Python function that calls native functions."""
+
+    def _unit(self, place: int, unit: Unit) -> None:
+        """Write a call, or keep a loop until a call follows."""
+        if unit.shape is None:
+            self._close()
+            for line in unit.lines:
+                self._line(line)
+            return
+        found = lowered(unit, self.values, self.storage.kept(place, unit))
+        for number in (*found.outputs, *found.sums):
+            if self.values[number].source == "line" and not self.storage.is_fixed(number) and (
+                    number not in self._provided):
+                self._provide(number)
+                self._provided.add(number)
+        slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
+        self._waiting.append(Placed(found.loop, slots))
+
+    def _close(self) -> None:
+        """Write the call of the loops that wait."""
+        if not self._waiting:
+            return
+        native = build(self._waiting, len(self._slots))
+        self.natives.append(native)
+        table = np.zeros(len(self._slots), np.uintp)
+        name = self.source.name(table, "table")
+        for number, slot in self._slots.items():
+            text = self.name(number)
+            if self.storage.is_fixed(number):
+                table[slot] = address(self.storage.arrays[number])
+            else:
+                self.source.lines.append(f"{name}[{slot}] = {self.source.name(address, 'f')}({text})")
+        self.source.lines.append(f"{self.source.name(native, 'native')}({name})")
+        self._waiting, self._slots = [], {}
+
+    def _slot(self, number: int) -> int:
+        return self._slots.setdefault(number, len(self._slots))

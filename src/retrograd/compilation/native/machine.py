@@ -1,0 +1,179 @@
+"""Machine code for a sequence of loops and small products: one native function on a table of addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.layout import address
+from ...kernels.native.threads import in_parts
+from ..loops import Loop
+from .host import Host, binding, host
+from .lanes import Code, Module
+from .nest import reduced_size
+from .products import Product, write_product
+from .writing import LoopWriter, Work, identity
+
+# Loops from this many elements on may be split over threads.
+_LARGE = 1 << 16
+_COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
+# LLVM's code generator is not asked to do two modules at once.
+_compiling = threading.Lock()
+
+
+class Placed(NamedTuple):
+    """A loop, and for each operand (inputs, outputs, reductions) the slot of the table that has its address.
+
+    An output may lie where an input of the same strides lies. A reduction needs memory that nothing else uses.
+    """
+
+    loop: Loop
+    slots: tuple[int, ...]
+
+
+class _Large(NamedTuple):
+    """A loop that is called by ranges."""
+
+    placed: Placed
+    work: Work
+
+
+def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
+    """Compile loops and products, to run in this order, for tables of `slots` addresses.
+
+    `target` says which instructions and library functions may be used; it is this machine unless given.
+    """
+    module = Module(target or host())
+    pieces: list[str | _Large] = []                         # lines of the function that comes next, or a large loop
+    for number, item in enumerate(placed):
+        if isinstance(item, Product):
+            write_product(module, item, str(number))
+            pieces.append(f"  call void @product{number}(ptr %table)")
+            continue
+        work = LoopWriter(module, item.loop, item.slots, str(number)).write()
+        if item.loop.size >= _LARGE and work.extent > 1:
+            pieces.append(_Large(item, work))
+        else:
+            pieces += [f"  call void @{work.fill}(ptr %table)",
+                       f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
+            for name in (work.fill, work.loop):
+                module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
+    return Native(module, pieces, slots)
+
+
+class Native:
+    """A compiled plan. A call with a table of addresses, an array of dtype uintp, runs the plan."""
+
+    def __init__(self, module: Module, pieces: Sequence[str | _Large], slots: int) -> None:
+        self.slots = slots
+        calls: list[Any] = []                               # names of functions, or large loops
+        lines: list[str] = []
+
+        def close() -> None:
+            if lines:
+                name = f"run{len(calls)}"
+                code = Code(module, 1)
+                code.lines += lines
+                module.functions[name] = code.function(f"void @{name}(ptr %table)")
+                calls.append(name)
+                lines.clear()
+
+        for piece in pieces:
+            if isinstance(piece, str):
+                lines.append(piece)
+            else:
+                close()
+                calls.append(piece)
+        close()
+        self.source = module.text()
+        self._engine, self.llvm = _compiled(self.source)
+        self._calls: list[Callable[[int], object]] = [self._callable(call) for call in calls]
+        self._table: Any = None
+        self._address = 0
+
+    def __call__(self, table: np.ndarray[Any, Any]) -> None:
+        """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
+        if table is not self._table:
+            if table.shape != (self.slots,) or table.dtype != np.uintp or not table.flags.c_contiguous:
+                raise ValueError(f"a table of {self.slots} addresses is needed")
+            self._table, self._address = table, address(table)
+        for call in self._calls:
+            call(self._address)
+
+    @property
+    def assembly(self) -> str:
+        """The code in the machine's assembly language."""
+        llvm = binding()
+        module = llvm.parse_assembly(self.llvm)
+        text: str = _target_machine(llvm).emit_assembly(module)
+        return text
+
+    def _callable(self, call: str | _Large) -> Callable[[int], object]:
+        if isinstance(call, str):                           # short, so the interpreter's lock is kept
+            function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(
+                self._engine.get_function_address(call))
+            return function
+        loop, fill = [self._engine.get_function_address(name) for name in (call.work.loop, call.work.fill)]
+        ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(loop)
+        return partial(_run_large, call, ranges, ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(fill), self.slots)
+
+
+def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) -> None:
+    """Run a large loop in parts, and combine what the parts make of reductions that they share."""
+    placed, work = large
+    loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
+    fill(table)
+    if not work.partial:
+        in_parts(lambda begin, end: ranges(table, begin, end), work.extent, work.cost)
+        return
+    parts: list[tuple[int, list[Any]]] = []
+
+    def run(begin: int, end: int) -> None:
+        if begin == 0:                                      # the first part uses the result's own memory
+            ranges(table, begin, end)
+            return
+        own = np.array((ctypes.c_size_t * slots).from_address(table), np.uintp)
+        results = []
+        for i in work.partial:
+            reduction = loop.reductions[i]
+            results.append(np.empty(reduced_size(loop, reduction), reduction.dtype))
+            own[placed.slots[first + i]] = address(results[-1])
+            results[-1].fill(identity(reduction))
+        ranges(address(own), begin, end)
+        parts.append((begin, results))
+
+    in_parts(run, work.extent, work.cost)
+    for _, results in sorted(parts, key=lambda part: part[0]):
+        for i, result in zip(work.partial, results):
+            reduction = loop.reductions[i]
+            place = ctypes.c_size_t.from_address(table + placed.slots[first + i] * ctypes.sizeof(ctypes.c_size_t)).value
+            whole = np.frombuffer((ctypes.c_char * result.nbytes).from_address(place), reduction.dtype)
+            _COMBINE[reduction.kind](whole, result, out=whole)
+
+
+def _target_machine(llvm: Any) -> Any:
+    features = llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+
+
+def _compiled(text: str) -> tuple[Any, str]:
+    """The engine that holds the machine code, and the text of the module after LLVM's passes."""
+    llvm = binding()
+    with _compiling:
+        module = llvm.parse_assembly(text)
+        machine = _target_machine(llvm)
+        passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+        optimised = str(module)
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+    return engine, optimised
