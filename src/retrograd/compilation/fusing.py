@@ -8,8 +8,7 @@ once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,10 +33,24 @@ SMALL = 4096
 
 
 class Unit(NamedTuple):
-    """Lines that run together. `shape` is the index space of a loop, or None for a single call."""
+    """Lines that run together. `shape` is the index space of a loop, or None for a single call.
+
+    `native` says whether the unit has machine code.
+    """
 
     lines: tuple[Line, ...]
     shape: Shape | None
+    native: bool
+
+
+class Lowering(Protocol):
+    """What has machine code."""
+
+    def joins(self, line: Line, values: list[Value]) -> bool:
+        """Whether a line of a loop has."""
+
+    def is_product(self, line: Line, values: list[Value]) -> bool:
+        """Whether a line is a product of matrices that has."""
 
 
 def shape_of(line: Line, values: list[Value]) -> Shape | None:
@@ -72,6 +85,7 @@ class _Groups:
         self.values, self.reshaping = program.values, reshaping
         self.lines: list[list[int]] = []
         self.shapes: list[Shape | None] = []
+        self.native: list[bool] = []
         self.above: list[int] = []                         # which units must run before each unit
         self.of_line: list[int] = []
         self.touched: list[set[int]] = []                  # the memory that each unit reads or writes
@@ -125,28 +139,30 @@ class _Groups:
                 self.above[other] |= more
 
 
-def units(program: Program, joins: Callable[[Line], bool] | None = None) -> list[Unit]:
+def units(program: Program, lowering: Lowering | None = None) -> list[Unit]:
     """The program's lines as units, in an order in which they may run. Views are no lines: they need no run.
 
-    `joins` may keep lines out of loops. With `joins`, lines of other shapes may join a loop, too, if their arrays can be
-    seen in its shape.
+    If there is machine code, other lines stay out of loops, and lines of other shapes may join a loop, if their arrays
+    can be seen in its shape.
     """
     values = program.values
     lines = [line for line in program.lines if not effects.is_view(line, values)]
     before = effects.before(program.lines, values)
-    groups = _Groups(program, joins is not None)
+    groups = _Groups(program, lowering is not None)
     for place, line in enumerate(lines):
         shape = shape_of(line, values)
-        if line.op is amax if joins is None else shape is not None and not joins(line):
+        if line.op is amax if lowering is None else shape is not None and not lowering.joins(line, values):
             shape = None
         touched = {values[number].memory for number in (*line.reads, *line.results)}
         needs = groups.needs(before[place])
         unit = None if shape is None else _home(groups, lines, before[place], line, shape, needs, touched)
         if unit is None:
             groups.add(place, shape, needs, touched)
+            groups.native.append(lowering is not None and (shape is not None or lowering.is_product(line, values)))
         else:
             groups.join(unit, place, needs, touched)
-    return [Unit(tuple([lines[place] for place in groups.lines[unit]]), groups.shapes[unit]) for unit in _order(groups)]
+    return [Unit(tuple([lines[place] for place in groups.lines[unit]]), groups.shapes[unit], groups.native[unit])
+            for unit in _order(groups)]
 
 
 def _home(groups: _Groups, lines: list[Line], before: int, line: Line, shape: Shape, needs: int,
@@ -211,15 +227,16 @@ def same_place(one: Value, other: Value) -> bool:
 
 
 def _order(groups: _Groups) -> list[int]:
-    """The units in an order in which each runs after those above it. Loops follow each other where they can."""
+    """The units in an order in which each runs after those above it. Units with machine code follow each other where they can.
+    """
     done, order = 0, []
     waiting = sorted(range(len(groups.lines)), key=lambda unit: groups.lines[unit][0])
-    looping = False
+    native = False
     while waiting:
         ready = [unit for unit in waiting if not groups.above[unit] & ~(1 << unit) & ~done]
-        alike = [unit for unit in ready if (groups.shapes[unit] is not None) == looping]
-        looping = looping if alike else not looping
-        for unit in alike[:1] if looping else alike:
+        alike = [unit for unit in ready if groups.native[unit] == native]
+        native = native if alike else not native
+        for unit in alike[:1] if native else alike:
             done |= 1 << unit
             order.append(unit)
             waiting.remove(unit)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..ops.linalg.matrix import mm
 from ..ops.reductions import sum_all
 from ..tensors.recording.inplace import write_over
 from .fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
 from .loops import Loop, Operand, Output, Reduction, Ref, Step
 from .native.lowering import lowers
+from .native.products import Product, has_blas
 from .program import Line, Value
 from .python_source import plain_call
 
 
+# The most multiplications of a product in machine code. Larger ones let other threads run meanwhile.
+LARGEST_PRODUCT = 1 << 21
 Strides = tuple[int, ...]
 
 
@@ -26,7 +30,7 @@ class Lowered(NamedTuple):
     sums: list[int]
 
 
-def can_lower(line: Line, values: list[Value]) -> bool:
+def joins(line: Line, values: list[Value]) -> bool:
     """Whether a line of a loop has machine code."""
     if is_reduction(line):
         return values[line.reads[0]].like.dtype.char in "fd"
@@ -35,6 +39,23 @@ def can_lower(line: Line, values: list[Value]) -> bool:
         return False
     dtypes = [values[arg.number].like.dtype for arg in args if type(arg) is Ref]
     return lowers(Step(line.op, args, _result(line, values).like.dtype), dtypes)
+
+
+def is_product(line: Line, values: list[Value]) -> bool:
+    """Whether a line is a product of matrices that machine code asks the BLAS for."""
+    if line.op is not mm or not plain_call(line):
+        return False
+    x, y, out = [values[number].like for number in (*line.reads[:2], line.results[0])]
+    return (x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and all(x.shape) and all(y.shape)
+            and x.flags.forc and y.flags.forc and out.flags.c_contiguous and has_blas(x.dtype)
+            and x.shape[0] * x.shape[1] * y.shape[1] <= LARGEST_PRODUCT)
+
+
+def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Product:
+    """A product of matrices in machine code."""
+    x, y = [values[number].like for number in line.reads[:2]]
+    turned = not x.flags.c_contiguous, not y.flags.c_contiguous
+    return Product(slots, x.shape[0], y.shape[1], x.shape[1], turned, x.dtype)
 
 
 def _result(line: Line, values: list[Value]) -> Value:
