@@ -15,6 +15,7 @@ import numpy as np
 
 from ..ops.framework import called_as_ufunc
 from .blocks import BlockedLoop, suits
+from .effects import is_view
 from .fusing import Unit
 from .leases import Lease
 from .program import Line, Program
@@ -37,12 +38,14 @@ class NumPyCode:
         self._waiting: list[Any] = []                      # loops that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
+        self.views = {number: line for line in program.lines if is_view(line, program.values) for number in line.results}
         self.parameters = [f"v{number}" for number in given]
         for place, unit in enumerate(units):
             self._unit(place, unit)
             self.storage.release(place, unit)
         self._close()
-        self.source.lines.append(f"return ({''.join([f'{self._result(number)}, ' for number in program.outputs])})")
+        results = [self._result(number) for number in program.outputs]
+        self.source.lines.append(f"return ({''.join([f'{result}, ' for result in results])})")
         self.run = self.source.function("run", self.parameters)
         self.leases = {place: Lease(self.storage.arrays[number], memory) for place, number in enumerate(program.outputs)
                        if (memory := self._lent(number)) is not None}
@@ -53,7 +56,14 @@ class NumPyCode:
         return self.source.body("run", self.parameters)
 
     def name(self, number: int) -> str:
-        """The name of a value."""
+        """The name of a value. A view is taken when it is first named."""
+        if number in self.views and not self.storage.is_fixed(number):
+            line = self.views[number]
+            self.name(line.reads[0])
+            if not self.storage.fixed_view(line):
+                self.source.lines.append(self._call(line))
+                for result in line.results:
+                    del self.views[result]
         if self.storage.is_fixed(number):
             self.source.scope[f"v{number}"] = self.storage.arrays[number]
         return f"v{number}"
@@ -66,8 +76,9 @@ class NumPyCode:
 
     def _result(self, number: int) -> str:
         """The text of a value that the run returns. Memory that the next run uses again is copied, unless it is lent."""
+        name = self.name(number)
         fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
-        return f"{self.name(number)}.copy()" if fixed and self._lent(number) is None else self.name(number)
+        return f"{name}.copy()" if fixed and self._lent(number) is None else name
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""
@@ -78,9 +89,8 @@ class NumPyCode:
             self._line(line)
 
     def _line(self, line: Line) -> None:
-        """Write a line, unless it is a view that is known by now."""
-        if not self.storage.fixed_view(line):
-            self.source.lines.append(self._write(line) if line.write else self._call(line))
+        """Write a line."""
+        self.source.lines.append(self._write(line) if line.write else self._call(line))
 
     def _close(self) -> None:
         """Write what waits for the end."""

@@ -47,7 +47,7 @@ def without_leases(plan: Plan) -> Plan:
 def _with_code(program: Program, given: Sequence[int], native: bool, leasing: bool) -> Plan:
     if native:
         lowered, machine = reached("compilation.lowered"), reached("compilation.machine_code")
-    parts = units(program, (lambda line: lowered.can_lower(line, program.values)) if native else None)
+    parts = units(program, lowered if native else None)
     executor = machine.MachineCode if native else NumPyCode
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
     memories = {program.values[number].memory for number in used}

@@ -63,10 +63,11 @@ class Storage:
 
     def fixed_view(self, line: Line) -> bool:
         """Note the array of a view, if the viewed memory is fixed. Returns whether it is."""
-        if not line.op.view or line.write or not all(map(self.is_fixed, line.reads)):
+        source = line.reads[0]
+        if not self.is_fixed(source):
             return False
         found = viewed(line, self.arrays)
-        if not all(np.may_share_memory(part, self.arrays[line.reads[0]]) or not part.size for part in found):
+        if not all(np.may_share_memory(part, self.arrays[source]) or not part.size for part in found):
             return False
         self.arrays.update(zip(line.results, found, strict=True))
         return True

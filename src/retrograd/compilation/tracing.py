@@ -19,13 +19,15 @@ import numpy as np
 from ..errors import Site, user_site
 from ..graph.node import Node
 from ..graph.versions import new_lineage
-from ..kernels.layout import offset_of, owner_of
+from ..kernels.layout import in_common_order, offset_of, owner_of, steps
+from ..modes import local
+from ..ops.basic import copy
 from ..ops.framework import Op
 from ..ops.shape import alias
 from ..tensors.recording.operands import is_scalar
 from ..tensors.state.base import TensorBase
 from .loops import Ref
-from .program import Line, Program, Value, replaced
+from .program import Line, Program, Value, refs, replaced
 
 Array = np.ndarray[Any, Any]
 
@@ -179,9 +181,29 @@ class Tape:
             self.lines.append(Line(op, call, noted, (), False, True, site))
             return None
         several = type(found) is tuple
+        if op.layout == "elementwise" and not several and not self._in_rule():
+            return self._ordered(op, call, noted, found, site)
         results = tuple([self._value(np.asarray(part), "line") for part in (found if several else (found,))])
         self.lines.append(Line(op, call, noted, tuple([r.number for r in results]), several, False, site))
         return results if several else results[0]
+
+    def _in_rule(self) -> bool:
+        """Whether a rule computes a gradient that is not recorded. Its results lie as the kernels make them."""
+        thread = local.thread
+        return bool(thread.passes) and not thread.grad
+
+    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any, site: Site | None) -> Traced:
+        """The result of an elementwise call in the layout that PyTorch gives it: if need be, by another line."""
+        found = np.asarray(found)
+        ordered = in_common_order(found, [self.values[ref.number].like for ref in refs(noted)])
+        result = self._value(found, "line")
+        self.lines.append(Line(op, call, noted, (result.number,), False, False, site))
+        if ordered is found:
+            return result
+        laid_out = self._value(ordered, "line")
+        args = (Ref(result.number), steps(ordered))
+        self.lines.append(Line(copy, copy.compute, args, (laid_out.number,), False, False, site))
+        return laid_out
 
     def _only_run(self, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         return call(*replaced(args, Traced, lambda array: array.like))

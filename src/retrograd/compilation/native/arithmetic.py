@@ -68,7 +68,8 @@ def _power(x: Lanes, exponent: Any) -> Lanes:
             raise Unknown("powers of integers")
         return (x, x * x, x * x * x)[exponent - 1]
     quick: dict[Any, Callable[[], Lanes]] = {
-        0.5: lambda: sqrt(x), -1: lambda: 1.0 / x, 2: lambda: x * x, 1: lambda: x, 3: lambda: x * x * x,
+        0: lambda: x.like(1), 0.5: lambda: sqrt(x), -1: lambda: 1.0 / x, 2: lambda: x * x, 1: lambda: x,
+        3: lambda: x * x * x,
         -2: lambda: 1.0 / (x * x), -0.5: lambda: 1.0 / sqrt(x)}
     if exponent in quick:
         return quick[exponent]()

@@ -38,6 +38,7 @@ def binding() -> Any:
     llvm = importlib.import_module("llvmlite.binding")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    _load(llvm, "")                                         # the C library's functions, which the process has
     return llvm
 
 
@@ -49,7 +50,7 @@ def host() -> Host:
     if not llvm.get_process_triple().startswith("x86_64"):
         return Host(128, True, ())                          # all 64-bit ARM processors have these
     widths = tuple([(bits, letter) for bits, letter, feature in _WIDTHS if features.get(feature)])
-    return Host(widths[0][0], bool(features.get("fma")), widths if _has_library() else ())
+    return Host(widths[0][0], bool(features.get("fma")), widths if _load(llvm, _LIBRARY) else ())
 
 
 @cache
@@ -58,9 +59,10 @@ def has_symbol(name: str) -> bool:
     return binding().address_of_symbol(name) is not None
 
 
-def _has_library() -> bool:
+def _load(llvm: Any, library: str) -> bool:
+    """Let generated code call the functions of a library. Says whether there is one of this name."""
     try:
-        binding().load_library_permanently(_LIBRARY)
+        llvm.load_library_permanently(library)
     except RuntimeError:
         return False
     return True

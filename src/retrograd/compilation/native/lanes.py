@@ -36,10 +36,10 @@ def constant(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 class Module:
-    """The text of a module: its functions, and those that it calls."""
+    """The text of a module: its functions, and those that it calls. `thorough` asks LLVM for its best code."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
+    def __init__(self, host: Host, thorough: bool = True) -> None:
+        self.host, self.thorough = host, thorough
         self.declared: dict[str, str] = {}
         self.functions: dict[str, str] = {}
 

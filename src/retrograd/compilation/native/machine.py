@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,12 @@ from .nest import reduced_size
 from .products import Product, write_product
 from .writing import LoopWriter, Work, identity
 
-# Loops from this many elements on may be split over threads.
-_LARGE = 1 << 16
+# Loops from _LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
+# others are not, if there are so many of them that they have _MANY lines.
+_LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
-# LLVM's code generator is not asked to do two modules at once.
+# How many modules are kept, since programs often have the same loops again.
+_KEPT = 256
 _compiling = threading.Lock()
 
 
@@ -48,51 +51,42 @@ def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = 
 
     `target` says which instructions and library functions may be used; it is this machine unless given.
     """
-    module = Module(target or host())
-    pieces: list[str | _Large] = []                         # lines of the function that comes next, or a large loop
+    small, middle = [Module(target or host(), thorough) for thorough in (False, True)]
+    pieces: list[tuple[Module, str | _Large]] = []
     for number, item in enumerate(placed):
         if isinstance(item, Product):
-            write_product(module, item, str(number))
-            pieces.append(f"  call void @product{number}(ptr %table)")
+            write_product(small, item, str(number))
+            pieces.append((small, f"  call void @product{number}(ptr %table)"))
             continue
+        module = small if item.loop.size < _MIDDLE else middle
         work = LoopWriter(module, item.loop, item.slots, str(number)).write()
         if item.loop.size >= _LARGE and work.extent > 1:
-            pieces.append(_Large(item, work))
+            pieces.append((module, _Large(item, work)))
         else:
-            pieces += [f"  call void @{work.fill}(ptr %table)",
-                       f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
+            pieces.append((module, f"  call void @{work.fill}(ptr %table)\n"
+                                   f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"))
             for name in (work.fill, work.loop):
                 module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
-    return Native(module, pieces, slots)
+    return Native(pieces, slots)
 
 
 class Native:
     """A compiled plan. A call with a table of addresses, an array of dtype uintp, runs the plan."""
 
-    def __init__(self, module: Module, pieces: Sequence[str | _Large], slots: int) -> None:
+    def __init__(self, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
         self.slots = slots
-        calls: list[Any] = []                               # names of functions, or large loops
-        lines: list[str] = []
-
-        def close() -> None:
-            if lines:
-                name = f"run{len(calls)}"
-                code = Code(module, 1)
-                code.lines += lines
-                module.functions[name] = code.function(f"void @{name}(ptr %table)")
-                calls.append(name)
-                lines.clear()
-
-        for piece in pieces:
-            if isinstance(piece, str):
-                lines.append(piece)
-            else:
-                close()
-                calls.append(piece)
-        close()
-        self.source = module.text()
-        self._engine, self.llvm = _compiled(self.source)
-        self._calls: list[Callable[[int], object]] = [self._callable(call) for call in calls]
+        calls: list[tuple[Module, str | _Large]] = []       # names of functions, or large loops
+        for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
+            items = [piece for _, piece in group]
+            if kind is _Large:
+                calls += [(module, piece) for piece in items]
+                continue
+            code, name = Code(module, 1), f"run{len(calls)}"
+            code.lines += map(str, items)
+            module.functions[name] = code.function(f"void @{name}(ptr %table)")
+            calls.append((module, name))
+        self._codes = {module: _compiled(module.text(), module.thorough) for module, _ in calls}
+        self._calls = [self._callable(self._codes[module].engine, call) for module, call in calls]
         self._table: Any = None
         self._address = 0
 
@@ -106,19 +100,26 @@ class Native:
             call(self._address)
 
     @property
+    def source(self) -> str:
+        """The text that was given to LLVM."""
+        return "\n".join([code.source for code in self._codes.values()])
+
+    @property
+    def llvm(self) -> str:
+        """The text after LLVM's passes."""
+        return "\n".join([code.optimised for code in self._codes.values()])
+
+    @property
     def assembly(self) -> str:
         """The code in the machine's assembly language."""
-        llvm = binding()
-        module = llvm.parse_assembly(self.llvm)
-        text: str = _target_machine(llvm).emit_assembly(module)
-        return text
+        return "\n".join([code.assembly() for code in self._codes.values()])
 
-    def _callable(self, call: str | _Large) -> Callable[[int], object]:
+    def _callable(self, engine: Any, call: str | _Large) -> Callable[[int], object]:
         if isinstance(call, str):                           # short, so the interpreter's lock is kept
             function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(
-                self._engine.get_function_address(call))
+                engine.get_function_address(call))
             return function
-        loop, fill = [self._engine.get_function_address(name) for name in (call.work.loop, call.work.fill)]
+        loop, fill = [engine.get_function_address(name) for name in (call.work.loop, call.work.fill)]
         ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(loop)
         return partial(_run_large, call, ranges, ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(fill), self.slots)
 
@@ -156,24 +157,39 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
             _COMBINE[reduction.kind](whole, result, out=whole)
 
 
-def _target_machine(llvm: Any) -> Any:
-    features = llvm.get_host_cpu_features().flatten()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+class _Compiled:
+    """A module in the machine's language."""
 
-
-def _compiled(text: str) -> tuple[Any, str]:
-    """The engine that holds the machine code, and the text of the module after LLVM's passes."""
-    llvm = binding()
-    with _compiling:
-        module = llvm.parse_assembly(text)
-        machine = _target_machine(llvm)
+    def __init__(self, source: str, thorough: bool) -> None:
+        llvm = binding()
+        self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
+        module, machine = llvm.parse_assembly(source), self._machine()
         passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
         passes.add_instruction_combine_pass()
         passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-        optimised = str(module)
-        engine = llvm.create_mcjit_compiler(module, machine)
-        engine.finalize_object()
-    return engine, optimised
+        self.optimised = str(module)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
+
+    def assembly(self) -> str:
+        """The text of the machine code."""
+        text: str = self._machine().emit_assembly(binding().parse_assembly(self.optimised))
+        return text
+
+    def _machine(self) -> Any:
+        llvm = binding()
+        target, features = llvm.Target.from_default_triple(), llvm.get_host_cpu_features().flatten()
+        return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=self._level)
+
+
+@lru_cache(_KEPT)
+def _kept(source: str, thorough: bool) -> _Compiled:
+    return _Compiled(source, thorough)
+
+
+def _compiled(source: str, thorough: bool) -> _Compiled:
+    """The compiled module of this text. LLVM is not asked to do two modules at once."""
+    with _compiling:
+        return _kept(source, thorough)

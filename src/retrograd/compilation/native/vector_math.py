@@ -1,12 +1,14 @@
-"""Elementary functions of vectors: from glibc's vector library, by name, or from `polynomials`.
+"""Elementary functions of vectors: from glibc's vector library, by name, or from `polynomials`, or lane by lane.
 
-The vector library has errors up to 4 units in the last place (most are below 2). What the polynomials are off by is
-stated there. Each function of a width is one function of the module, so a loop may call it often.
+The vector library is off by at most 4 units in the last place (most functions: 2.5). What the polynomials are off by
+is stated there. What neither has comes from the C library, one lane after the other. Each function of a width is one
+function of the module, so a loop may call it often.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from ...dtypes import F32, F64
 from . import polynomials
 from .host import Host, has_symbol
-from .lanes import Code, Lanes, Module, Unknown, to
+from .lanes import Code, Lanes, Module, Unknown
 
 # The functions that PyTorch's programs call, by NumPy's names, and the names of C.
 _IN_C = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
@@ -29,9 +31,25 @@ def apply(name: str, *operands: Lanes) -> Lanes:
     found = _in_library(x.code.module.host, _IN_C.get(name, name), x.dtype, len(operands), x.code.width)
     if found is not None:
         return _by_library(found[0], found[1], operands)
-    if not polynomials.has(name, x.dtype):
-        raise Unknown(f"no vector function {name}")
-    return _by_polynomial(name, operands)
+    if polynomials.has(name, x.dtype):
+        return _by_formula(name, polynomials.FORMULAS[name], operands)
+    scalar = _IN_C.get(name, name) + ("f" if x.dtype == F32 else "")
+    if not has_symbol(scalar):
+        raise Unknown(f"no function {name}")
+    return _by_formula(name, partial(_lane_by_lane, scalar), operands)
+
+
+def _lane_by_lane(name: str, *operands: Lanes) -> Lanes:
+    """The C library's function of this name, for one lane after the other."""
+    x = operands[0]
+    code, type, result = x.code, x.type, "poison"
+    element = type.partition("x ")[2][:-1]
+    code.module.declare(name, element, *[element] * len(operands))
+    for lane in range(code.width):
+        numbers = [(element, code.put(f"extractelement {type} {y.name}, i32 {lane}")) for y in operands]
+        value = code.call(name, element, numbers)
+        result = code.put(f"insertelement {type} {result}, {element} {value}, i32 {lane}")
+    return code.vector(result, x.dtype)
 
 
 def _in_library(host: Host, name: str, dtype: Any, operands: int, width: int) -> tuple[str, int] | None:
@@ -78,22 +96,22 @@ def _joined(code: Code, element: str, parts: list[str], lanes: int, width: int) 
     return parts[0] if lanes == width else shuffled(code, f"<{lanes} x {element}>", parts[0], parts[0], range(width))
 
 
-def _by_polynomial(name: str, operands: Sequence[Lanes]) -> Lanes:
+def _by_formula(name: str, formula: Callable[..., Lanes], operands: Sequence[Lanes]) -> Lanes:
     """A call of the module's own function, which is written if it is not there yet."""
     x = operands[0]
     module, width, type = x.code.module, x.code.width, x.type
     full = f"{name}.{width}.{x.dtype.char}"
     if full not in module.functions:
         module.functions[full] = ""                         # its place is before the functions that call it
-        module.functions[full] = _written(module, name, full, width, x.dtype, len(operands))
+        module.functions[full] = _written(module, formula, full, width, x.dtype, len(operands))
     return x.code.vector(x.code.call(full, type, [(type, y.name) for y in operands]), x.dtype)
 
 
-def _written(module: Module, name: str, full: str, width: int, dtype: np.dtype[Any], count: int) -> str:
-    """The text of a function of vectors. Single precision is computed in double, and rounded once."""
+def _written(module: Module, formula: Callable[..., Lanes], full: str, width: int, dtype: np.dtype[Any],
+             count: int) -> str:
+    """The text of a function of vectors."""
     code = Code(module, width)
     type = code.type(dtype)
-    given = [to(code.vector(f"%a{i}", dtype), F64) for i in range(count)]
-    result = to(polynomials.FORMULAS[name](*given, dtype == F32), dtype)
+    result = formula(*[code.vector(f"%a{i}", dtype) for i in range(count)])
     arguments = ", ".join([f"{type} %a{i}" for i in range(count)])
     return code.function(f"internal {type} @{full}({arguments})", f"{type} {result.name}")
