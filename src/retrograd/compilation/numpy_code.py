@@ -44,7 +44,7 @@ class NumPyCode:
             self._unit(place, unit)
             self.storage.release(place, unit)
         self._close()
-        results = [self._result(number) for number in program.outputs]
+        results = self._results()
         self.source.lines.append(f"return ({''.join([f'{result}, ' for result in results])})")
         self.run = self.source.function("run", self.parameters)
         self.leases = {place: Lease(self.storage.arrays[number], memory) for place, number in enumerate(program.outputs)
@@ -74,11 +74,18 @@ class NumPyCode:
         lent = storage.leasing and storage.is_fixed(number) and not storage.is_copied(number)
         return storage.memory(number) if lent else None
 
-    def _result(self, number: int) -> str:
-        """The text of a value that the run returns. Memory that the next run uses again is copied, unless it is lent."""
-        name = self.name(number)
-        fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
-        return f"{name}.copy()" if fixed and self._lent(number) is None else name
+    def _results(self) -> list[str]:
+        """The texts of the values that the run returns. Memory that the next run uses again is copied, unless it is lent.
+        """
+        texts: dict[int, str] = {}
+        for number in self.program.outputs:
+            name = self.name(number)
+            fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
+            if fixed and self._lent(number) is None and number not in texts:
+                self.source.lines.append(f'r{number} = {name}.copy("K")')
+                name = f"r{number}"
+            texts.setdefault(number, name)
+        return [texts[number] for number in self.program.outputs]
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""

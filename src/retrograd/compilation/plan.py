@@ -11,7 +11,7 @@ from .fusing import Unit, units
 from .native import available
 from .numpy_code import NumPyCode
 from .program import Program
-from .simplify import simplified
+from .simplify import simplified, with_constants
 
 
 class Plan(NamedTuple):
@@ -36,7 +36,7 @@ def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
 
     The loops are machine code if `native`; otherwise NumPy runs them.
     """
-    return _with_code(simplified(expanded(program, native)), given, native, True)
+    return _with_code(simplified(expanded(with_constants(program), native)), given, native, True)
 
 
 def without_leases(plan: Plan) -> Plan:

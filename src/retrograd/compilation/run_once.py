@@ -11,9 +11,10 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..errors import user_site
+from ..graph import versions
 from ..kernels.layout import owner_of, steps
 from ..modes import standing
-from ..tensors.state.base import plain
+from ..tensors.state.base import note_layout, plain
 from . import effects, guards
 from .borders import Borders
 from .changes import Effect, Whole, changes
@@ -58,8 +59,10 @@ class FirstRun:
         held = put_in_place(tape, tensors)
         self.borders = Borders(tape, tensors)
         try:
+            counts = [versions.count(array) for _, array in held]
             with watched(tape.give_up), standing(tape.record):
                 result = self.function(*self.args, **self.kwargs)
+            self._check_writes(held, counts)
             if tape.reason is None and random != outside_random():
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
             if tape.reason is None:
@@ -79,6 +82,14 @@ class FirstRun:
             self._finish(self.recipe)
         return result
 
+    def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
+        """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
+        values = self.tape.values
+        noted = {id(owner_of(values[number].like)) for line in self.tape.lines if line.write for number in line.reads}
+        for (_, array), count in zip(held, counts):
+            if versions.count(array) != count and id(owner_of(array)) not in noted:
+                self.tape.give_up("the program changes a tensor in a way that no operator shows")
+
     def _finish(self, recipe: Recipe) -> None:
         """Give the results of this run the history that those of a repetition have."""
         assert self.left is not None
@@ -90,6 +101,8 @@ class FirstRun:
             again: list[Any] = [*made]
             take(again, inputs)
             view._edge, view._meta = again[-1]._edge, again[-1]._meta
+        for tensor in made:
+            note_layout(tensor)
 
     def _inputs(self) -> list[Any]:
         """The tensors of this call that the guard returns for later calls."""

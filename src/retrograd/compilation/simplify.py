@@ -18,8 +18,8 @@ from .program import Line, Program, Value, replaced
 
 
 def simplified(program: Program) -> Program:
-    """The program after all passes."""
-    for change in (with_constants, without_detours, with_shared_results):
+    """The program after all passes but `with_constants`, which needs the numbers of the traced run."""
+    for change in (without_detours, with_shared_results):
         program = change(program)
     return program._replace(lines=needed(program))
 
