@@ -33,13 +33,15 @@ class Left:
     def __init__(self, before: State, inputs: list[int]) -> None:
         self.before, self.inputs = before, inputs
         self.known = {id(item.value): item for item in before.tensors()}
+        self.bases = {id(item.value._meta.base): item for item in before.tensors()
+                      if item.value._meta is not None and item.value._meta.base is not None}
         self.made: list[Any] = []
         self.views: list[Any] = []
         self._places: dict[int, int] = {}
 
     def add(self, tensor: Any) -> None:
         """Note a tensor that the call left, with the tensors that belong to it. Raises Unknown if it is too special."""
-        if id(tensor) in self.known or id(tensor) in self._places:
+        if id(tensor) in self.known or id(tensor) in self._places or id(tensor) in self.bases:
             return
         meta = tensor._meta
         if type(tensor) is not Results.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
@@ -72,6 +74,9 @@ class Left:
                 at = self.inputs.index(item.number)
                 return lambda tensors, inputs, args, kwargs: inputs[at]
             return lambda tensors, inputs, args, kwargs: tensor
+        if id(tensor) in self.bases:
+            find = self.finder(self.bases[id(tensor)].value)
+            return lambda tensors, inputs, args, kwargs: find(tensors, inputs, args, kwargs)._meta.base
         place = self._places[id(tensor)]
         if place < 0:
             place = len(self.made) - 1 - place

@@ -40,7 +40,8 @@ class FirstRun:
         self.before: State = walk(function, args, kwargs)
         self.guard: Any = None
         self.left: Left | None = None
-        self.tape, self.recipe, self.plans = Tape(whole), None, []
+        self.outputs: list[int] = []
+        self.tape, self.recipe, self.plans = Tape(whole, native), None, []
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -96,7 +97,7 @@ class FirstRun:
         made, inputs = self.left.made, self._inputs()
         if recipe.backward is not None:
             values = self.tape.values
-            recipe.record(recipe.backward, made, [values[n].like for n in self.plans[0].program.outputs], inputs)
+            recipe.record(recipe.backward, made, [values[n].like for n in self.outputs], inputs)
         for view, take in zip(self.left.views, self.left.retaking()):
             again: list[Any] = [*made]
             take(again, inputs)
@@ -156,8 +157,11 @@ class FirstRun:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
-        program = Program(tape.values, lines, tape.inputs, [*outputs, *saved])
+        self.outputs = [*outputs, *saved]
+        program = Program(tape.values, lines, tape.inputs, self.outputs)
         plan = planned(program, [*given], self.native)
+        if self._is_unsteady(plan):
+            return tape.give_up("the program uses the memory behind a view, which may be another in each call")
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
@@ -165,6 +169,16 @@ class FirstRun:
         if recorded:
             recipe.backward = self._outside(recorded, outputs, back)
         return recipe
+
+    def _is_unsteady(self, plan: Plan) -> bool:
+        """Whether a plan reads an array that is neither given nor always the same."""
+        values = plan.program.values
+        steady = {id(item.array) for item in self.before.tensors() if item.fixed}
+        steady |= {id(item.value._meta.base._array) for item in self.before.tensors()
+                   if item.fixed and item.value._meta is not None and item.value._meta.base is not None}
+        used = {number for line in plan.program.lines for number in line.reads} | {*plan.program.outputs}
+        return any([number in used and number not in plan.given and id(values[number].like) not in steady
+                    for number in plan.program.inputs])
 
     def _given(self) -> dict[int, int]:
         """The values whose arrays differ from call to call, with their places in what the guard returns."""

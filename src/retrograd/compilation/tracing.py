@@ -74,6 +74,10 @@ class Traced:
         self.tape.give_up("the program looks at the numbers of a tensor")
         return self.like
 
+    @property
+    def __array_interface__(self) -> Any:
+        return self.seen().__array_interface__
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.array(self.seen(), dtype, copy=copy)
 
@@ -114,8 +118,9 @@ SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 class Tape:
     """The calls of one run, in order. `record` stands on the seam."""
 
-    def __init__(self, whole: bool = False) -> None:
+    def __init__(self, whole: bool = False, native: bool = False) -> None:
         self.whole = whole                                 # whether giving up is an error
+        self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
         self.lines: list[Line] = []
         self.inputs: list[int] = []
@@ -125,6 +130,10 @@ class Tape:
         self._owners: dict[int, int] = {}                  # the value whose memory it is, by the identity of the owner
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # memory from outside that was written, and its numbers before
+
+    def keeps(self, op: Op) -> bool:
+        """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
+        return not self.native or op.arity > 3
 
     def give_up(self, words: str) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept."""

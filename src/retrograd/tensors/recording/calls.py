@@ -35,6 +35,18 @@ _new = object.__new__
 _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
 
 
+def _composing(op: Op, composition: Callable[..., Any]) -> Callable[..., Any]:
+    """The call of a composed op: its composition, unless nothing is recorded and a compiler asks for the kernel."""
+    def call(*args: Any) -> Any:
+        tape = getattr(local.thread.transform, "__self__", None)
+        if local.thread.grad or not hasattr(tape, "keeps") or not tape.keeps(op):
+            return composition(*args)
+        found = op.run(*[arg._array if isinstance(arg, TensorBase) else arg for arg in args])
+        return tuple([plain(part) for part in found]) if type(found) is tuple else plain(found)
+
+    return call
+
+
 def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     """The function that calls `op` on tensors and records it.
 
@@ -43,7 +55,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     elementwise function; None if it takes no `out`.
     """
     if op.composition is not None:
-        return op.composition
+        return _composing(op, op.composition)
     call = _calls.get((op, dunder))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)

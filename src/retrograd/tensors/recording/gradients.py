@@ -245,7 +245,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
-                meta.grad = plain(copy.run(g, "C"))
+                meta.grad = plain(copy.run(g, _layout_of_gradient(leaf._array)))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(g, OtherArray):
@@ -258,15 +258,19 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
+def _layout_of_gradient(like: np.ndarray[Any, Any]) -> Any:
+    """The layout of the first gradient of a leaf: that of the leaf, or row by row if the leaf is not dense."""
+    return "C" if like.flags.c_contiguous or not dense(like) else steps(like)
+
+
 def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
     """A copy of a leaf's first gradient, in the layout of the leaf's array, or row by row if that array is not dense.
 
     PyTorch makes such a copy if others hold the gradient or if its layout differs from the leaf's. It writes into
     memory of the leaf's layout, and `_version` counts this write. Copies that PyTorch does not make are not counted.
     """
-    is_dense = dense(like)
-    copied = copying(g, "C" if like.flags.c_contiguous or not is_dense else steps(like))
-    if is_dense and (own == SHARED or not _lie_alike(g._array, like)):
+    copied = copying(g, _layout_of_gradient(like))
+    if dense(like) and (own == SHARED or not _lie_alike(g._array, like)):
         written(copied._array, None)
     return copied
 
