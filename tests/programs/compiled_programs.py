@@ -43,7 +43,7 @@ _VIEWS = ("{x}.t()", "{x}.mT", "{x}[1:]", "{x}[0]", "{x}[:, 1]", "{x}[..., ::2]"
 _WRITES = ("{x}.add_({y})", "{x}.mul_({y})", "{x}.copy_({y})", "{x}.zero_()", "{x}.fill_({n})", "{x}[0] = {y}",
            "{x}[:, 1] = {n}", "{x}[1:] *= 2", "{x} += {y}", "{x} -= 1", "{x}.sin_()", "{x}.tanh_()", "{x}[i] = {y}",
            "{x}.index_add_({d}, i, {x})", "{x}.normal_()", "{x}.uniform_(-1, 1)", "{x}.addcmul_({y}, {y})",
-           "{x}.lerp_({y}, 0.5)", "{x}.clamp_(-1, 1)", "{x}.neg_()", "torch.add({x}, {y}, out={x})", "{x}.data.add_(1)",
+           "{x}.lerp_({y}, 0.5)", "{x}.clamp_(-1, 1)", "{x}.neg_()", "torch.add({x}, 2, out={x})", "{x}.data.add_(1)",
            "{x}.unsqueeze_(0)", "{x}.t_()", "{x}.masked_fill_(mask, 1.)", "{x}[mask] = 0.5", "{x}.sub_({y}, alpha=2)",
            "{x}.div_(2)", "{x}.relu_()", "{x}.dropout_(0.5)", "F.relu({x}, inplace=True)", "{x}.exponential_()")
 _EFFECTS = ("{x}.sum().backward()", "({x} * {x}).mean().backward(retain_graph=True)", "({x} * {y}).sum().backward()",
@@ -230,7 +230,7 @@ class World:
                 torch.autograd.backward([(t * t.detach()).sum() for t in roots])
         except RuntimeError as error:
             said = str(error)[:40]
-        return {**self.seen(given, result), "said": said}
+        return {"said": said, **self.seen(given, result)}
 
 
 def leaves(value: Any) -> list[Any]:

@@ -55,8 +55,8 @@ class Recipe:
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
         self.written: list[Array] = []                     # captured memory that the plan writes
-        self.written_given: list[int] = []                 # and the positions of such arguments
-        self.backward: Backward | None = None
+        self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
+        self.backward: list[Backward] = []
         self.quiet = contextvars.Context()                 # one of its own, since kernels enter that of the thread
         self.quiet.run(np.seterr, all="ignore")
         self.site: Any = None
@@ -67,7 +67,7 @@ class Recipe:
             self.plan = without_leases(self.plan)
             self.run, self.leases = self.plan.code.run, {}
         given = [inputs[place]._array for place in self.given]
-        written = [*self.written, *[given[i] for i in self.written_given]]
+        written = [*self.written, *[inputs[i]._array for i in self.written_given]]
         for array in written:
             versions.writing(array)
         arrays = self.quiet.run(self.run, *given)
@@ -76,8 +76,8 @@ class Recipe:
         leases = self.leases
         tensors = [leases[place].result() if place in leases else plain(array)
                    for place, array in enumerate(arrays[:self.count])]
-        if self.backward is not None:
-            self.record(self.backward, tensors, arrays, inputs)
+        for backward in self.backward:
+            self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:
             finish(tensors, inputs)
         result = self.returned(tensors, inputs, args, kwargs)

@@ -52,6 +52,8 @@ class Left:
                 raise Unknown("a tensor that the program leaves has hooks, or retains its gradient")
             if meta.base is not None:
                 self.add(meta.base)
+                if tensor._edge is not None and _leads_nowhere(tensor._edge):
+                    raise Unknown("a view that the program leaves requires grad, but leads to no leaf")
                 if _taken_again(tensor):
                     self._places[id(tensor)] = -1 - len(self.views)
                     self.views.append(tensor)
@@ -120,6 +122,15 @@ def _retaken(find: Make, replay: Any, creation: int, recorded: bool, leaf: bool)
         tensors.append(view)
 
     return take
+
+
+def _leads_nowhere(edge: Any) -> bool:
+    """Whether the first way from an edge ends at a view that was made without recording."""
+    while edge is not None:
+        if edge.node is None:
+            return True
+        edge = next(iter(edge.node.edges), None)
+    return False
 
 
 def _taken_again(view: Any) -> bool:

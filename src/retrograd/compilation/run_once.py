@@ -18,6 +18,7 @@ from ..tensors.state.base import note_layout, plain
 from . import effects, guards
 from .borders import Borders
 from .changes import Effect, Whole, changes
+from .items import Item
 from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
@@ -28,6 +29,10 @@ from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
 from .watching import clock, watched
 
 Array = np.ndarray[Any, Any]
+
+
+# What stands for the backward pass of a graph that is freed.
+_SPENT: Any = object()
 
 
 class FirstRun:
@@ -86,6 +91,8 @@ class FirstRun:
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
         values = self.tape.values
+        if self.tape.reason is not None:
+            return
         noted = {id(owner_of(values[number].like)) for line in self.tape.lines if line.write for number in line.reads}
         for (_, array), count in zip(held, counts):
             if versions.count(array) != count and id(owner_of(array)) not in noted:
@@ -95,9 +102,9 @@ class FirstRun:
         """Give the results of this run the history that those of a repetition have."""
         assert self.left is not None
         made, inputs = self.left.made, self._inputs()
-        if recipe.backward is not None:
-            values = self.tape.values
-            recipe.record(recipe.backward, made, [values[n].like for n in self.outputs], inputs)
+        arrays = [self.tape.values[number].like for number in self.outputs]
+        for backward in recipe.backward:
+            recipe.record(backward, made, arrays, inputs)
         for view, take in zip(self.left.views, self.left.retaking()):
             again: list[Any] = [*made]
             take(again, inputs)
@@ -152,7 +159,7 @@ class FirstRun:
         recorded = [place for place, tensor in enumerate(made)
                     if tensor._edge is not None and tensor._edge.node is not None]
         given = self._given()
-        back = self._backward([made[place] for place in recorded]) if recorded else None
+        back, spent = self._backward(made, recorded) if recorded else (None, [])
         if tape.reason is not None:
             return None
         lines = tape.lines[:forward]
@@ -165,9 +172,11 @@ class FirstRun:
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
-        self._note_writes(recipe, plan, lines)
-        if recorded:
-            recipe.backward = self._outside(recorded, outputs, back)
+        self._note_writes(recipe, plan, lines, given)
+        if back is not None:
+            recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))
+        if spent:
+            recipe.backward.append(Backward(None, spent, [], [], [], [], [], []))
         return recipe
 
     def _is_unsteady(self, plan: Plan) -> bool:
@@ -193,36 +202,48 @@ class FirstRun:
         tensor = item.value
         return lambda inputs: tensor
 
-    def _note_writes(self, recipe: Recipe, plan: Plan, lines: list[Line]) -> None:
+    def _note_writes(self, recipe: Recipe, plan: Plan, lines: list[Line], given: dict[int, int]) -> None:
         """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
         values = plan.program.values
         written = {id(owner_of(values[number].like)) for line in lines if line.write
                    for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
         for number in plan.program.inputs:
             if values[number].source == "outside" and id(owner_of(values[number].like)) in written:
-                if number in plan.given:
-                    recipe.written_given.append(plan.given.index(number))
+                if number in given:
+                    recipe.written_given.append(given[number])
                 else:
                     recipe.written.append(values[number].like)
 
-    def _backward(self, tensors: list[Any]) -> Any:
-        """Trace the backward pass of new tensors: the cotangents, the saved values, the gradients and their tensors."""
-        tape, forward = self.tape, len(self.tape.lines)
+    def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
+        """Trace the backward pass of new tensors. Also says of which the graph is freed already."""
         sources = [item for item in self.before.tensors() if item.facts.requires_grad and item.role != "grad"]
-        leaves, hooked = leaves_reached([tensor._edge for tensor in tensors])
-        if hooked:
-            return tape.give_up("the graph of the results has hooks")
+        leaves, hooked = leaves_reached([made[place]._edge for place in recorded])
         known = {id(item.value) for item in sources}
-        if any([id(leaf) not in known for leaf in leaves]):
-            return tape.give_up("the results depend on a new leaf that requires grad")
+        if hooked or any([id(leaf) not in known for leaf in leaves]):
+            self.tape.give_up("the graph of the results has hooks, or leads to a new leaf that requires grad")
+            return None, []
+        spent: list[int] = []
+        with self.borders.closed(leaves):
+            found = self._gradients([made[place] for place in recorded], sources)
+            if found is _SPENT:
+                spent = [place for place in recorded if self._gradients([made[place]], sources) is _SPENT]
+                left = [made[place] for place in recorded if place not in spent]
+                found = self._gradients(left, sources) if left else None
+        return found, spent
+
+    def _gradients(self, tensors: list[Any], sources: list[Item]) -> Any:
+        """Trace one backward pass: the cotangents, the saved values, the gradients and their tensors.
+
+        The result is `_SPENT` if the graph is freed already.
+        """
+        tape, forward = self.tape, len(self.tape.lines)
         cotangents = [plain(tape.outside(np.zeros_like(tensor._array.like))) for tensor in tensors]
         try:
-            with self.borders.closed(leaves), standing(tape.record):
+            with standing(tape.record):
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True, retain_graph=True)
         except RuntimeError as error:
-            if "second time" not in str(error):
-                return tape.give_up("the backward pass of the results raises an error")
-            return None, [], sources
+            return _SPENT if "second time" in str(error) else tape.give_up(
+                "the backward pass of the results raises an error")
         if tape.reason is not None:
             return None
         reached = [(item, g) for item, g in zip(sources, found) if g is not None]
@@ -241,8 +262,6 @@ class FirstRun:
         """What a run needs so that its results can be differentiated."""
         traced, saved, items = back
         leaves = [self._reach(item) for item in items]
-        if traced is None:
-            return Backward(None, recorded, [], leaves, [], [], [], [])
         program, asked = traced
         values = program.values
         depends = effects.sources_of(program, asked)

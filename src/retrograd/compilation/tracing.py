@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..graph.node import Node
+from ..graph.packed import Parcel
 from ..graph.versions import new_lineage
 from ..kernels.layout import in_common_order, offset_of, owner_of, steps
 from ..modes import local
@@ -139,6 +140,8 @@ class Tape:
         """Note that the run cannot be repeated. Only the first reason is kept."""
         if self.reason is None:
             self.reason = Reason(words, user_site())
+            for held in (self.values, self.lines, self._constants):
+                held.clear()                               # so that no memory is held that the program gives up
             if self.whole:
                 raise GivenUp(self.reason)
 
@@ -267,15 +270,26 @@ def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
     left = tape.forget()
     if not left:
         return
-    for holder in gc.get_referrers(*left):
-        if isinstance(holder, TensorBase):
-            holder._array = replaced(holder._array, Traced, _numbers)
-        elif isinstance(holder, list) and holder is not left:
-            holder[:] = [replaced(part, Traced, _numbers) for part in holder]
-        elif isinstance(holder, tuple):
+    holders = gc.get_referrers(*left)
+    for holder in holders:
+        if isinstance(holder, tuple):
             for node in gc.get_referrers(holder):
-                if isinstance(node, Node) and node.saved is holder:
-                    node.saved = replaced(holder, Traced, _numbers)
+                if node is not holders:
+                    _clean(node, tuple)
+        elif holder is not left:
+            _clean(holder, Traced)
+
+
+def _clean(holder: Any, kind: type[Any]) -> None:
+    """Replace the traced arrays in a list, a dict or an object, where a value of a class stands."""
+    if isinstance(holder, (list, dict)):
+        for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
+            if type(part) is kind:
+                holder[key] = replaced(part, Traced, _numbers)
+    elif isinstance(holder, (TensorBase, Node, Parcel)):
+        for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
+            if type(getattr(holder, name, None)) is kind:
+                setattr(holder, name, replaced(getattr(holder, name), Traced, _numbers))
 
 
 def _numbers(array: Traced) -> Array:
