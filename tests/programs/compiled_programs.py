@@ -83,7 +83,7 @@ SPECS = ("normal(3, 3)",) * 6 + (
     "normal(3, 3).requires_grad_()", "normal(3).requires_grad_()", "normal(6)[::2]", "normal(3, 1).expand(3, 3)",
     "normal(3, 3).mul(3).long()", "normal(3, 3) > 0", "normal(3, 3, dtype=torch.complex64)", "normal(0, 3)",
     "normal(3, 3).to(torch.float16)", "normal(3, 3).to(torch.bfloat16)", "normal(3, 3).t().requires_grad_()",
-    "normal(9).reshape(3, 3)", "0.5", "2", "None", "a", "a[0]", "a.t()", "a.detach()", "normal(3, 3, 3)", "normal(4, 3, 3)")
+    "normal(9).reshape(3, 3)", "0.5", "2", "None", "a", "a[0] if a.ndim else a[...]", "a.t() if a.ndim < 3 else a[0]", "a.detach()", "normal(3, 3, 3)", "normal(4, 3, 3)")
 LARGE = "normal(20000, 3)"
 
 

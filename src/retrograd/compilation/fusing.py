@@ -61,11 +61,20 @@ def shape_of(line: Line, values: list[Value]) -> Shape | None:
         return like.shape if summed else None
     if not (line.op.kind in ("elementwise", "constant") or line.op in ALSO_ELEMENTWISE) or effects.draws(line):
         return None
+    if line.write and _reads_elsewhere(line, values):
+        return None
     number = line.reads[0] if line.write else line.results[0]
     like = values[number].like
     if RARE and any(values[n].like.dtype in RARE for n in (*line.reads, *line.results)):
         return None
     return like.shape if like.size and not _repeats(like) else None
+
+
+def _reads_elsewhere(line: Line, values: list[Value]) -> bool:
+    """Whether a line reads the memory that it writes at other places than it writes."""
+    target = values[line.reads[0]]
+    return any([values[number].memory == target.memory and not same_place(values[number], target)
+                for number in line.reads[1:]])
 
 
 def _repeats(array: np.ndarray[Any, Any]) -> bool:

@@ -52,8 +52,8 @@ class Left:
                 raise Unknown("a tensor that the program leaves has hooks, or retains its gradient")
             if meta.base is not None:
                 self.add(meta.base)
-                if tensor._edge is not None and _leads_nowhere(tensor._edge):
-                    raise Unknown("a view that the program leaves requires grad, but leads to no leaf")
+                if tensor._edge is not None and self._is_apart(tensor._edge):
+                    raise Unknown("a view that the program leaves has another history than its base")
                 if _taken_again(tensor):
                     self._places[id(tensor)] = -1 - len(self.views)
                     self.views.append(tensor)
@@ -63,6 +63,10 @@ class Left:
                 self.add(meta.grad)
         self._places[id(tensor)] = len(self.made)
         self.made.append(tensor)
+
+    def _is_apart(self, edge: Any) -> bool:
+        """Whether the history of a view leads nowhere, or to a leaf that the call has made."""
+        return _leads_nowhere(edge) or any([id(leaf) not in self.known for leaf in leaves_reached([edge])[0]])
 
     def every(self) -> list[Any]:
         """All new tensors: those that the plan makes, then the views."""
