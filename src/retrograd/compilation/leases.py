@@ -28,7 +28,8 @@ class Lease:
     __slots__ = ("_array_count", "_memory_count", "array", "memory", "tensor")
 
     def __init__(self, array: Array, memory: Array) -> None:
-        self.array, self.memory, self.tensor = array, memory, None
+        self.array, self.memory = array, memory
+        self.tensor: Any = None
         self._array_count, self._memory_count = getrefcount(array), getrefcount(memory)
 
     def is_free(self) -> bool:

@@ -38,7 +38,8 @@ class NumPyCode:
         self._waiting: list[Any] = []                      # loops that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
-        self.views = {number: line for line in program.lines if is_view(line, program.values) for number in line.results}
+        views = [line for line in program.lines if is_view(line, program.values)]
+        self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]
         for place, unit in enumerate(units):
             self._unit(place, unit)
@@ -75,14 +76,15 @@ class NumPyCode:
         return storage.memory(number) if lent else None
 
     def _result(self, number: int) -> str:
-        """The text of a value that the run returns. Memory that the next run uses again is copied, unless it is lent."""
+        """The text of a value that the run returns. Memory that the next run uses is copied, unless it is lent."""
         name = self.name(number)
         fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
         return f"{name}.copy()" if fixed and self._lent(number) is None else name
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""
-        if unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1 and suits(unit, self.values):
+        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
+        if large and suits(unit, self.values):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
             return
         for line in unit.lines:
