@@ -99,7 +99,7 @@ class FirstRun:
         self.made = made = [*new.values()]
         if any(type(tensor._array) is not Traced for tensor in made):
             return tape.give_up("the program returns a tensor that was not computed by operators")
-        self.guard = guards.make(self.before, changed.replaced)
+        self.guard = guards.make(self.before, changed.replaced, self._unread([*leaves, *left]))
         recipe = self._recipe(made)
         if recipe is None:
             return None
@@ -109,6 +109,13 @@ class FirstRun:
         recipe.effects = [self._effect(effect, places, known) for effect in changed.effects]
         self.recipe = recipe
         return None
+
+    def _unread(self, kept: list[Any]) -> set[int]:
+        """The numbers of gradients that the call has neither read nor kept. Whoever holds one keeps its memory."""
+        read = {number for line in self.tape.lines for number in line.reads}
+        held = {id(tensor) for tensor in kept}
+        return {item.number for item in self.before.tensors() if item.role == "grad" and id(item.value) not in held
+                and self.tape.outside(item.array).number not in read}
 
     def _recipe(self, made: list[Any]) -> Recipe | None:
         """The plan for the new tensors, and for their gradients."""
