@@ -75,7 +75,7 @@ class Recipe:
         if self.backward is not None:
             self.record(self.backward, tensors, arrays, inputs)
         for effect in self.effects:
-            effect(tensors, args, kwargs)
+            effect(tensors, inputs, args, kwargs)
         leaves = [leaf(tensors, inputs) for leaf in self.leaves]
         return leaves[0] if self.tree is None else pytree.tree_unflatten(leaves, self.tree)
 
