@@ -44,7 +44,7 @@ _WRITES = ("{x}.add_({y})", "{x}.mul_({y})", "{x}.copy_({y})", "{x}.zero_()", "{
            "{x}[:, 1] = {n}", "{x}[1:] *= 2", "{x} += {y}", "{x} -= 1", "{x}.sin_()", "{x}.tanh_()", "{x}[i] = {y}",
            "{x}.index_add_({d}, i, {x})", "{x}.normal_()", "{x}.uniform_(-1, 1)", "{x}.addcmul_({y}, {y})",
            "{x}.lerp_({y}, 0.5)", "{x}.clamp_(-1, 1)", "{x}.neg_()", "torch.add({x}, 2, out={x})", "{x}.data.add_(1)",
-           "{x}.unsqueeze_(0)", "{x}.t_()", "{x}.masked_fill_(mask, 1.)", "{x}[mask] = 0.5", "{x}.sub_({y}, alpha=2)",
+           "{x}.unsqueeze_(0)", "{x}.t_()", "{x}.masked_fill_(mask, 1.)", "{x}.sub_({y}, alpha=2)",
            "{x}.div_(2)", "{x}.relu_()", "{x}.dropout_(0.5)", "F.relu({x}, inplace=True)", "{x}.exponential_()")
 _EFFECTS = ("{x}.sum().backward()", "({x} * {x}).mean().backward(retain_graph=True)", "({x} * {y}).sum().backward()",
             "{x}.backward({x}.detach())", "{p}.grad = None", "{p}.grad = {x}.detach()", "optimizer.zero_grad()",

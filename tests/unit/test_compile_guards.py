@@ -13,6 +13,7 @@ import pytest
 
 import retrograd as torch
 from compiled.cases import Net, guarded, identity, why
+from retrograd.compilation.guards import make
 from retrograd.compilation.state import walk
 
 RATE = 0.5
@@ -337,3 +338,16 @@ def test_memory_of_numpy_arrays_and_of_detached_tensors() -> None:
     x, y = torch.frombuffer(content, dtype=torch.float32), torch.frombuffer(content, dtype=torch.float32)
     assert "share" in why(guard, function, x, y)
     assert why(guard, function, x, torch.ones(4)) == ""
+
+
+def test_a_guard_returns_the_tensors_that_may_be_others() -> None:
+    p, x = torch.ones(2, requires_grad=True), torch.ones(3)
+    p.grad = torch.ones(2)
+    function = lambda x: p * x                               # noqa: E731
+    state = walk(function, (x,), {})
+    numbers = {item.words: item.number for item in state.tensors()}
+    found = make(state).check(function, (x,), {})
+    assert [id(tensor) for tensor in found] == [id(p.grad), id(x)]
+    guard = make(state, unused={numbers["p.grad"]})
+    assert guard.inputs == [numbers["argument x"]]
+    assert [id(tensor) for tensor in guard.check(function, (x,), {})] == [id(x)]

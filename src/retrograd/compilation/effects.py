@@ -70,7 +70,7 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
     made: dict[int, int] = {}
     writers: dict[int, int] = {}                           # the last line that wrote each memory
     readers: dict[int, int] = {}                           # the lines that have read each memory since then
-    ordered, result = 0, []
+    ordered, result = 0, list[int]()
     for line in lines:
         if is_view(line, values):
             made.update(dict.fromkeys(line.results, made.get(line.reads[0], 0)))

@@ -236,8 +236,7 @@ def same_place(one: Value, other: Value) -> bool:
 
 
 def _order(groups: _Groups) -> list[int]:
-    """The units in an order in which each runs after those above it. Units with machine code follow each other where they can.
-    """
+    """The units in an order in which each runs after those above it. Units with machine code follow each other."""
     done, order = 0, []
     waiting = sorted(range(len(groups.lines)), key=lambda unit: groups.lines[unit][0])
     native = False

@@ -7,7 +7,7 @@ difference returns its own number, by which `why` finds the words for it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from operator import is_
 from types import CellType, FunctionType
 from typing import Any
@@ -67,11 +67,12 @@ class Guard:
         return "" if type(found) is list else said(self.checks.get(found[0], _ANYTHING), found[1])
 
 
-def make(state: State, replaced: Iterable[Item] = ()) -> Guard:
+def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = ()) -> Guard:
     """The guard for a state that was walked before a trace.
 
     `replaced` are tensors that the call replaces by others in their places (`Changes.replaced`). Like the arguments,
-    they may be other tensors of the same geometry in every call.
+    they may be other tensors of the same geometry in every call. `unused` are the numbers of items that the guard need
+    not return.
     """
     for item in replaced:
         item.fixed = False
@@ -83,7 +84,7 @@ def make(state: State, replaced: Iterable[Item] = ()) -> Guard:
         writer.item(item)
     writer.aliases()
     writer.memory()
-    inputs = [item.number for item in state.tensors() if not _is_constant(item)]
+    inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 

@@ -28,8 +28,12 @@ class Lease:
     __slots__ = ("_array_count", "_memory_count", "array", "memory", "tensor")
 
     def __init__(self, array: Array, memory: Array) -> None:
-        self.array, self.memory, self.tensor = array, memory, None
-        self._array_count, self._memory_count = getrefcount(array), getrefcount(memory)
+        self.array, self.memory = array, memory
+        self.tensor: Any = None
+
+    def settle(self) -> None:
+        """Count the references that the plan itself holds. Call this when the plan is complete."""
+        self._array_count, self._memory_count = getrefcount(self.array), getrefcount(self.memory)
 
     def is_free(self) -> bool:
         """Take the memory back, if this is possible. Returns whether it is."""

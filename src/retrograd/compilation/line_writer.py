@@ -26,7 +26,8 @@ class LineWriter:
 
     def like(self, argument: Any) -> Array:
         """The geometry of a value among the arguments."""
-        return self.values[argument.number].like
+        value: Value = self.values[argument.number]
+        return value.like
 
     @property
     def result(self) -> Array:

@@ -15,7 +15,6 @@ from .native.products import Product, has_blas
 from .program import Line, Value
 from .python_source import plain_call
 
-
 # The most multiplications of a product in machine code. Larger ones let other threads run meanwhile.
 LARGEST_PRODUCT = 1 << 21
 Strides = tuple[int, ...]
@@ -151,4 +150,5 @@ class _Lowering:
 
     def _reduction(self, line: Line) -> Reduction:
         dims = tuple(range(len(self.shape))) if line.op is sum_all else tuple(line.args[1])
-        return Reduction(REDUCTIONS[line.op], self._place(line.reads[0], line), dims, self.values[line.reads[0]].like.dtype)
+        number = line.reads[0]
+        return Reduction(REDUCTIONS[line.op], self._place(number, line), dims, self.values[number].like.dtype)

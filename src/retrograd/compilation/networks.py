@@ -86,14 +86,14 @@ def _log_softmax_backward(w: LineWriter, g: Any, out: Any, dim: int) -> bool:
     return True
 
 
-def _hits(w: LineWriter, target: Any, classes: int, ignored: int) -> tuple[Any, Any, Any]:
-    """Where the targets' classes are, as bools; the targets that count, as bools; and the geometry of the former."""
+def _hits(w: LineWriter, target: Any, classes: int, ignored: int) -> tuple[Any, Any]:
+    """Where the targets' classes are, as bools, and the targets that count, as bools."""
     like = w.like(target)
     column = w.view(unsqueeze, target, 1, like=like[:, None])
     table = np.empty((len(like), classes), bool)
     hits = w.call(eq, column, w.array(np.arange(classes, dtype=like.dtype)), like=table)
     counts = w.call(ne, target, w.constant(ignored, like.dtype), like=np.empty(like.shape, bool))
-    return hits, counts, table
+    return hits, counts
 
 
 def _sum_of(w: LineWriter, bools: Any, dtype: np.dtype[Any]) -> Any:
@@ -112,7 +112,7 @@ def _nll_loss(w: LineWriter, x: Any, target: Any, weight: Any, reduction: str, i
     like = w.like(x)
     if not _floats(w, x) or not _plain_targets(w, target, weight, like.shape, reduction, ignored):
         return False
-    hits, counts, _ = _hits(w, target, like.shape[1], ignored)
+    hits, counts = _hits(w, target, like.shape[1], ignored)
     count, found = _sum_of(w, counts, like.dtype), _sum_of(w, hits, like.dtype)
     w.call(look, found, _all_found, count, target, like.shape[1], ignored, like=w.like(found))
     total = w.call(sum_all, w.call(choose, hits, x, 0.0, like=_rows(w, x)), None, like=w.like(count))
@@ -130,7 +130,7 @@ def _nll_loss_backward(w: LineWriter, g: Any, target: Any, weight: Any, shape: A
                        ignored: int) -> bool:
     if not _floats(w, g) or w.like(g).ndim or not _plain_targets(w, target, weight, shape, reduction, ignored):
         return False
-    hits, counts, table = _hits(w, target, shape[1], ignored)
+    hits, counts = _hits(w, target, shape[1], ignored)
     if reduction == "mean":
         g = w.call(div, g, _sum_of(w, counts, w.like(g).dtype), like=w.like(g))
     w.last(choose, hits, w.call(neg, g, like=w.like(g)), 0.0)
@@ -173,7 +173,8 @@ def _standardize_backward(w: LineWriter, g: Any, x: Any, weight: Any, mean: Any,
     if weight is not None:
         g = w.call(mul, g, weight, like=like)
     slope = _mean_over(w, w.call(mul, g, scaled, like=like), axes)
-    inner = w.call(sub, w.call(sub, g, _mean_over(w, g, axes), like=like), w.call(mul, scaled, slope, like=like), like=like)
+    level, tilt = w.call(sub, g, _mean_over(w, g, axes), like=like), w.call(mul, scaled, slope, like=like)
+    inner = w.call(sub, level, tilt, like=like)
     w.last(mul, inner, rstd)
     return True
 

@@ -38,7 +38,8 @@ class NumPyCode:
         self._waiting: list[Any] = []                      # loops that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
-        self.views = {number: line for line in program.lines if is_view(line, program.values) for number in line.results}
+        views = [line for line in program.lines if is_view(line, program.values)]
+        self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]
         for place, unit in enumerate(units):
             self._unit(place, unit)
@@ -89,7 +90,8 @@ class NumPyCode:
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""
-        if unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1 and suits(unit, self.values):
+        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
+        if large and suits(unit, self.values):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
             return
         for line in unit.lines:

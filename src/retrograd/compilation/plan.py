@@ -52,4 +52,7 @@ def _with_code(program: Program, given: Sequence[int], native: bool, leasing: bo
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
     memories = {program.values[number].memory for number in used}
     taken = [number for number in given if number in used or program.values[number].memory in memories]
-    return Plan(program, parts, executor(program, parts, taken, leasing), taken, native)
+    code = executor(program, parts, taken, leasing)
+    for lease in code.leases.values():
+        lease.settle()
+    return Plan(program, parts, code, taken, native)

@@ -133,13 +133,12 @@ class FirstRun:
             return tape.give_up(changed.unrepeatable[0])
         if tape.missed():
             return tape.give_up("the program uses a tensor that the search did not find")
-        self.guard = guards.make(self.before, changed.replaced)
+        left_there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
+        returns = new_tensors(result)
+        self.guard = guards.make(self.before, changed.replaced, self._unread([*returns, *left_there]))
         left = Left(self.before, self.guard.inputs)
         try:
-            for effect in changed.effects:
-                for tensor in [] if effect.whole is None else effect.whole.tensors():
-                    left.add(tensor)
-            for tensor in new_tensors(result):
+            for tensor in [*left_there, *returns]:
                 left.add(tensor)
             returned = form(result, left, self.before)
         except Unknown as reason:
@@ -151,6 +150,13 @@ class FirstRun:
             recipe.effects = [_effect(effect, left) for effect in changed.effects]
             self.recipe = recipe
         return None
+
+    def _unread(self, kept: list[Any]) -> set[int]:
+        """The numbers of gradients that the call has neither read nor kept. Whoever holds one keeps its memory."""
+        read = {number for line in self.tape.lines for number in line.reads}
+        held = {id(tensor) for tensor in kept}
+        return {item.number for item in self.before.tensors() if item.role == "grad" and id(item.value) not in held
+                and self.tape.outside(item.array).number not in read}
 
     def _recipe(self, left: Left) -> Recipe | None:
         """The plan for the new tensors, and for their gradients."""
@@ -295,7 +301,11 @@ def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
         return whole if whole.parts is None else whole._replace(
             parts={key: found(part) for key, part in whole.parts.items()})
 
-    effect = effect._replace(whole=None if effect.whole is None else found(effect.whole))
+    whole = effect.whole
+    effect = effect._replace(whole=None if whole is None else found(whole))
+    if effect.anchor is not None and not effect.steps and effect.step.kind == "meta" and whole is not None and whole.fresh:
+        find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
+        return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
 
     def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         effect.apply(lambda find: find(tensors, inputs, args, kwargs), args, kwargs)
