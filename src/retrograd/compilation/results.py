@@ -13,7 +13,7 @@ import numpy as np
 
 from ..graph.node import AccumulateGrad
 from ..modes import local
-from ..tensors.state.base import NO_GRAD, ORDINARY, Results, TensorBase, meta_of, set_leaf
+from ..tensors.state.base import NO_GRAD, ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
 from ..utils import _pytree as pytree
 from . import kinds
 from .items import Item, State
@@ -52,7 +52,7 @@ class Left:
                 raise Unknown("a tensor that the program leaves has hooks, or retains its gradient")
             if meta.base is not None:
                 self.add(meta.base)
-                if tensor._edge is not None and self._is_apart(tensor._edge):
+                if tensor._edge is not None and not _passes(tensor._edge, meta.base):
                     raise Unknown("a view that the program leaves has another history than its base")
                 if _taken_again(tensor):
                     self._places[id(tensor)] = -1 - len(self.views)
@@ -63,10 +63,6 @@ class Left:
                 self.add(meta.grad)
         self._places[id(tensor)] = len(self.made)
         self.made.append(tensor)
-
-    def _is_apart(self, edge: Any) -> bool:
-        """Whether the history of a view leads nowhere, or to a leaf that the call has made."""
-        return _leads_nowhere(edge) or any([id(leaf) not in self.known for leaf in leaves_reached([edge])[0]])
 
     def every(self) -> list[Any]:
         """All new tensors: those that the plan makes, then the views."""
@@ -128,12 +124,13 @@ def _retaken(find: Make, replay: Any, creation: int, recorded: bool, leaf: bool)
     return take
 
 
-def _leads_nowhere(edge: Any) -> bool:
-    """Whether the first way from an edge ends at a view that was made without recording."""
-    while edge is not None:
-        if edge.node is None:
+def _passes(edge: Any, base: Any) -> bool:
+    """Whether the history of a view goes through that of its base."""
+    wanted = edge_of(base)
+    while edge is not None and wanted is not None:
+        if edge.node is wanted.node:
             return True
-        edge = next(iter(edge.node.edges), None)
+        edge = None if edge.node is None else next(iter(edge.node.edges), None)
     return False
 
 

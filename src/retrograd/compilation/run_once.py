@@ -178,7 +178,7 @@ class FirstRun:
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
-        self._note_writes(recipe, plan, lines, given)
+        self._note_writes(recipe, lines, given)
         if back is not None:
             recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))
         if spent:
@@ -208,17 +208,20 @@ class FirstRun:
         tensor = item.value
         return lambda inputs: tensor
 
-    def _note_writes(self, recipe: Recipe, plan: Plan, lines: list[Line], given: dict[int, int]) -> None:
+    def _note_writes(self, recipe: Recipe, lines: list[Line], given: dict[int, int]) -> None:
         """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
-        values = plan.program.values
+        values = self.tape.values
         written = {id(owner_of(values[number].like)) for line in lines if line.write
                    for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
-        for number in plan.program.inputs:
-            if values[number].source == "outside" and id(owner_of(values[number].like)) in written:
+        for item in self.before.tensors():
+            owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
+            if owner in written:
+                written.remove(owner)                      # other tensors may share this memory
+                number = self.tape.outside(item.array).number
                 if number in given:
                     recipe.written_given.append(given[number])
-                else:
-                    recipe.written.append(values[number].like)
+                elif item.fixed:
+                    recipe.written.append(item.array)
 
     def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
         """Trace the backward pass of new tensors. Also says of which the graph is freed already."""

@@ -41,8 +41,19 @@ def _composing(op: Op, composition: Callable[..., Any]) -> Callable[..., Any]:
         tape = getattr(local.thread.transform, "__self__", None)
         if local.thread.grad or not hasattr(tape, "keeps") or not tape.keeps(op):
             return composition(*args)
-        found = op.run(*[arg._array if isinstance(arg, TensorBase) else arg for arg in args])
-        return tuple([plain(part) for part in found]) if type(found) is tuple else plain(found)
+        absent: list[bool] = []
+
+        def kernel(*arrays: Any) -> Any:
+            found = local.thread.run(op.kernel, *arrays)
+            if not isinstance(found, (tuple, list)):
+                return np.asarray(found)
+            absent[:] = [part is None for part in found]
+            return tuple([np.asarray(part) for part in found if part is not None])
+
+        found = local.thread.transform(op, kernel, tuple([  # type: ignore[misc]
+            arg._array if isinstance(arg, TensorBase) else arg for arg in args]), False)
+        parts = iter(found if type(found) is tuple else ())
+        return [None if none else plain(next(parts)) for none in absent] if absent else plain(found)
 
     return call
 
