@@ -276,7 +276,7 @@ def _alike(one: Any, other: Any, near: float) -> bool:
         return bool(np.allclose(one.astype(np.float32), other.astype(np.float32), rtol=0.05, atol=0.05, equal_nan=True))
     finite = np.isfinite(one)
     scale = float(np.abs(one[finite]).max(initial=1.0))
-    step = np.finfo(one.dtype).eps * near * scale
+    step = max(np.finfo(one.dtype).eps, np.finfo(np.float32).eps) * near * scale      # of what was computed in between
     if scale > 1e30:
         return True
     return bool((finite == np.isfinite(other)).all() and (np.abs(one[finite] - other[finite]) <= step).all())

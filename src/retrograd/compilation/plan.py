@@ -36,6 +36,7 @@ def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
 
     The loops are machine code if `native`; otherwise NumPy runs them.
     """
+    program = program._replace(values=[value.copied() for value in program.values])      # other plans have them, too
     return _with_code(simplified(expanded(with_constants(program), native)), given, native, True)
 
 

@@ -27,6 +27,10 @@ class Value:
     def __init__(self, number: int, like: np.ndarray[Any, Any], memory: int, source: Source) -> None:
         self.number, self.like, self.memory, self.source = number, like, memory, source
 
+    def copied(self) -> Value:
+        """The same value, for another plan."""
+        return Value(self.number, self.like, self.memory, self.source)
+
     @property
     def is_view(self) -> bool:
         """Whether the memory belongs to an earlier value."""

@@ -58,7 +58,16 @@ def without_detours(program: Program) -> Program:
         instead[line.results[0]] = same
         if values[line.results[0]].memory in outputs:
             outputs.add(values[same].memory)
+    _move(values, instead)
     return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+
+
+def _move(values: list[Value], instead: dict[int, int]) -> None:
+    """Have the views of values that others stand for be views of those."""
+    owners = {number: values[same].memory for number, same in instead.items() if values[number].memory == number}
+    for value in values:
+        while value.memory in owners:
+            value.memory = owners[value.memory]
 
 
 def _may_share(source: Value, result: Value, written: set[int], outputs: set[int]) -> bool:
@@ -111,6 +120,7 @@ def with_shared_results(program: Program) -> Program:
             kept.append(line)
         else:
             instead.update(zip(line.results, earlier.results, strict=True))
+    _move(values, instead)
     outputs_now = [instead.get(number, number) for number in program.outputs]
     return program._replace(lines=kept, outputs=outputs_now)
 
