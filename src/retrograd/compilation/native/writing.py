@@ -207,9 +207,9 @@ class LoopWriter:
         code = self.code
         inside, done = code.label(), code.label()
         code.do(f"br i1 {condition}, label %{inside}, label %{done}")
-        code.at(inside)
-        write()
-        code.do(f"br label %{done}")
+        with code.region(inside):
+            write()
+            code.do(f"br label %{done}")
         code.at(done)
 
     def _tail(self, pointers: list[str], start: int, end: int, accumulators: dict[int, list[str]],
