@@ -230,7 +230,7 @@ def measured(workload: Workload, names: list[str]) -> dict[str, Any]:
         values[name] = float(value[0] if isinstance(value, tuple) else value)
         run()
         runs[name] = run
-    expected = [*values.values()][0]
+    expected = next(iter(values.values()))
     for name, value in values.items():
         if not math.isclose(value, expected, rel_tol=1e-3):
             print(f"  {name} disagrees: {value}, not {expected}")

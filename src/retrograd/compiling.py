@@ -14,6 +14,8 @@ __all__ = ["compile"]
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 # What runs the plans of the compiler: NumPy alone, or machine code through llvmlite.
 EXECUTORS = ("numpy", "llvm")
+# A function that was traced so often runs as it is; and for functions whose shapes are said to change.
+LIMIT, MOST_SHAPES = 8, 256
 # PyTorch's backends. Those in the second tuple are experimental, or help to find faults.
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
 OTHER_BACKENDS = ("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_partitioner", "aot_ts", "eager",
@@ -42,8 +44,9 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     again. A function that looks at numbers runs as it is, after a warning that names the line; with `fullgraph` it
     raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
     `OptimizedModule`. The backends "numpy" and "llvm" say
-    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. `dynamic`, `mode`
-    and `options` change no result. Raises RuntimeError if `mode` and `options`
+    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. Each shape is
+    traced by itself; with `dynamic`, or with a higher `recompile_limit`, more than eight traces are kept. `mode` and
+    `options` change nothing. Raises RuntimeError if `mode` and `options`
     are both given, or if the mode or the backend is not one of PyTorch's.
 
     >>> import retrograd as torch
@@ -68,11 +71,12 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     model = getattr(model, "_torchdynamo_orig_callable", model)      # what was compiled before
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    limit = recompile_limit or (MOST_SHAPES if dynamic else LIMIT)
     if isinstance(model, Modules.kind):
-        return Modules.optimized(model, lambda function: Compiling(function, fullgraph, backend))
+        return Modules.optimized(model, lambda function: Compiling(function, fullgraph, backend, limit))
     if isinstance(model, type):
         return model
-    return marked(Compiling(model, fullgraph, backend), model, _torchdynamo_orig_callable=model)
+    return marked(Compiling(model, fullgraph, backend, limit), model, _torchdynamo_orig_callable=model)
 
 
 class Compiling:
@@ -83,13 +87,14 @@ class Compiling:
 
     compiled: ClassVar[WeakSet[Compiling]] = WeakSet()
 
-    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any) -> None:
-        self.function, self.whole, self.backend = function, whole, backend
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
+        self.function, self.whole, self.backend, self.limit = function, whole, backend, limit
         self.run = self._first if backend in (None, *BACKENDS, *EXECUTORS) else function
         Compiling.compiled.add(self)
 
     def _first(self, *args: Any, **kwargs: Any) -> Any:
-        self.run = reached("compilation.compiled").Compiled(self.function, self.whole, self.backend)
+        self.run = reached("compilation.compiled").Compiled(
+            self.function, self.whole, self.backend, self.limit)
         return self.run(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

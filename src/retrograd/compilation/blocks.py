@@ -102,7 +102,8 @@ class BlockedLoop:
         number = line.results[0]
         if is_reduction(line):
             args = line.args if not self.flat else (line.args[0], None)
-            source.lines.append(f"v{number} = " + source.call((sum_all if self.flat else line.op).kernel, args, self._text))
+            kernel = (sum_all if self.flat else line.op).kernel
+            source.lines.append(f"v{number} = {source.call(kernel, args, self._text)}")
         elif called_as_ufunc(line.op.kernel):
             if number not in self.outputs:
                 held[number] = self._scratch(number, free)

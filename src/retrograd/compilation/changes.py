@@ -15,13 +15,15 @@ from .differences import shown
 from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
 from .places import MISSING, Step
 
+_DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
 
 
 class Whole(NamedTuple):
     """How a new value is built again: a tensor by `make`, a list or dict from its parts, anything else as it is.
 
-    `fresh` says that the value is a tensor that a replay computes. `parts` are the parts of a container by key.
+    `fresh` says that the value is a tensor that is another in each call: the call has computed it, or it is an
+    argument, or it stood in a place that gets another tensor in each call. `parts` are those of a container, by key.
     """
 
     value: Any
@@ -44,8 +46,13 @@ class Whole(NamedTuple):
             return tuple.__new__(type(self.value), parts.values())
         return deque(parts.values(), self.value.maxlen) if isinstance(self.value, deque) else [*parts.values()]
 
+    def without(self, others: set[int]) -> Whole:
+        """The same, but for tensors that are others in each call."""
+        parts = None if self.parts is None else {key: part.without(others) for key, part in self.parts.items()}
+        return Whole(self.value, self.fresh or id(self.value) in others, parts)
+
     def tensors(self) -> Iterator[Any]:
-        """The tensors that a replay has to make."""
+        """The tensors that a replay has to make, or has to find among the arguments."""
         if self.fresh:
             yield self.value
         for part in (self.parts or {}).values():
@@ -76,7 +83,7 @@ class Effect(NamedTuple):
         return thing
 
     def apply(self, make: Make, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> None:
-        """Do it again. `make(tensor)` gives the tensor of this replay for a tensor that the traced call has made."""
+        """Do it again. `make(tensor)` gives the tensor of this replay for a tensor of the traced call (`tensors`)."""
         value = MISSING if self.whole is None else self.whole.build(make)
         self.step.write(self.holder(args, kwargs), value)
 
@@ -101,6 +108,9 @@ def changes(before: State, after: State) -> Changes:
         later = after.known.get(id(item.value))
         if later is not None and before.known.get(id(item.value)) is item:
             comparison.thing(item, later)
+    others = {id(item.value) for item in found.replaced}
+    found.effects[:] = [effect if effect.whole is None else effect._replace(whole=effect.whole.without(others))
+                        for effect in found.effects]
     return found
 
 
@@ -140,20 +150,22 @@ class _Comparison:
 
     def place(self, holder: Item, step: Step, old: Item | None, new: Item | None) -> None:
         """Compare what stands in a place."""
-        if step.kind == "meta":                              # where None stands if nothing else does
-            old, new = None if _is_none(old) else old, None if _is_none(new) else new
+        # In a part of a tensor stands None if nothing else does.
+        nothing = (None, MISSING) if step.kind == "meta" else (MISSING,)
+        old = None if old is not None and any(old.value is value for value in nothing) else old
+        new = None if new is not None and any(new.value is value for value in nothing) else new
         if (old is None and new is None) or (old is not None and new is not None and _same(old, new)):
             return
         whole = None if new is None else self.whole(new)
-        had_tensor = old is not None and any(_tensors(old))
+        had_tensor = old is not None and _has_tensor(old)
         if new is None or _is_none(new):
             if had_tensor:
                 self.effect(holder, step, whole)
                 return
-        elif whole is not None and (old is None or any(_tensors(new)) or (_is_none(old) and new.kind != CONSTANT)):
+        elif whole is not None and (old is None or _has_tensor(new) or (_is_none(old) and new.kind != CONSTANT)):
             self.effect(holder, step, whole)
-            if old is not None and old.kind == TENSOR and new.kind == TENSOR and old.role != "grad":
-                self.found.replaced.append(old)
+            if old is not None and new.kind in (TENSOR, CONTAINER):
+                self.found.replaced.extend(_captured_in(old))
             return
         self.found.unrepeatable.append(_sentence(holder, step, old, new))
 
@@ -172,16 +184,21 @@ class _Comparison:
         key = self.before.known.get(id(step.key)) if step.kind == "item" else None
         return step.words(holder.words, None if key is None else key.words)
 
-    def whole(self, item: Item) -> Whole | None:
-        """How a value is built again; None if it has parts that a replay cannot make."""
+    def whole(self, item: Item, outer: frozenset[int] = frozenset()) -> Whole | None:
+        """How a value is built again; None if it has parts that a replay cannot make.
+
+        `outer` are the numbers of the containers that the value stands in. A value in itself is not built again.
+        """
         known = self.before.known.get(id(item.value))
         if item.kind == TENSOR:
             return Whole(item.value, fresh=known is None or not known.fixed)
         if item.kind == CONSTANT or (known is not None and known.fixed):
             return Whole(item.value)
-        if item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS:
+        if (item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS or item.number in outer
+                or len(outer) > _DEPTH):
             return None
-        parts = {step.key: self.whole(part) for step, part in item.entries.items() if step.kind == "item"}
+        inner = outer | {item.number}
+        parts = {step.key: self.whole(part, inner) for step, part in item.entries.items() if step.kind == "item"}
         whole = {key: part for key, part in parts.items() if part is not None}
         return Whole(item.value, False, whole) if len(whole) == len(parts) else None
 
@@ -192,25 +209,45 @@ def _is_none(item: Item | None) -> bool:
 
 def _same(old: Item, new: Item) -> bool:
     """Whether the same thing stands in a place, or another list or tuple with the same parts."""
-    if old.kind == CONSTANT or new.kind == CONSTANT:
-        return old.kind == new.kind and not kinds.differ(new.value, old.value)
-    if old.value is new.value:
-        return True
-    if old.kind != new.kind or type(old.value) is not type(new.value):
-        return False
-    if old.kind == SET:
-        return bool(old.facts == new.facts)
-    return old.kind == CONTAINER and old.facts == new.facts and old.entries.keys() == new.entries.keys() and all(
-        [_same(part, new.entries[step]) for step, part in old.entries.items()])
+    pairs, seen = [(old, new)], set[tuple[int, int]]()
+    while pairs:
+        old, new = pairs.pop()
+        if (old.number, new.number) in seen or (old.value is new.value and old.kind != CONSTANT):
+            continue
+        seen.add((old.number, new.number))
+        if CONSTANT in (old.kind, new.kind):
+            if old.kind != new.kind or kinds.differ(new.value, old.value):
+                return False
+        elif (old.kind not in (SET, CONTAINER) or type(old.value) is not type(new.value) or old.facts != new.facts
+              or old.entries.keys() != new.entries.keys()):
+            return False
+        else:
+            pairs += [(part, new.entries[step]) for step, part in old.entries.items()]
+    return True
 
 
-def _tensors(item: Item) -> Iterator[Item]:
-    """The tensors in a value: the value itself, or those in a list, tuple or dict."""
-    if item.kind == TENSOR:
-        yield item
-    elif item.kind == CONTAINER:
-        for part in item.entries.values():
-            yield from _tensors(part)
+def _has_tensor(item: Item) -> bool:
+    """Whether a value is a tensor, or a list, tuple or dict that holds a tensor."""
+    waiting, seen = [item], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if part.kind == TENSOR:
+            return True
+        if part.kind == CONTAINER and part.number not in seen:
+            seen.add(part.number)
+            waiting += part.entries.values()
+    return False
+
+
+def _captured_in(item: Item) -> Iterator[Item]:
+    """The captured tensors in a value, if the walk has found them there first."""
+    waiting = [item]
+    while waiting:
+        part = waiting.pop()
+        if part.kind == TENSOR and part.role == "captured":
+            yield part
+        elif part.kind == CONTAINER:
+            waiting += [inner for inner in part.entries.values() if inner.parent is part]
 
 
 def _moved(old: list[Any], new: list[Any]) -> bool:

@@ -12,15 +12,12 @@ from .plan import native
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
 
-# A function that was traced so often runs as it is.
-LIMIT = 8
-
 
 class Compiled:
     """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made."""
 
-    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any) -> None:
-        self.function, self.whole, self.native = function, whole, native(backend)
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
+        self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
         self.entries: list[tuple[Any, Any]] = []
         self.reason: Reason | None = None
 
@@ -43,9 +40,9 @@ class Compiled:
 
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a call."""
-        if len(self.entries) >= LIMIT:
+        if len(self.entries) >= self.limit:
             why = self.entries[-1][0].why(self.function, args, kwargs)
-            self._run_as_it_is(Reason(f"it was traced {LIMIT} times, and changes in each call: {why}", None))
+            self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}", None))
             return self.function(*args, **kwargs)
         try:
             run = FirstRun(self.function, args, kwargs, self.whole, self.native)

@@ -81,9 +81,9 @@ def _tensor(check: Check, present: Any) -> str:
     words = check.words
     if not isinstance(present, TensorBase):
         return f"{words} was a tensor and is {_a(type(present).__name__)}"
+    if type(present) is not former.cls:
+        return f"{words} is {_a(type(present).__name__)}, and was {_a(former.cls.__name__)}"
     facts: Facts = facts_of(present)
-    if facts.cls is not former.cls:
-        return f"{words} is {_a(facts.cls.__name__)}, and was {_a(former.cls.__name__)}"
     if facts.shape != former.shape:
         return f"{words} has the shape {facts.shape}, and had {former.shape}"
     if facts.dtype != former.dtype:

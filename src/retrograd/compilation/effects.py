@@ -55,13 +55,20 @@ def needed(program: Program) -> list[Line]:
 
 
 def before(lines: list[Line], values: list[Value]) -> list[int]:
-    """For each line, the lines that must run before it, as a set of bits: its arguments, and conflicts of memory."""
+    """For each line that is no view, the lines that must run before it: its arguments, and conflicts of memory.
+
+    The lines are a set of bits. Views are left out of the numbers: what needs a view needs what made its memory. Checks
+    and draws stay in their order, and no memory from outside is written before a check that comes earlier.
+    """
     made: dict[int, int] = {}
     writers: dict[int, int] = {}                           # the last line that wrote each memory
     readers: dict[int, int] = {}                           # the lines that have read each memory since then
-    drawing, result = 0, []
-    for place, line in enumerate(lines):
-        bit, needs = 1 << place, 0
+    ordered, result = 0, list[int]()
+    for line in lines:
+        if is_view(line, values):
+            made.update(dict.fromkeys(line.results, made.get(line.reads[0], 0)))
+            continue
+        bit, needs = 1 << len(result), 0
         for number in line.reads:
             needs |= made.get(number, 0)
         read, written = memory_read(line, values), memory_written(line, values)
@@ -71,14 +78,21 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
         for memory in written:
             needs |= writers.get(memory, 0) | readers.get(memory, 0)
             writers[memory], readers[memory] = bit, 0
+            if values[memory].source == "outside":
+                needs |= ordered
         for number in line.results:
             made[number] = bit
             if values[number].is_view:
-                needs |= writers.get(values[number].memory, 0) if not line.op.view else 0
+                needs |= writers.get(values[number].memory, 0)
             else:
                 writers[number] = bit
         if draws(line) or checks(line):
-            needs |= drawing
-            drawing = bit
+            needs |= ordered
+            ordered = bit
         result.append(needs & ~bit)
     return result
+
+
+def is_view(line: Line, values: list[Value]) -> bool:
+    """Whether a line only looks at memory in another way."""
+    return line.op.view and not line.write and all([values[number].is_view for number in line.results])

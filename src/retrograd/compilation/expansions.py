@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..names import reached
 from ..ops.elementwise.arithmetic import add, div, mul, sub
 from ..ops.framework import Op
 from ..ops.linalg.matrix import addmm, mm
 from ..ops.networks.losses import mse_loss
 from ..ops.reductions import mean_all, sum_all
 from .line_writer import LineWriter
+from .loops import Ref
 from .program import Line, Program
 from .steps import STEPS
 
@@ -54,8 +56,10 @@ EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all,
 def expanded(program: Program, native: bool) -> Program:
     """The program with lines taken apart. `native` says whether its loops will be machine code."""
     lines: list[Line] = []
+    constants: dict[Any, Ref] = {}
+    known = {**EXPANSIONS, **reached("compilation.networks").NETWORKS} if native else EXPANSIONS
     for line in program.lines:
-        expand = STEPS.get(line.op.name) if line.write else EXPANSIONS.get(line.op)
-        writer = LineWriter(program.values, line, native)
+        expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
+        writer = LineWriter(program.values, line, native, constants)
         lines += writer.lines if expand is not None and expand(writer, *line.args) else [line]
     return program._replace(lines=lines)

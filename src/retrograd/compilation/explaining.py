@@ -104,8 +104,9 @@ def _line(line: Line, values: list[Value], source: Source) -> str:
         left = ", ".join([f"v{number}" for number in line.results])
         values_text = ", ".join([_type(values[number]) for number in line.results])
     call = f"{left} = {line.op.name}({args})"
-    site = "" if line.site is None else f"{os.path.basename(line.site.code.co_filename)}:{line.site.line} {line.site.text}"
-    return f"{call:<44} {values_text:<20} # {site}".rstrip(" #")
+    site = line.site
+    place = "" if site is None else f"{os.path.basename(site.code.co_filename)}:{site.line} {site.text}"
+    return f"{call:<44} {values_text:<20} # {place}".rstrip(" #")
 
 
 def _type(value: Value) -> str:

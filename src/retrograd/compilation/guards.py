@@ -6,11 +6,16 @@ difference returns its own number, by which `why` finds the words for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable
 from operator import is_
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
+import numpy as np
+
+from ..nn.modules.module import Module
+from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
 from . import kinds
 from .differences import GONE, Check, said
@@ -27,13 +32,14 @@ from .items import (
     Item,
     State,
     overlapping,
-    plain_owner,
+    root_of,
 )
-from .places import SOURCES, Step
-from .surroundings import MODES, READERS, autocast, hooks_everywhere
+from .places import MISSING, SOURCES, Step
+from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
 _HEAD = "def guard(function, args, kwargs):\n try:"
 _TAIL = " except Exception as error:\n  return error.__traceback__.tb_lineno, gone\n"
+_ANYTHING = Check("something that the function can reach", "same", OBJECT, None)
 _LITERAL = (type(None), bool)
 
 
@@ -58,24 +64,27 @@ class Guard:
     def why(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The first difference in words, such as `model.training was True and is False`; "" if there is none."""
         found = self.check(function, args, kwargs)
-        return "" if type(found) is list else said(self.checks[found[0]], found[1])
+        return "" if type(found) is list else said(self.checks.get(found[0], _ANYTHING), found[1])
 
 
-def make(state: State, replaced: Iterable[Item] = ()) -> Guard:
+def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = ()) -> Guard:
     """The guard for a state that was walked before a trace.
 
     `replaced` are tensors that the call replaces by others in their places (`Changes.replaced`). Like the arguments,
-    they may be other tensors of the same geometry in every call.
+    they may be other tensors of the same geometry in every call. `unused` are the numbers of items that the guard need
+    not return.
     """
     for item in replaced:
         item.fixed = False
+        for part in item.entries.values():                   # the tensor that it is a view of
+            part.fixed = part.fixed and part.kind != TENSOR
     writer = _Writer(state)
     writer.modes()
     for item in state.items:
         writer.item(item)
     writer.aliases()
     writer.memory()
-    inputs = [item.number for item in state.tensors() if not _is_constant(item)]
+    inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
@@ -88,9 +97,7 @@ class _Writer:
         self.lines: list[str] = []
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
-                                      "autocast": autocast, "hooks_everywhere": hooks_everywhere,
-                                      "overlapping": overlapping}
-        self.bound: set[int] = set()                         # the numbers of items that have a name by now
+                                      "autocast": autocast}
 
     # Lines
 
@@ -134,6 +141,8 @@ class _Writer:
             return self.constant(f"q{len(self.scope)}", parent.value.__closure__[key]) + ".cell_contents"
         if step.kind == "global" and _is_constant(parent):
             return self.constant(f"g{parent.number}", parent.value.__globals__) + f"[{key}]"
+        if step.kind == "item" and isinstance(parent.value, defaultdict):
+            return f"{self.name(parent)}.get({key})"             # since a defaultdict would make an entry
         return SOURCES[step.kind].format(o=self.name(parent), d=f"d{parent.number}", key=key)
 
     def item(self, item: Item) -> None:
@@ -144,6 +153,9 @@ class _Writer:
                 self.lines.append(f"  v{n} = {item.step.key}")
                 self.parts(item)
                 return
+        elif item.value is MISSING:
+            self.missing(item, parent)
+            return
         elif item.step.kind != "fixed":
             self.place(item, self.source(parent, item.step))
         self.parts(item)
@@ -155,8 +167,22 @@ class _Writer:
             self.equal(item, source)
         elif item.fixed:
             self.test(f"{source} is not {self.name(item)}", source, check)
+        elif _is_bare(item):
+            self.test(source, source, Check(item.words, "container", CONTAINER, (type(item.value), item.facts)))
         else:
             self.line(f"v{item.number} = {source}", check)
+
+    def missing(self, item: Item, parent: Item) -> None:
+        """Write a line that asks that nothing stands in a place."""
+        key, name = item.step.key, self.name(parent)
+        check = Check(item.words, "value", CONSTANT, MISSING)
+        if item.step.kind == "global":
+            self.test(f"{key!r} in {name}.__globals__", f"{name}.__globals__[{key!r}]", check)
+        elif item.step.kind == "cell":
+            empty = self.constant("empty", CellType())
+            self.test(f"{name}.__closure__[{key}] != {empty}", f"{name}.__closure__[{key}].cell_contents", check)
+        else:
+            self.test(f"hasattr({name}, {key!r})", f"{name}.{key}", check)
 
     def equal(self, item: Item, source: str) -> None:
         """Write the lines for a value that is compared by type and equality."""
@@ -176,11 +202,12 @@ class _Writer:
         if item.kind == TENSOR:
             self.tensor(item)
         elif item.kind == CONTAINER:
-            self.container(item)
+            if not _is_bare(item):
+                self.container(item)
         elif item.kind == SET:
             known = self.constant(f"s{item.number}", item.facts)
             value = self.name(item)
-            self.test(f"{value} != {known} or type({value}) is not {self.kind(item)}", value,
+            self.test(f"type({value}) is not {self.kind(item)} or {value} != {known}", value,
                       Check(item.words, "value", SET, item.facts))
         elif item.kind == ARRAY:
             self.array(item)
@@ -205,7 +232,7 @@ class _Writer:
                 self.lines.append(f"  d{n} = {name}.__dict__")
             return
         self.test(f"type({name}) is not {self.kind(item)}", name, check)
-        if not hasattr(value, "__dict__"):
+        if not type(value).__dictoffset__:                   # slots only
             return
         if item.fixed:
             known = self.constant(f"d{n}", vars(value))
@@ -232,12 +259,13 @@ class _Writer:
             return
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
-        self.test(f"type({name}) is not {self.kind(item)} or " + (f"len({name}) != {size}" if size else name), name,
-                  check)
-        if keys and not isinstance(keys, int):
+        compared = f"len({name}) != {size}" if size else name
+        if isinstance(keys, list) and keys and not _by_key(item):
             known = self.constant(f"l{n}", keys)
-            same = all([kinds.is_constant(key) for key in keys])
-            self.test(f"[*{name}] != {known}" if same else f"not all(map(is_, {name}, {known}))", name, check)
+            same = all(map(kinds.is_constant, keys))
+            compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
+        condition = f"type({name}) is not {self.kind(item)} or {compared}"
+        self.test(condition, name, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)
 
@@ -259,9 +287,9 @@ class _Writer:
             self.test(f"{name}._array is not {self.constant(f'a{n}', item.array)}", name, check)
         else:
             dtype = self.constant(f"e{n}", facts.dtype)
-            self.line(f"a{n} = {name}._array", check)
-            self.test(f"a{n}.shape != {facts.shape} or a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} "
-                      f"and a{n}.dtype != {dtype} or type({name}) is not {self.kind(item)}", name, check)
+            self.test(f"type({name}) is not {self.kind(item)} or (a{n} := {name}._array).shape != {facts.shape} or "
+                      f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}",
+                      name, check)
         self.history(item, facts, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)
@@ -271,12 +299,12 @@ class _Writer:
         n, name = item.number, self.name(item)
         m, edge = f"m{n}", f"{name}._edge is " + ("not None" if facts.leaf else "None")
         asked = f"requires({name}) is not {facts.requires_grad}"
-        self.line(f"{m} = {name}._meta", check)
         if facts.plain and not item.entries:
-            self.test(f"{edge} or {m} is not None and ({m}.leaf or {m}.grad is not None or {m}.hooks is not None "
-                      f"or {m}.post_accumulate is not None or {m}.inference or {m}.base is not None and {asked})",
-                      name, check)
+            self.test(f"{edge} or ({m} := {name}._meta) is not None and ({m}.leaf or {m}.grad is not None or "
+                      f"{m}.hooks is not None or {m}.post_accumulate is not None or {m}.inference or "
+                      f"{m}.base is not None and {asked})", name, check)
         else:
+            self.line(f"{m} = {name}._meta", check)
             view = f" or {asked}" if facts.view and facts.leaf else ""
             self.test(f"{edge} or {m}.leaf is not {facts.tracked} or {m}.inference is not {facts.inference}{view}",
                       name, check)
@@ -291,8 +319,11 @@ class _Writer:
             known = self.constant(f"mode{i}", value)
             self.test(f"{source} is not {known} and {source} != {known}", source,
                       Check(words, "value", CONSTANT, value))
-        self.test("any(hooks_everywhere())", "None", Check("the hooks on all modules and optimizers", "same", OBJECT,
-                                                           None))
+        self.test(HOOKS_EVERYWHERE, "None", Check("the hooks on all modules or optimizers", "same", OBJECT, None))
+        if self.state.modes["autocast"]:
+            known = self.constant("cast", self.state.modes["autocast"])
+            self.test(f"autocast() != {known}", "autocast()",
+                      Check("autocast", "value", CONSTANT, self.state.modes["autocast"]))
 
     def aliases(self) -> None:
         """Write the lines for places that hold a thing which also stands in another place."""
@@ -312,14 +343,15 @@ class _Writer:
         arrays = [item.array for item in held]
         names = "[" + ", ".join([f"a{item.number}" for item in given]) + "]"
         shared = overlapping([item.array for item in given], arrays)
-        self.scope.update(held=arrays, shared=shared, overlapping=overlapping, plain_owner=plain_owner)
-        owners = [plain_owner(array) for array in arrays]
+        self.scope.update(held=arrays, shared=shared, overlapping=overlapping, ndarray=np.ndarray, root=root_of)
+        owners = [root_of(array) for array in arrays]
         condition = f"overlapping({names}, held) != shared"
         if not shared and all([owner is not None for owner in owners]):
             # Most tensors have owners of their own. The None of an uncertain owner counts as a captured owner.
             self.scope["owners"] = frozenset([id(None), *map(id, owners)])
-            own = [f"id(a{item.number} if a{item.number}.base is None else plain_owner(a{item.number}))"
-                   for item in given]
+            plain = "b if type(b) is ndarray and b.base is None"
+            own = [f"id(a{n} if (b := a{n}.base) is None else {plain} else root(a{n}))"
+                   for n in [item.number for item in given]]
             self.lines.append("  o = {" + ", ".join(own) + "}")
             condition = f"(len(o) != {len(given)} or not owners.isdisjoint(o)) and {condition}"
         self.test(condition, "None", Check(" and ".join([item.words for item in given]), "memory", TENSOR, None))
@@ -328,6 +360,19 @@ class _Writer:
 def _is_constant(item: Item) -> bool:
     """Whether the guard knows an item as one object, which it need not read from its place."""
     return item.fixed or item.step.kind in ("fixed", "function")
+
+
+def _by_key(item: Item) -> bool:
+    """Whether an item is a dict of an optimizer: its state or its options, in which the order of keys tells nothing."""
+    while item.parent is not None and not item.parent.fixed and item.step.kind != "fixed":
+        item = item.parent
+    return item.parent is not None and isinstance(item.parent.value, Optimizer)
+
+
+def _is_bare(item: Item) -> bool:
+    """Whether an item is an empty dictionary of hooks or members, of which code asks only whether it is empty."""
+    return item.facts == [] and item.parent is not None and item.parent.fixed and isinstance(
+        item.parent.value, (Module, Optimizer)) and item.step.kind == "attribute" and item.step.key[:1] == "_"
 
 
 def _expected(item: Item) -> Any:

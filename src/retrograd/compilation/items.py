@@ -70,14 +70,27 @@ class Item:
     @property
     def path(self) -> tuple[Step, ...]:
         """The steps from the function, or from the arguments, to the value."""
-        return (*(() if self.parent is None else self.parent.path), self.step)
+        steps = [self.step]
+        item = self.parent
+        while item is not None:
+            steps.append(item.step)
+            item = item.parent
+        return tuple(reversed(steps))
 
     @property
     def words(self) -> str:
         """The place as the user writes it, such as `model.weight`."""
-        if not self._words:
-            self._words = self.step.shown if self.parent is None else self.step.words(
-                self.parent.words, None if self.key is None else self.key.words)
+        unnamed: list[Item] = []
+        item: Item | None = self
+        while item is not None and not item._words:              # no recursion, since lists may be nested deeply
+            unnamed.append(item)
+            item = item.parent
+        for item in reversed(unnamed):
+            if item.parent is None:
+                item._words = item.step.shown
+            else:
+                key = None if item.key is None else item.key.words
+                item._words = item.step.words(item.parent._words, key)
         return self._words
 
     def __repr__(self) -> str:
@@ -100,13 +113,15 @@ class State:
     @property
     def refusals(self) -> list[str]:
         """Why a call cannot be traced, in sentences; empty if nothing stands against it."""
-        return [f"{item.words} is {item.facts}" for item in self.items if item.kind == REFUSED]
+        reasons = [f"{item.words} is {item.facts}" for item in self.items if item.kind == REFUSED]
+        return [*reasons, "there are hooks on all modules or on all optimizers"] if self.modes["hooks"] else reasons
 
 
-def plain_owner(array: Any) -> Any:
-    """The array that owns the memory of an array, if no other object may own the memory too; otherwise None."""
-    owner = array if array.base is None else array.base
-    return owner if type(owner) is np.ndarray and owner.base is None else None
+def root_of(array: Any) -> Any:
+    """The array that owns the memory; None if the memory belongs to something else, which others may share, too."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array if isinstance(array, np.ndarray) else None
 
 
 def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, int], ...]:

@@ -23,11 +23,12 @@ from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
 from ..utils.data import DataLoader
+from .places import Missing
 from .reading import OWN, USER, whose
 
 # Values that a guard compares by type and by equality.
 NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic)
-SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum)
+SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
 # The parts of things that are no containers, but whose parts say what they are. Python makes a new method each time.
@@ -86,6 +87,8 @@ def is_constant(value: Any) -> bool:
     """Whether a value cannot change, so that it is compared by type and equality."""
     if isinstance(value, SINGLETONS):
         return True
+    if type(value) is tuple:
+        return all(map(is_constant, value))
     return isinstance(value, NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 
@@ -110,6 +113,15 @@ def is_record(value: Any) -> bool:
     return is_dataclass(value) and not isinstance(value, type)
 
 
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The dictionary of an object's attributes; an empty one if the object has none. No code of the object runs."""
+    try:
+        found: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found
+
+
 def slots_of(cls: type[Any]) -> Iterator[str]:
     """The names of the attributes that a class keeps in slots."""
     for base in cls.__mro__:
@@ -122,8 +134,7 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return whose(cls.__module__) in (USER, OWN) or issubclass(cls, NAMESPACES) or any(
-        whose(base.__module__) == USER for base in cls.__mro__)
+    return issubclass(cls, NAMESPACES) or any([whose(base.__module__) in (USER, OWN) for base in cls.__mro__])
 
 
 def by_mention(cls: type[Any]) -> bool:
@@ -145,6 +156,8 @@ def differ(value: Any, former: Any) -> bool:
         return bool(value.dtype != former.dtype or value.tobytes() != former.tobytes())
     if kind is slice:
         return any([differ(getattr(value, part), getattr(former, part)) for part in ("start", "stop", "step")])
+    if kind is tuple:
+        return len(value) != len(former) or any(map(differ, value, former))
     if kind is Size:
         return tuple(value) != tuple(former)
     return bool(value != former)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.basic import call as of_arrays
+from ..ops.basic import call as of_arrays, clone
 from ..ops.framework import Op
 from ..tensors.recording.inplace import write_over
 from .loops import Ref
@@ -20,13 +20,14 @@ Array = np.ndarray[Any, Any]
 class LineWriter:
     """Writes the lines that one line becomes. `native` says whether loops will be machine code."""
 
-    def __init__(self, values: list[Value], line: Line, native: bool) -> None:
-        self.values, self.line, self.native = values, line, native
+    def __init__(self, values: list[Value], line: Line, native: bool, constants: dict[Any, Ref]) -> None:
+        self.values, self.line, self.native, self.constants = values, line, native, constants
         self.lines: list[Line] = []
 
     def like(self, argument: Any) -> Array:
         """The geometry of a value among the arguments."""
-        return self.values[argument.number].like
+        value: Value = self.values[argument.number]
+        return value.like
 
     @property
     def result(self) -> Array:
@@ -35,7 +36,27 @@ class LineWriter:
 
     def constant(self, number: float, dtype: np.dtype[Any]) -> Ref:
         """A number as a 0-d array."""
-        return self._value(np.array(number, dtype), "constant")
+        return self.array(np.array(number, dtype))
+
+    def array(self, numbers: Array) -> Ref:
+        """A constant array. Equal constants are one value."""
+        key = numbers.dtype, numbers.shape, numbers.tobytes()
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = self._value(numbers, "constant")
+        return found
+
+    def view(self, op: Op, x: Ref, *args: Any, like: Array) -> Ref:
+        """A view of a value."""
+        made = self._value(like, "line")
+        value = self.values[made.number]
+        value.memory = self.values[x.number].memory
+        self._line(op, (x, *args), made.number)
+        return made
+
+    def alias(self, value: Ref, place: int) -> None:
+        """Have a value be the result at `place` of the line that is taken apart."""
+        self._line(clone, (value, "C"), self.line.results[place])
 
     def call(self, op: Op, *args: Any, like: Array) -> Ref:
         """A new value of the geometry of `like`, made by a line of its own."""

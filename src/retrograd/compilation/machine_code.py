@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels.layout import address
 from .fusing import Unit
-from .lowered import lowered
+from .lowered import lowered, product
 from .native.machine import Placed, build
 from .numpy_code import NumPyCode
 
@@ -23,20 +23,28 @@ class MachineCode(NumPyCode):
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
-        if unit.shape is None:
+        if not unit.native:
+            self._close()
             for line in unit.lines:
-                if not self.storage.fixed_view(line):
-                    self._close()
-                    self._line(line)
-            return
-        found = lowered(unit, self.values, self.storage.kept(place, unit))
-        for number in (*found.outputs, *found.sums):
-            if self.values[number].source == "line" and not self.storage.is_fixed(number) and (
-                    number not in self._provided):
-                self._provide(number)
-                self._provided.add(number)
-        slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
-        self._waiting.append(Placed(found.loop, slots))
+                self._line(line)
+        elif unit.shape is None:
+            line, = unit.lines
+            self._have(line.results[0])
+            x, y, out = [self._slot(number) for number in (*line.reads[:2], line.results[0])]
+            self._waiting.append(product(line, self.values, (x, y, out)))
+        else:
+            found = lowered(unit, self.values, self.storage.kept(place, unit))
+            for number in (*found.outputs, *found.sums):
+                self._have(number)
+            slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
+            self._waiting.append(Placed(found.loop, slots))
+
+    def _have(self, number: int) -> None:
+        """See to it that a result of machine code has memory."""
+        made = self.values[number].source == "line" and not self.values[number].is_view
+        if made and not self.storage.is_fixed(number) and number not in self._provided:
+            self._provide(number)
+            self._provided.add(number)
 
     def _close(self) -> None:
         """Write the call of the loops that wait."""

@@ -15,11 +15,14 @@ import numpy as np
 
 from ..ops.framework import called_as_ufunc
 from .blocks import BlockedLoop, suits
+from .effects import is_view
 from .fusing import Unit
+from .leases import Lease
 from .program import Line, Program
 from .python_source import Source, direct, plain_call, write_text
 from .storage import Storage
 
+Array = np.ndarray[Any, Any]
 # A loop of more elements than this runs in blocks.
 BLOCKED = 32_768
 
@@ -28,20 +31,25 @@ class NumPyCode:
     """A program as one Python function. `run(*arrays)` takes the arrays of the values `given`, and returns the outputs.
     """
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
         self.program, self.values, self.units = program, program.values, units
-        self.source, self.storage = Source(), Storage(program, units, set(given))
+        self.source, self.storage = Source(), Storage(program, units, set(given), leasing)
         self.natives: list[Any] = []                       # machine code that the source calls
         self._waiting: list[Any] = []                      # loops that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
+        views = [line for line in program.lines if is_view(line, program.values)]
+        self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]
         for place, unit in enumerate(units):
             self._unit(place, unit)
             self.storage.release(place, unit)
         self._close()
-        self.source.lines.append(f"return ({''.join([f'{self._result(number)}, ' for number in program.outputs])})")
+        results = [self._result(number) for number in program.outputs]
+        self.source.lines.append(f"return ({''.join([f'{result}, ' for result in results])})")
         self.run = self.source.function("run", self.parameters)
+        self.leases = {place: Lease(self.storage.arrays[number], memory) for place, number in enumerate(program.outputs)
+                       if (memory := self._lent(number)) is not None}
 
     @property
     def text(self) -> str:
@@ -49,28 +57,42 @@ class NumPyCode:
         return self.source.body("run", self.parameters)
 
     def name(self, number: int) -> str:
-        """The name of a value."""
+        """The name of a value. A view is taken when it is first named."""
+        if number in self.views and not self.storage.is_fixed(number):
+            line = self.views[number]
+            self.name(line.reads[0])
+            if not self.storage.fixed_view(line):
+                self.source.lines.append(self._call(line))
+                for result in line.results:
+                    del self.views[result]
         if self.storage.is_fixed(number):
             self.source.scope[f"v{number}"] = self.storage.arrays[number]
         return f"v{number}"
 
+    def _lent(self, number: int) -> Array | None:
+        """The memory of a result, if it is lent to the program in each run."""
+        storage = self.storage
+        lent = storage.leasing and storage.is_fixed(number) and not storage.is_copied(number)
+        return storage.memory(number) if lent else None
+
     def _result(self, number: int) -> str:
-        """The text of a value that the run returns. Memory that the next run uses again is copied."""
+        """The text of a value that the run returns. Memory that the next run uses is copied, unless it is lent."""
+        name = self.name(number)
         fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
-        return f"{self.name(number)}.copy()" if fixed else self.name(number)
+        return f"{name}.copy()" if fixed and self._lent(number) is None else name
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""
-        if unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1 and suits(unit, self.values):
+        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
+        if large and suits(unit, self.values):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
             return
         for line in unit.lines:
             self._line(line)
 
     def _line(self, line: Line) -> None:
-        """Write a line, unless it is a view that is known by now."""
-        if not self.storage.fixed_view(line):
-            self.source.lines.append(self._write(line) if line.write else self._call(line))
+        """Write a line."""
+        self.source.lines.append(self._write(line) if line.write else self._call(line))
 
     def _close(self) -> None:
         """Write what waits for the end."""

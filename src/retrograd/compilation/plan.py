@@ -21,6 +21,7 @@ class Plan(NamedTuple):
     units: list[Unit]
     code: Any
     given: list[int]
+    native: bool
 
 
 def native(backend: Any) -> bool:
@@ -35,12 +36,23 @@ def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
 
     The loops are machine code if `native`; otherwise NumPy runs them.
     """
-    program = simplified(expanded(program, native))
+    return _with_code(simplified(expanded(program, native)), given, native, True)
+
+
+def without_leases(plan: Plan) -> Plan:
+    """The same plan with new memory for the results of each run."""
+    return _with_code(plan.program, plan.given, plan.native, False)
+
+
+def _with_code(program: Program, given: Sequence[int], native: bool, leasing: bool) -> Plan:
     if native:
         lowered, machine = reached("compilation.lowered"), reached("compilation.machine_code")
-    parts = units(program, (lambda line: lowered.can_lower(line, program.values)) if native else None)
+    parts = units(program, lowered if native else None)
     executor = machine.MachineCode if native else NumPyCode
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
     memories = {program.values[number].memory for number in used}
     taken = [number for number in given if number in used or program.values[number].memory in memories]
-    return Plan(program, parts, executor(program, parts, taken), taken)
+    code = executor(program, parts, taken, leasing)
+    for lease in code.leases.values():
+        lease.settle()
+    return Plan(program, parts, code, taken, native)

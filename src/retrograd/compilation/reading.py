@@ -20,10 +20,12 @@ USER, OWN, LIBRARY = "user", "own", "library"
 class Mentions(NamedTuple):
     """The names in the code of a function and of the functions in it.
 
-    `globals` are those of global variables. `names` are all names, also of attributes, and strings that may be names.
+    `globals` are those of global variables, and `imports` those of modules that the code imports. `names` are all
+    names, also of attributes, and strings that may be names.
     """
 
     globals: tuple[str, ...]
+    imports: tuple[str, ...]
     names: frozenset[str]
 
 
@@ -47,19 +49,24 @@ def _strings(constant: Any) -> Iterator[str]:
 def mentions(code: CodeType) -> Mentions:
     """What the code of a function names."""
     globals_: dict[str, None] = {}
+    imports: dict[str, None] = {}
     names: set[str] = set()
     for part in _codes(code):
         names.update(part.co_names, *[_strings(constant) for constant in part.co_consts])
         for instruction in dis.get_instructions(part):
             if instruction.opname in _GLOBALS:
                 globals_[instruction.argval] = None
-    return Mentions(tuple(globals_), frozenset(names))
+            elif instruction.opname == "IMPORT_NAME":
+                imports[instruction.argval] = None
+    return Mentions(tuple(globals_), tuple(imports), frozenset(names))
 
 
 @lru_cache(maxsize=4096)
 def whose(module_name: str | None) -> str:
     """Whose code a module holds: `USER`, `OWN` for this package, or `LIBRARY`."""
     root = (module_name or "").partition(".")[0]
+    if root == "__main__":
+        return USER
     if root in (PACKAGE, "torch"):
         return OWN
     if root in sys.stdlib_module_names or root in ("numpy", "_frozen_importlib"):

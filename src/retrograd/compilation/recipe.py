@@ -17,7 +17,9 @@ from ..graph import versions
 from ..graph.node import Output
 from ..tensors.state.base import edge_of, plain
 from ..utils import _pytree as pytree
+from .leases import all_free
 from .outside import CompiledFunctionBackward
+from .plan import Plan, without_leases
 
 Array = np.ndarray[Any, Any]
 
@@ -42,8 +44,9 @@ class Recipe:
     the guard found.
     """
 
-    def __init__(self, given: list[int], run: Callable[..., tuple[Array, ...]]) -> None:
-        self.given, self.run = given, run
+    def __init__(self, given: list[int], plan: Plan) -> None:
+        self.given, self.plan = given, plan
+        self.run, self.leases = plan.code.run, plan.code.leases
         self.lock = threading.Lock()
         self.tree: Any = None
         self.leaves: list[Any] = []
@@ -57,6 +60,9 @@ class Recipe:
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced call did, with other numbers. Returns what the call would return."""
+        if self.leases and not all_free(self.leases.values()):
+            self.plan = without_leases(self.plan)
+            self.run, self.leases = self.plan.code.run, {}
         given = [inputs[place]._array for place in self.given]
         written = [*self.written, *[given[i] for i in self.written_given]]
         for array in written:
@@ -64,11 +70,12 @@ class Recipe:
         arrays = self.quiet.run(self.run, *given)
         for array in written:
             versions.written(array, self.site)
-        tensors = [plain(array) for array in arrays]
+        leases = self.leases
+        tensors = [leases[place].result() if place in leases else plain(array) for place, array in enumerate(arrays)]
         if self.backward is not None:
             self.record(self.backward, tensors, arrays, inputs)
         for effect in self.effects:
-            effect(tensors, args, kwargs)
+            effect(tensors, inputs, args, kwargs)
         leaves = [leaf(tensors, inputs) for leaf in self.leaves]
         return leaves[0] if self.tree is None else pytree.tree_unflatten(leaves, self.tree)
 

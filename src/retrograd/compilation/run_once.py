@@ -99,16 +99,23 @@ class FirstRun:
         self.made = made = [*new.values()]
         if any(type(tensor._array) is not Traced for tensor in made):
             return tape.give_up("the program returns a tensor that was not computed by operators")
-        self.guard = guards.make(self.before, changed.replaced)
+        self.guard = guards.make(self.before, changed.replaced, self._unread([*leaves, *left]))
         recipe = self._recipe(made)
         if recipe is None:
             return None
         places = {key: place for place, key in enumerate(new)}
         recipe.leaves = [self._leaf(leaf, places, known) for leaf in leaves]
         recipe.tree = None if len(leaves) == 1 and leaves[0] is result else tree
-        recipe.effects = [_effect(effect, places) for effect in changed.effects]
+        recipe.effects = [self._effect(effect, places, known) for effect in changed.effects]
         self.recipe = recipe
         return None
+
+    def _unread(self, kept: list[Any]) -> set[int]:
+        """The numbers of gradients that the call has neither read nor kept. Whoever holds one keeps its memory."""
+        read = {number for line in self.tape.lines for number in line.reads}
+        held = {id(tensor) for tensor in kept}
+        return {item.number for item in self.before.tensors() if item.role == "grad" and id(item.value) not in held
+                and self.tape.outside(item.array).number not in read}
 
     def _recipe(self, made: list[Any]) -> Recipe | None:
         """The plan for the new tensors, and for their gradients."""
@@ -124,7 +131,7 @@ class FirstRun:
         program = Program(tape.values, lines, tape.inputs, [*outputs, *saved])
         plan = planned(program, [*given], self.native)
         self.plans = [plan]
-        recipe = Recipe([given[number] for number in plan.given], plan.code.run)
+        recipe = Recipe([given[number] for number in plan.given], plan)
         recipe.site = self.site
         self._note_writes(recipe, plan)
         if recorded:
@@ -153,6 +160,20 @@ class FirstRun:
             reach = self._reach(known[id(leaf)])
             return lambda tensors, inputs: reach(inputs)
         return lambda tensors, inputs: leaf
+
+    def _effect(self, effect: Any, places: dict[int, int], known: dict[int, Any]) -> Callable[..., Any]:
+        """How a repetition leaves a new value in a place."""
+        if effect.anchor is not None and not effect.steps and effect.step.kind == "meta" and (
+                effect.whole is not None and effect.whole.fresh and id(effect.whole.value) in places):
+            place, leaf, name = places[id(effect.whole.value)], effect.anchor, effect.step.key
+            return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, tensors[place])     # a gradient
+        parts = {} if effect.whole is None else {
+            id(tensor): self._leaf(tensor, places, known) for tensor in effect.whole.tensors()}
+
+        def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            effect.apply(lambda tensor: parts[id(tensor)](tensors, inputs), args, kwargs)
+
+        return apply
 
     def _note_writes(self, recipe: Recipe, plan: Plan) -> None:
         """Note which memory from outside a run writes, since writes are counted."""
@@ -212,11 +233,3 @@ class FirstRun:
         watched = [value.like for value in values if value.source == "outside" and value.number not in plan.given
                    and any(value.number in line.reads for line in plan.program.lines)]
         return Backward(run, recorded, [count + i for i in keep], leaves, watched)
-
-
-def _effect(effect: Any, places: dict[int, int]) -> Callable[..., Any]:
-    """How a repetition leaves a new value in a place."""
-    def apply(tensors: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        effect.apply(lambda tensor: tensors[places[id(tensor)]], args, kwargs)
-
-    return apply

@@ -85,7 +85,7 @@ def _same_numbers(line: Line, values: list[Value]) -> int | None:
         return None
     result = values[line.results[0]]
     for number in candidates:
-        if (same_place(values[number], result) if line.op.view else alike(values[number], result)):
+        if alike(values[number], result) and (not line.op.view or same_place(values[number], result)):
             return number
     return None
 

@@ -7,9 +7,10 @@ the code names, so what a program counts elsewhere does not matter to the call.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -20,9 +21,9 @@ from ..tensors.arguments.generator import Generator
 from ..tensors.state.base import TensorBase
 from . import kinds
 from .changes import Changes as Changes, Effect as Effect, changes as changes
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Item, State, facts_of
-from .places import Step
-from .reading import ANY_ATTRIBUTE, USER, mentions, whose
+from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Item, State as State, facts_of
+from .places import MISSING, Step
+from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
 from .surroundings import modes, outside_random as outside_random
 
 _MODULE_METHODS = frozenset({"forward"})
@@ -136,6 +137,9 @@ class _Walk:
                     self._place(item, Step("fixed", i), part, False)
         elif kind == CONTAINER:
             self._container(item, given)
+        elif kind == OPAQUE:
+            if "__wrapped__" in kinds.attributes_of(value):
+                self._place(item, Step("attribute", "__wrapped__"), kinds.attributes_of(value)["__wrapped__"], given)
         elif kind == OBJECT:
             if isinstance(value, type):
                 self._class(item, False)
@@ -171,7 +175,7 @@ class _Walk:
             self._place(item, Step("item", key), part, given)
         if kinds.is_mapping(value) and not all(map(kinds.is_constant, value)):
             self.keys.append(item)
-        if getattr(value, "__dict__", None):
+        if kinds.attributes_of(value):
             self._attributes(item, given, True)
 
     def _keys(self, item: Item) -> None:
@@ -197,13 +201,14 @@ class _Walk:
         value = item.value
         skipped = kinds.ignored(type(value))
         always = _MODULE_STATE if isinstance(value, Module) else frozenset()
-        for name, part in getattr(value, "__dict__", {}).items():
+        for name, part in kinds.attributes_of(value).items():
             if name not in skipped and (not chosen or name in self.mentioned or name in always):
                 self._place(item, Step("attribute", name), part, given)
         if item.kind == OBJECT:
             for name in kinds.slots_of(type(value)):
-                if name not in skipped and hasattr(value, name) and (not chosen or name in self.mentioned):
-                    self._place(item, Step("slot", name), getattr(value, name), given)
+                if name not in skipped and (not chosen or name in self.mentioned):
+                    step = Step("slot", name)
+                    self._place(item, step, step.read(value), given)
 
     def _class(self, item: Item, given: bool) -> None:
         """Note what the code can use of a class: methods, and variables that the code names."""
@@ -228,16 +233,20 @@ class _Walk:
             if name in function.__dict__:
                 self._place(item, Step("attribute", name), function.__dict__[name], given)
         origin = whose(function.__globals__.get("__name__"))
-        if origin != USER:
+        compiled = item.parent is None or (item.parent.parent is None and item.step.kind == "slot")
+        if origin == OWN or (origin != USER and not compiled):
             return
         named = mentions(function.__code__)
         self.names |= named.names
-        for i, (name, cell) in enumerate(zip(function.__code__.co_freevars, function.__closure__ or ())):
-            with suppress(ValueError):                       # which a variable without a value raises
-                self._place(item, Step("cell", i, name), cell.cell_contents, given)
-        for name in named.globals:
-            if name in function.__globals__:
-                self._place(item, Step("global", name), function.__globals__[name], False)
+        for i, name in enumerate(function.__code__.co_freevars):
+            step = Step("cell", i, name)
+            self._place(item, step, step.read(function), given)
+        for name in named.globals:                           # a missing name is one of Python's own
+            self._place(item, Step("global", name), function.__globals__.get(name, MISSING), False)
+        for name in named.imports:
+            module = sys.modules.get(name)
+            if module is not None and whose(name) == USER:
+                self._place(item, Step("fixed", name, name), module, False)
         for name in ("__defaults__", "__kwdefaults__"):
             self._place(item, Step("slot", name), getattr(function, name), given)
 
@@ -250,17 +259,18 @@ _MODULE_STATE = frozenset({"training", "_parameters", "_buffers", "_modules", "_
 
 
 def _unwrapped(value: Any) -> list[Any]:
-    """What a class holds under a name: the functions in a property, in a static method or in a class method."""
+    """What a class holds under a name: the functions in a property, or in a static or class method."""
     if isinstance(value, property):
         return [part for part in (value.fget, value.fset, value.fdel) if part is not None]
+    if isinstance(value, cached_property):
+        return [value.func]
     return [value.__func__] if isinstance(value, (staticmethod, classmethod)) else [value]
 
 
 def _kind_of(value: Any) -> tuple[str, Any]:
     """The kind of an item, and facts about it."""
     if isinstance(value, TensorBase):
-        array: Any = value._array
-        if not isinstance(array, np.ndarray) and not hasattr(array, "like"):         # nor traced
+        if hasattr(value._array, "face"):                    # an array that makes a tensor one of another class
             return REFUSED, "a sparse or meta tensor, which the compiler does not know"
         return TENSOR, facts_of(value)
     reason = kinds.refusal(value)
@@ -287,6 +297,6 @@ def _kind_of(value: Any) -> tuple[str, Any]:
         return OBJECT, value.__code__
     if isinstance(value, Generator) or not kinds.is_open(type(value)):
         return OPAQUE, None
-    own = getattr(value, "__dict__", ())
+    own = kinds.attributes_of(value)
     return OBJECT, (len(own), tuple(sorted(kinds.ignored(type(value)).difference(own))), type(value))
 

@@ -25,17 +25,20 @@ COPIED = 4096
 
 
 class Storage:
-    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers."""
+    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers.
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: set[int]) -> None:
-        self.values, self.given = program.values, given
+    If `leasing`, results have buffers too, and the program gets these very arrays.
+    """
+
+    def __init__(self, program: Program, units: Sequence[Unit], given: set[int], leasing: bool) -> None:
+        self.values, self.given, self.leasing = program.values, given, leasing
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
         self._viewed = {value.memory for value in program.values if value.is_view}
         self._last = self._lifetimes(program, units)
         self._free: dict[int, list[Array]] = {}
-        self._owned: dict[int, Array] = {}
+        self._owned: dict[int, Array] = {}                 # the memory of buffers, by the value that it belongs to
         for value in self.values:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
@@ -60,10 +63,11 @@ class Storage:
 
     def fixed_view(self, line: Line) -> bool:
         """Note the array of a view, if the viewed memory is fixed. Returns whether it is."""
-        if not line.op.view or line.write or not all(map(self.is_fixed, line.reads)):
+        source = line.reads[0]
+        if not self.is_fixed(source):
             return False
         found = viewed(line, self.arrays)
-        if not all(np.may_share_memory(part, self.arrays[line.reads[0]]) or not part.size for part in found):
+        if not all(np.may_share_memory(part, self.arrays[source]) or not part.size for part in found):
             return False
         self.arrays.update(zip(line.results, found, strict=True))
         return True
@@ -73,11 +77,20 @@ class Storage:
         value = self.values[number]
         if value.is_view or not dense(value.like):
             return False
-        if value.memory in self.escaping and (value.like.nbytes > COPIED or value.memory in self._viewed):
+        if value.memory in self.escaping and not self.leasing and not self.is_copied(number):
             return False
         if number not in self.arrays:
             self.arrays[number] = self._taken(value)
         return True
+
+    def is_copied(self, number: int) -> bool:
+        """Whether a result is so small that the program gets a copy of the buffer."""
+        value = self.values[number]
+        return value.like.nbytes <= COPIED and value.memory not in self._viewed and not value.is_view
+
+    def memory(self, number: int) -> Array | None:
+        """The memory of the buffer of a result, which may be lent to the program; None if it has no buffer."""
+        return self._owned.get(self.values[number].memory)
 
     def _taken(self, value: Value) -> Array:
         like = value.like

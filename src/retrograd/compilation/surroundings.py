@@ -26,22 +26,20 @@ MODES = {
     "the default device": "chosen.device",
     "torch.use_deterministic_algorithms": "settings.deterministic",
 }
+HOOKS_EVERYWHERE = " or ".join([
+    "modules._global_forward_pre_hooks", "modules._global_forward_hooks", "modules._global_backward_pre_hooks",
+    "modules._global_backward_hooks", "optimizers._global_optimizer_pre_hooks",
+    "optimizers._global_optimizer_post_hooks"])
 # What reads the modes, by the names in `MODES`.
 READERS: dict[str, Any] = {"local": local, "results": Results, "default": _Default, "chosen": Chosen,
-                           "settings": settings._Chosen}
+                           "settings": settings._Chosen, "modules": module, "optimizers": optimizer}
 
 
 def modes() -> dict[str, Any]:
     """The modes that are in effect, by the user's name."""
     scope = {**READERS, "thread": local.thread}
-    return {words: eval(source, scope) for words, source in MODES.items()}
-
-
-def hooks_everywhere() -> tuple[Any, ...]:
-    """The dictionaries of the hooks on all modules and on all optimizers."""
-    return (module._global_forward_pre_hooks, module._global_forward_hooks, module._global_backward_pre_hooks,
-            module._global_backward_hooks, optimizer._global_optimizer_pre_hooks,
-            optimizer._global_optimizer_post_hooks)
+    found = {words: eval(source, scope) for words, source in MODES.items()}
+    return {**found, "autocast": autocast(), "hooks": bool(eval(HOOKS_EVERYWHERE, scope))}
 
 
 def autocast() -> tuple[Any, ...]:

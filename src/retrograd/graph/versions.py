@@ -105,6 +105,11 @@ def count(array: Any) -> int:
     return 0 if writes is None else writes.count
 
 
+def forget(owner: Any) -> None:
+    """Begin to count anew: the memory that `owner` owns now serves another value."""
+    _books.pop(id(owner), None)
+
+
 # Functions to call with an array just before its memory is written.
 before_write: list[Callable[[Any], None]] = []
 
