@@ -78,10 +78,12 @@ class Builder:
         work = LoopWriter(module, item.loop, item.slots, number).write()
         if item.loop.size >= _LARGE and work.extent > 1:
             return module, _Large(item, work)
-        for name in (work.fill, work.loop):
+        lines = [f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
+        if work.fill:
+            lines.insert(0, f"  call void @{work.fill}(ptr %table)")
+        for name in filter(None, (work.fill, work.loop)):
             module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
-        return module, (f"  call void @{work.fill}(ptr %table)\n"
-                        f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})")
+        return module, "\n".join(lines)
 
     def entry(self, module: Module, lines: Sequence[str]) -> str:
         """Write a function that runs lines, and return its name."""
@@ -158,7 +160,7 @@ class Native:
             function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece))
             return function
         ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(place(piece.work.loop))
-        fill = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.work.fill))
+        fill = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.work.fill)) if piece.work.fill else None
         return partial(_run_large, piece, ranges, fill, self.slots)
 
 
@@ -166,7 +168,8 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
     """Run a large loop in parts, and combine what the parts make of reductions that they share."""
     placed, work = large
     loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
-    fill(table)
+    if fill is not None:
+        fill(table)
     if not work.partial:
         in_parts(lambda begin, end: ranges(table, begin, end), work.extent, work.cost)
         return

@@ -185,42 +185,57 @@ def or_by_library(name: str, x: Lanes, near: Lanes, limit: float) -> Lanes:
     code, width = x.code, x.code.width
     far, mask = absolute(x) > limit, f"<{width} x i1>"
     code.module.declare(f"llvm.vector.reduce.or.v{width}i1", "i1", mask)
-    full = f"far.{name}.{width}"
+    full = f"far.{name}"
     if full not in code.module.functions:
-        code.module.functions[full] = _of_far_lanes(code.module, name, full, width, x.dtype)
-    place, slow, done = code.stack(x.type), code.label(), code.label()
-    code.do(f"store {x.type} {near.name}, ptr {place}")
+        code.module.functions[full] = _of_far_lanes(code.module, name, full, x.dtype, limit)
+    result, slow, done = code.stack(x.type), code.label(), code.label()
+    code.do(f"store {x.type} {near.name}, ptr {result}")
     some = code.call(f"llvm.vector.reduce.or.v{width}i1", "i1", [(mask, far.name)])
     code.do(f"br i1 {some}, label %{slow}, label %{done}, !prof !0")
     with code.region(slow):
-        chosen = code.call(full, x.type, [(mask, far.name), (x.type, x.name), (x.type, near.name)])
-        code.do(f"store {x.type} {chosen}, ptr {place}")
+        places = [code.stack(x.type) for _ in range(2)]
+        for place, vector in zip(places, (x, near)):
+            code.do(f"store {x.type} {vector.name}, ptr {place}")
+        code.do(f"call void @{full}(ptr {places[0]}, ptr {places[1]}, i64 {width})")
+        chosen = code.put(f"load {x.type}, ptr {places[1]}")
+        code.do(f"store {x.type} {chosen}, ptr {result}")
         code.do(f"br label %{done}")
     code.at(done)
-    return code.vector(code.put(f"load {x.type}, ptr {place}"), x.dtype)
+    return code.vector(code.put(f"load {x.type}, ptr {result}"), x.dtype)
 
 
-def _of_far_lanes(module: Module, name: str, full: str, width: int, dtype: np.dtype[Any]) -> str:
-    """A function of a mask, x and near: the C library's function of x where the mask is set, and near elsewhere."""
-    code = Code(module, width)
+def _of_far_lanes(module: Module, name: str, full: str, dtype: np.dtype[Any], limit: float) -> str:
+    """A function that writes the C library's results over those of the numbers beyond the limit."""
+    code = Code(module, 1)
     type = code.type(dtype)
-    x = code.vector("%x", dtype)
-    result = select(code.vector("%far", BOOL_), lane_by_lane(name, x), code.vector("%near", dtype))
-    header = f"internal {type} @{full}(<{width} x i1> %far, {type} %x, {type} %near) cold noinline"
-    return code.function(header, f"{type} {result.name}")
+
+    def body(lane: str) -> None:
+        places = [code.put(f"getelementptr {type}, ptr %{start}, i64 {lane}") for start in ("x", "result")]
+        x, near = [code.vector(code.put(f"load {type}, ptr {place}"), dtype) for place in places]
+        chosen = select(absolute(x) > limit, lane_by_lane(name, x), near)
+        code.do(f"store {type} {chosen.name}, ptr {places[1]}")
+
+    code.loop(0, "%width", 1, body)
+    return code.function(f"internal void @{full}(ptr %x, ptr %result, i64 %width) cold noinline optnone")
 
 
 def lane_by_lane(name: str, *operands: Lanes) -> Lanes:
     """The C library's function of this name, for one lane after the other."""
     x = operands[0]
-    code, type, result = x.code, x.type, "poison"
+    code, type = x.code, x.type
     element = type.partition("x ")[2][:-1]
     code.module.declare(name, element, *[element] * len(operands))
-    for lane in range(code.width):
-        numbers = [(element, code.put(f"extractelement {type} {y.name}, i32 {lane}")) for y in operands]
-        value = code.call(name, element, numbers)
-        result = code.put(f"insertelement {type} {result}, {element} {value}, i32 {lane}")
-    return code.vector(result, x.dtype)
+    places = [code.stack(type) for _ in operands]
+    for place, y in zip(places, operands):
+        code.do(f"store {type} {y.name}, ptr {place}")
+
+    def body(lane: str) -> None:
+        own = [code.put(f"getelementptr {element}, ptr {place}, i64 {lane}") for place in places]
+        numbers = [(element, code.put(f"load {element}, ptr {place}")) for place in own]
+        code.do(f"store {element} {code.call(name, element, numbers)}, ptr {own[0]}")
+
+    code.loop(0, code.width, 1, body)
+    return code.vector(code.put(f"load {type}, ptr {places[0]}"), x.dtype)
 
 
 def sin(x: Lanes, single: bool) -> Lanes:

@@ -1,6 +1,6 @@
 """Elementary functions of vectors: from glibc's vector library, by name, or from `polynomials`, or lane by lane.
 
-Some functions of single precision are written into the loop itself; `single` has these. The vector library is off by at
+Some functions of single precision are written into large loops; `single` has these. The vector library is off by at
 most 4 units in the last place (most functions: 2.5). What the polynomials are off by is stated there. What neither has
 comes from the C library, one lane after the other. Each function of a width is one function of the module, so a loop
 may call it often.
@@ -29,9 +29,10 @@ def apply(name: str, *operands: Lanes) -> Lanes:
     x = operands[0]
     if x.dtype not in (F32, F64) or any([y.dtype != x.dtype for y in operands]):
         raise Unknown(f"{name} is for floats of one dtype")
-    if x.dtype == F32 and x.code.module.host.fma and name in single.FORMULAS:
+    module = x.code.module
+    if name in single.FORMULAS and x.dtype == F32 and module.host.fma and (module.thorough or not module.host.letters):
         return single.FORMULAS[name](*operands)
-    found = _in_library(x.code.module.host, _IN_C.get(name, name), x.dtype, len(operands), x.code.width)
+    found = _in_library(module.host, _IN_C.get(name, name), x.dtype, len(operands), x.code.width)
     if found is not None:
         return _by_library(found[0], found[1], operands)
     if polynomials.has(name, x.dtype):
