@@ -124,20 +124,21 @@ class Native:
             items = [piece for _, piece in group]
             self._pieces += items if kind is _Large else [builder.entry(module, list(map(str, items)))]
         self._calls: list[Callable[[int], object]] | None = None
-        self._table: Any = None
-        self._address = 0
+        self._last: tuple[Any, int] = (None, 0)             # the table of the last call, and its address
 
     def __call__(self, table: np.ndarray[Any, Any]) -> None:
         """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
-        if table is not self._table:
+        known, place = self._last
+        if table is not known:
             if table.shape != (self.slots,) or table.dtype != np.uintp or not table.flags.c_contiguous:
                 raise ValueError(f"a table of {self.slots} addresses is needed")
-            self._table, self._address = table, address(table)
+            place = address(table)
+            self._last = (table, place)
         calls = self._calls
         if calls is None:
             calls = self._calls = [self._callable(piece) for piece in self._pieces]
         for call in calls:
-            call(self._address)
+            call(place)
 
     @property
     def source(self) -> str:
