@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..graph.node import OtherNode
-from ..tensors.state.base import accumulator_of, edge_of
+from ..tensors.state.base import edge_of
 from .tracing import Tape
 
 
@@ -55,15 +55,15 @@ class Borders:
     @contextmanager
     def closed(self, leaves: Iterable[Any]) -> Iterator[None]:
         """Have passes end at the borders, and call no hooks of the leaves: they belong to the pass outside."""
-        hooks = [(node, node.hooks) for node in map(accumulator_of, leaves)]
-        for node, _ in hooks:
-            node.hooks = None
+        hooks = [(leaf._meta, leaf._meta.hooks) for leaf in leaves]
+        for meta, _ in hooks:
+            meta.hooks = None
         for _, border in self.borders:
             border.closed = True
         try:
             yield
         finally:
-            for node, before in hooks:
-                node.hooks = before
+            for meta, before in hooks:
+                meta.hooks = before
             for _, border in self.borders:
                 border.closed = False
