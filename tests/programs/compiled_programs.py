@@ -246,7 +246,8 @@ def shown(value: Any, torch: Any) -> Any:
         return value
     grad = value.grad if value.is_leaf or value.retains_grad else None
     array = value._array
-    return (array.copy(), value.dtype, value.stride(), value.requires_grad, value.is_leaf, value._is_view(),
+    strides = [step for step, size in zip(value.stride(), value.shape) if size != 1]
+    return (array.copy(), value.dtype, strides, value.requires_grad, value.is_leaf, value._is_view(),
             type(value), type(array), None if grad is None else shown(grad, torch))
 
 

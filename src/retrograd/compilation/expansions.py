@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import RARE
 from ..names import reached
 from ..ops.elementwise.arithmetic import add, div, mul, sub
 from ..ops.framework import Op
@@ -60,6 +61,8 @@ def expanded(program: Program, native: bool) -> Program:
     known = {**EXPANSIONS, **reached("compilation.networks").NETWORKS} if native else EXPANSIONS
     for line in program.lines:
         expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
+        if RARE and any([program.values[number].like.dtype in RARE for number in (*line.reads, *line.results)]):
+            expand = None                                  # whose kernels round at other places
         writer = LineWriter(program.values, line, native, constants)
         lines += writer.lines if expand is not None and expand(writer, *line.args) else [line]
     return program._replace(lines=lines)

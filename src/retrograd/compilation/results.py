@@ -68,6 +68,10 @@ class Left:
         """All new tensors: those that the plan makes, then the views."""
         return [*self.made, *self.views]
 
+    def place(self, tensor: Any) -> int:
+        """The place of a tensor among the outputs of the plan; -1 if the plan does not make the tensor."""
+        return max(-1, self._places.get(id(tensor), -1))
+
     def finder(self, tensor: Any) -> Make:
         """How a repetition finds a tensor."""
         item = self.known.get(id(tensor))

@@ -19,6 +19,7 @@ from . import effects, guards
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .items import Item
+from .places import Step
 from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
@@ -148,6 +149,10 @@ class FirstRun:
         if recipe is not None:
             recipe.returned, recipe.finishing = returned, left.finishing()
             recipe.effects = [_effect(effect, left) for effect in changed.effects]
+            for effect in filter(_is_gradient, changed.effects):
+                lease = recipe.leases.get(left.place(effect.whole.value))        # type: ignore[union-attr]
+                if lease is not None:
+                    lease.leaf = effect.anchor
             self.recipe = recipe
         return None
 
@@ -296,6 +301,12 @@ class FirstRun:
         return Backward(run, recorded, [len(outputs) + i for i in places], leaves, watched, fixed, depends, layouts)
 
 
+def _is_gradient(effect: Effect) -> bool:
+    """Whether the value is a new gradient of a leaf that is always the same."""
+    return effect.anchor is not None and not effect.steps and effect.step == Step("meta", "grad") and (
+        effect.whole is not None and effect.whole.fresh)
+
+
 def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
     def found(whole: Whole) -> Whole:
@@ -306,7 +317,7 @@ def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
 
     whole = effect.whole
     effect = effect._replace(whole=None if whole is None else found(whole))
-    if effect.anchor is not None and not effect.steps and effect.step.kind == "meta" and whole is not None and whole.fresh:
+    if whole is not None and _is_gradient(effect):
         find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
         return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
 
