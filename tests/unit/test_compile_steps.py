@@ -133,7 +133,8 @@ LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     "RNN": (lambda: nn.RNN(4, 5, bidirectional=True), (3, 6, 4)),
     "attention": (lambda: nn.MultiheadAttention(4, 2, batch_first=True), (3, 6, 4)),
     "encoder": (lambda: nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), (3, 6, 4)),
-    "convolution": (lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.GELU(), nn.MaxPool2d(2)), (2, 2, 6, 6)),
+    "convolution": (lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.GELU(), nn.MaxPool2d(2)),
+                    (2, 2, 6, 6)),
     "group norm": (lambda: nn.Sequential(nn.Conv1d(2, 4, 3), nn.GroupNorm(2, 4), nn.SiLU()), (2, 2, 8)),
 }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from threading import RLock, get_ident
+from typing import Any, ClassVar
 
 from ..errors import warn
 from ..modes import local
@@ -11,6 +12,17 @@ from ..tensors.state.base import Results
 from .plan import native
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
+
+
+# How many seconds a call waits while another thread traces.
+PATIENCE = 10
+
+
+class Tracing:
+    """One thread at a time traces a call, since other arrays stand behind the tensors meanwhile."""
+
+    lock = RLock()
+    thread: ClassVar[int | None] = None
 
 
 class Compiled:
@@ -27,6 +39,8 @@ class Compiled:
         if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
                 or thread.anomalies is not None or Results.plain is not Results.tensor):
             return function(*args, **kwargs)
+        if Tracing.thread is not None and Tracing.thread != get_ident() and Tracing.lock.acquire(timeout=PATIENCE):
+            Tracing.lock.release()
         for guard, recipe in self.entries:
             inputs = guard.check(function, args, kwargs)
             if type(inputs) is list:
@@ -36,7 +50,16 @@ class Compiled:
                     return recipe.repeat(inputs, args, kwargs)
                 finally:
                     recipe.lock.release()
-        return self._first(args, kwargs)
+        if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread
+            return function(*args, **kwargs)
+        before, Tracing.thread = Tracing.thread, get_ident()
+        try:
+            if any([guard(function, args, kwargs) for guard, _ in self.entries]):            # by another thread
+                return function(*args, **kwargs)
+            return self._first(args, kwargs)
+        finally:
+            Tracing.thread = before
+            Tracing.lock.release()
 
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a call."""

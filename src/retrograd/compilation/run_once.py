@@ -47,7 +47,8 @@ class FirstRun:
         self.guard: Any = None
         self.left: Left | None = None
         self.outputs: list[int] = []
-        self.tape, self.recipe, self.plans = Tape(whole, native), None, []
+        self.recipe: Recipe | None
+        self.tape, self.recipe, self.plans = Tape(whole, native), None, list[Plan]()
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -179,7 +180,8 @@ class FirstRun:
         program = Program(tape.values, lines, tape.inputs, self.outputs)
         plan = planned(program, [*given], self.native)
         if self._is_unsteady(plan):
-            return tape.give_up("the program uses the memory behind a view, which may be another in each call")
+            tape.give_up("the program uses the memory behind a view, which may be another in each call")
+            return None
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
