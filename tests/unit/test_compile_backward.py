@@ -69,13 +69,13 @@ def test_a_write_between_the_passes(compiling: Any) -> None:
         x, w = leaf(1., 2.), torch.tensor([3., 4.])
         y, z = compiled(x, w)
         w.add_(1)
-        with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been modified"):
+        with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been"):
             y.sum().backward()
         x, w = leaf(1., 2.), torch.tensor([3., 4.])
         y, z = compiled(x, w)
         with torch.no_grad():
             z.zero_()                                      # its rule needs the result
-        with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been modified"):
+        with pytest.raises(RuntimeError, match="^one of the variables needed for gradient computation has been"):
             (y.sum() + z.sum()).backward()
 
 

@@ -13,7 +13,6 @@ from .plan import native
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
 
-
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
 
@@ -76,14 +75,13 @@ class Compiled:
         except GivenUp as error:
             raise RuntimeError(f"torch.compile with fullgraph=True found that {name_of(self.function)} cannot be "
                                f"compiled: {error}.") from None
-        if run.recipe is None:
-            assert run.reason is not None
-            self._run_as_it_is(run.reason)
-        else:
+        if run.recipe is not None:
             self.entries.append((run.guard, run.recipe))
+        else:
+            self._run_as_it_is(run.reason)
         return result
 
-    def _run_as_it_is(self, reason: Reason) -> None:
+    def _run_as_it_is(self, reason: Reason | None) -> None:
         """Give up compiling the function, and say so."""
         self.reason = reason
         warn(f"torch.compile runs {name_of(self.function)} as it is, since {reason}. The results are the same.")

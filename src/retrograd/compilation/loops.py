@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """Memory that a loop reads or writes. `strides` has a number of bytes for each dim of the loop, 0 where it repeats."""
+    """Memory that a loop reads or writes. `strides` has the bytes of each dim of the loop, 0 where it repeats."""
 
     dtype: np.dtype[Any]
     strides: tuple[int, ...]

@@ -76,8 +76,7 @@ class NumPyCode:
         return storage.memory(number) if lent else None
 
     def _results(self) -> list[str]:
-        """The texts of the values that the run returns. Memory that the next run uses again is copied, unless it is lent.
-        """
+        """The texts of the values that the run returns. Memory that the next run uses is copied, unless it is lent."""
         texts: dict[int, str] = {}
         for number in self.program.outputs:
             name = self.name(number)

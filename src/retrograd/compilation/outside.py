@@ -44,16 +44,16 @@ class CompiledFunctionBackward(OtherNode):
         if self.saved is RELEASED:
             raise second_pass(self)
         if walk.recorder is not None:
-            raise RuntimeError("torch.compile with aot_autograd does not currently support double backward. For gradients "
-                               "of gradients, call the function itself, without torch.compile, or compile the whole "
-                               "function that takes the gradients.")
+            raise RuntimeError("torch.compile with aot_autograd does not currently support double backward. For "
+                               "gradients of gradients, call the function itself, without torch.compile, or compile the "
+                               "whole function that takes the gradients.")
         for array, count in self.seen:
             if versions.count(array) != count:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
                     f"[{type_text(array)} {list(array.shape)}], which a compiled function reads, is at version "
-                    f"{versions.count(array)}; expected version {count} instead. Write to a clone, or use the operation "
-                    "that returns a new tensor.")
+                    f"{versions.count(array)}; expected version {count} instead. Write to a clone, or use the "
+                    "operation that returns a new tensor.")
         given = [_laid_out(g, *of) for g, *of in zip(cotangents, self.shape, self.dtype, self.layouts, strict=True)]
         there = {place for place, g in enumerate(cotangents) if g is not None}
         saved = self.saved

@@ -20,7 +20,7 @@ Source = Literal["outside", "constant", "line"]
 
 
 class Value:
-    """One value of a program. `like` has its geometry, and its numbers in the traced run until the program is planned."""
+    """One value of a program. `like` has its geometry, and, in the traced run, its numbers."""
 
     __slots__ = ("like", "memory", "number", "source")
 

@@ -27,8 +27,9 @@ class Backward:
     """The backward pass of the results: how to run it, and what it needs.
 
     `run` takes the saved arrays and the cotangents of the results `outputs`, which are positions among the outputs of
-    the forward plan. `saved` are positions, too, and `watched` are those of them that the program may write to. `leaves`
-    find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says on which
+    the forward plan. `saved` are positions, too, and `watched` are those of them that the program may write to.
+    `leaves` find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says
+    on which
     cotangents each gradient depends, and `layouts` how each cotangent lies.
     """
 
@@ -43,8 +44,8 @@ class Recipe:
     """A call that can be repeated.
 
     The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
-    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing` are
-    marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
+    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing`
+    are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
     """
 
     def __init__(self, given: list[int], plan: Plan, count: int) -> None:

@@ -7,13 +7,14 @@ that existed before the call is the same thing, or is found in the arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..graph.node import AccumulateGrad
 from ..modes import local
-from ..tensors.state.base import NO_GRAD, ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
+from ..tensors.state.base import ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
 from ..utils import _pytree as pytree
 from . import kinds
 from .items import Item, State
@@ -94,11 +95,9 @@ class Left:
         for place, tensor in enumerate(self.made):
             meta = tensor._meta
             if meta is not None and meta.leaf:
-                steps.append(lambda tensors, inputs, at=place: set_leaf(meta_of(tensors[at]), True))
+                steps.append(partial(_mark_leaf, place))
             if meta is not None and meta.grad is not None:
-                find = self.finder(meta.grad)
-                steps.append(lambda tensors, inputs, at=place, find=find: setattr(
-                    meta_of(tensors[at]), "grad", find(tensors, inputs, (), {})))
+                steps.append(partial(_put_gradient, place, self.finder(meta.grad)))
         return [*steps, *self.retaking()]
 
     def retaking(self) -> list[Callable[[list[Any], list[Any]], None]]:
@@ -108,6 +107,14 @@ class Left:
             steps.append(_retaken(self.finder(view._meta.base), view._meta.replay, view._meta.creation,
                                   view._edge is not None, view._meta.leaf))
         return steps
+
+
+def _mark_leaf(place: int, tensors: list[Any], inputs: list[Any]) -> None:
+    set_leaf(meta_of(tensors[place]), True)
+
+
+def _put_gradient(place: int, find: Make, tensors: list[Any], inputs: list[Any]) -> None:
+    meta_of(tensors[place]).grad = find(tensors, inputs, (), {})
 
 
 def _retaken(find: Make, replay: Any, creation: int, recorded: bool, leaf: bool) -> Callable[..., None]:

@@ -253,10 +253,12 @@ class FirstRun:
         The result is `_SPENT` if the graph is freed already.
         """
         tape, forward = self.tape, len(self.tape.lines)
-        cotangents = [plain(tape.outside(np.zeros_like(tensor._array.like))) for tensor in tensors]
+        zeros: list[Any] = [tape.outside(np.zeros_like(tensor._array.like)) for tensor in tensors]
+        cotangents = [plain(array) for array in zeros]
         try:
             with standing(tape.record):
-                found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True, retain_graph=True)
+                found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
+                             retain_graph=True)
         except RuntimeError as error:
             return _SPENT if "second time" in str(error) else tape.give_up(
                 "the backward pass of the results raises an error")

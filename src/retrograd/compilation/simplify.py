@@ -52,7 +52,7 @@ def without_detours(program: Program) -> Program:
     for line in program.lines:
         line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
         same = None if line.write else _same_numbers(line, values)
-        if same is None or not _may_share(values[same], values[line.results[0]], written, outputs):
+        if same is None or not _may_share(values, same, line.results[0], written, outputs):
             kept.append(line)
             continue
         instead[line.results[0]] = same
@@ -70,16 +70,18 @@ def _move(values: list[Value], instead: dict[int, int]) -> None:
             value.memory = owners[value.memory]
 
 
-def _may_share(source: Value, result: Value, written: set[int], outputs: set[int]) -> bool:
+def _may_share(values: list[Value], same: int, copied: int, written: set[int], outputs: set[int]) -> bool:
     """Whether a value may have the memory of the value that it is a copy of.
 
     The program sees the memory of outputs, so two outputs never share memory that they did not share.
     """
+    source, result = values[same], values[copied]
     if source.memory == result.memory:
         return True
     if {source.memory, result.memory} & written:
         return False
-    return result.memory not in outputs or (source.source == "line" and source.memory not in outputs)
+    return result.memory not in outputs or (
+        values[source.memory].source == "line" and source.memory not in outputs)
 
 
 def _same_numbers(line: Line, values: list[Value]) -> int | None:

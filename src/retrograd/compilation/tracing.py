@@ -130,7 +130,7 @@ class Tape:
         self._made: list[weakref.ref[Traced]] = []
         self._owners: dict[int, int] = {}                  # the value whose memory it is, by the identity of the owner
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
-        self.before: dict[int, tuple[Array, Array]] = {}   # memory from outside that was written, and its numbers before
+        self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
 
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
@@ -204,7 +204,8 @@ class Tape:
         thread = local.thread
         return bool(thread.passes) and not thread.grad
 
-    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any, site: Site | None) -> Traced:
+    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any,
+                 site: Site | None) -> Traced:
         """The result of an elementwise call in the layout that PyTorch gives it: if need be, by another line."""
         found = np.asarray(found)
         ordered = in_common_order(found, [self.values[ref.number].like for ref in refs(noted)])

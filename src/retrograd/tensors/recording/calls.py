@@ -23,6 +23,7 @@ from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from .composing import composing
 from .joins import joining, joins
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
@@ -35,29 +36,6 @@ _new = object.__new__
 _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
 
 
-def _composing(op: Op, composition: Callable[..., Any]) -> Callable[..., Any]:
-    """The call of a composed op: its composition, unless nothing is recorded and a compiler asks for the kernel."""
-    def call(*args: Any) -> Any:
-        tape = getattr(local.thread.transform, "__self__", None)
-        if local.thread.grad or not hasattr(tape, "keeps") or not tape.keeps(op):
-            return composition(*args)
-        absent: list[bool] = []
-
-        def kernel(*arrays: Any) -> Any:
-            found = local.thread.run(op.kernel, *arrays)
-            if not isinstance(found, (tuple, list)):
-                return np.asarray(found)
-            absent[:] = [part is None for part in found]
-            return tuple([np.asarray(part) for part in found if part is not None])
-
-        found = local.thread.transform(op, kernel, tuple([  # type: ignore[misc]
-            arg._array if isinstance(arg, TensorBase) else arg for arg in args]), False)
-        parts = iter(found if type(found) is tuple else ())
-        return [None if none else plain(next(parts)) for none in absent] if absent else plain(found)
-
-    return call
-
-
 def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     """The function that calls `op` on tensors and records it.
 
@@ -66,7 +44,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     elementwise function; None if it takes no `out`.
     """
     if op.composition is not None:
-        return _composing(op, op.composition)
+        return composing(op, op.composition)
     call = _calls.get((op, dunder))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
