@@ -19,7 +19,7 @@ from ..ops.networks.losses import mse_loss
 from ..ops.reductions import mean_all, sum_all
 from .line_writer import LineWriter
 from .loops import Ref
-from .program import Line, Program
+from .program import Line, Program, Value
 from .steps import STEPS
 
 
@@ -54,6 +54,15 @@ def _mse_loss(w: LineWriter, x: Any, y: Any, reduction: str) -> bool:
 EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all, mse_loss: _mse_loss}
 
 
+def _is_plain(line: Line, values: list[Value]) -> bool:
+    """Whether the parts of a line give its numbers and its layout: no rare types, which round at other places, and no
+    operands of the shape of the result that lie otherwise than row by row.
+    """
+    shapes = [values[number].like.shape for number in line.results]
+    likes = [values[number].like for number in (*line.reads, *line.results)]
+    return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
+
+
 def expanded(program: Program, native: bool) -> Program:
     """The program with lines taken apart. `native` says whether its loops will be machine code."""
     lines: list[Line] = []
@@ -61,8 +70,8 @@ def expanded(program: Program, native: bool) -> Program:
     known = {**EXPANSIONS, **reached("compilation.networks").NETWORKS} if native else EXPANSIONS
     for line in program.lines:
         expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
-        if RARE and any([program.values[number].like.dtype in RARE for number in (*line.reads, *line.results)]):
-            expand = None                                  # whose kernels round at other places
+        if not _is_plain(line, program.values):
+            expand = None
         writer = LineWriter(program.values, line, native, constants)
         lines += writer.lines if expand is not None and expand(writer, *line.args) else [line]
     return program._replace(lines=lines)

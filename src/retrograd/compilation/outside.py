@@ -45,8 +45,8 @@ class CompiledFunctionBackward(OtherNode):
             raise second_pass(self)
         if walk.recorder is not None:
             raise RuntimeError("torch.compile with aot_autograd does not currently support double backward. For "
-                               "gradients of gradients, call the function itself, without torch.compile, or compile the "
-                               "whole function that takes the gradients.")
+                               "gradients of gradients, call the function itself, without torch.compile, or compile "
+                               "the whole function that takes the gradients.")
         for array, count in self.seen:
             if versions.count(array) != count:
                 raise RuntimeError(

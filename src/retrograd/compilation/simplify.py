@@ -29,9 +29,10 @@ def with_constants(program: Program) -> Program:
     values, kept = program.values, []
     written = set[int]().union(*[memory_written(line, values) for line in program.lines])
     fixed = {value.number for value in values if value.source == "constant" and value.memory not in written}
+    escaping = {values[number].memory for number in program.outputs}
     for line in program.lines:
         memory = {values[number].memory for number in line.results}
-        known = line.op is new_full or fixed.issuperset(line.reads)
+        known = (line.op is new_full or fixed.issuperset(line.reads)) and not memory & escaping
         if not line.write and not draws(line) and not checks(line) and known and not memory & written:
             fixed.update(line.results)
             for number in line.results:
