@@ -94,8 +94,8 @@ def samples_last(x: Any) -> Any:
 
 
 def _samples_first(x: Any) -> Any:
-    """The reverse of `samples_last`."""
-    return x.transpose(x.ndim - 1, 1, 0, *range(2, x.ndim - 1))
+    """Channels (C, ..., n) as a view (n, C, ...), which is copied as a single matrix."""
+    return x.transpose(x.ndim - 1, *range(x.ndim - 1))
 
 
 def _without_first(window: Window) -> Window:
@@ -119,12 +119,12 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, size: int) -> Any:
         room = 0
         for i, count, rows in in_blocks(_Rows, x, start, stop, size, window, outputs):
             if room != count:
-                sums = np.empty((outputs[0], channels, rows.shape[2]), x.dtype)
+                sums = np.empty((channels, outputs[0], rows.shape[2]), x.dtype)
                 room = count
-            np.matmul(matrix, rows, out=sums)
+            np.matmul(matrix, rows, out=sums.swapaxes(0, 1))
             if bias is not None:
-                np.add(sums, bias[:, None], out=sums)
-            result[i:i + count] = _samples_first(sums.reshape(outputs[0], channels, *outputs[1:], count))
+                np.add(sums, bias[:, None, None], out=sums)
+            result[i:i + count] = _samples_first(sums.reshape(channels, *outputs, count))
 
     over_samples(work, len(x), cost_in_threads(len(x), weight.size * math.prod(outputs)))
     return result
@@ -166,8 +166,8 @@ def spread(g: Any, weight: Any, window: Window, sizes: Sizes, size: int) -> Any:
             if room != count:
                 products: Any = np.empty((sizes[0], len(matrix), rows.shape[2]), g.dtype)
                 parts = products.reshape(sizes[0], len(taps), channels, *outputs[1:], count)
-                sums: Any = np.empty((sizes[0], channels, *sizes[1:], count), g.dtype)
-                room = count
+                memory: Any = np.empty((channels, *sizes, count), g.dtype)
+                sums, room = memory.swapaxes(0, 1), count
             np.matmul(matrix, rows, out=products)
             (source, target), *others = taps
             sums[...] = 0
@@ -175,7 +175,7 @@ def spread(g: Any, weight: Any, window: Window, sizes: Sizes, size: int) -> Any:
             for t, (source, target) in enumerate(others, 1):
                 place = sums[:, :, *target]
                 np.add(place, parts[:, t, :, *source], out=place)
-            result[i:i + count] = _samples_first(sums)
+            result[i:i + count] = _samples_first(memory)
 
     over_samples(work, len(g), cost_in_threads(len(g), weight.size * math.prod(outputs)))
     return result
