@@ -164,7 +164,7 @@ def in_blocks(kind: Callable[..., Any], x: Any, start: int, stop: int, size: int
     """The samples from `start` to `stop` by blocks: the first sample, how many, and their columns in reused memory.
 
     `kind` makes the object that makes the columns, from the number of samples, their shape and dtype, and `geometry`.
-    Small objects are kept for the next call of the same geometry, which makes them in more time than the columns.
+    A small object is kept for the next call of the same geometry, because making it takes longer than filling it.
     """
     makers: dict[int, Any] = {}
     for i in range(start, stop, size):
