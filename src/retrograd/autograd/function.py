@@ -66,6 +66,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     _backward_cls: ClassVar[type[BackwardCFunction]]
     generate_vmap_rule = False
+    # Whether tangents are computed from `backward`, by transposition, and not by `jvp`.
+    _transposes = False
     # Whether reading `saved_tensors` releases the saved tensors, so that they can be read only once.
     clear_saved_tensors_on_access = False
     # Whether `backward` gets one list of gradients, from which it may remove them as it goes.
