@@ -140,6 +140,17 @@ def test_tangents_of_an_operator_and_of_lists() -> None:
         torch.vmap(bare)(torch.ones(0, 2))
 
 
+def test_a_batch_without_gradients_needs_no_context() -> None:
+    calls: list[int] = []
+    op = library.custom_op("test::no_context", squared, mutates_args=())
+    op.register_autograd(pulled, setup_context=lambda ctx, inputs, output: calls.append(1) or save(ctx, inputs, output))
+    x = torch.tensor([[0.5, 1.0], [2.0, 3.0]])
+    assert torch.allclose(torch.vmap(op)(x), composed(x))
+    assert calls == []
+    torch.vmap(torch.func.grad(lambda x: op(x).sum()))(x)
+    assert calls == [1]
+
+
 def weighted(xs: list[torch.Tensor], w: list[float]) -> torch.Tensor:
     return torch.from_numpy(sum(x.detach().numpy() * k for x, k in zip(xs, w)))
 

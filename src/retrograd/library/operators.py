@@ -14,11 +14,13 @@ from .._ops import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, name
 from ..amp.autocast_mode import autocast
 from ..amp.switches import is_autocast_enabled
 from ..autograd.function import Function
+from ..autograd.function_batches import forward as in_batches
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
 from ..kernels.layout import owner_of
 from ..modes import local
 from ..tensors.tensor import Tensor
+from ..tensors.transforms.forward import ForwardLevel
 from .recording import Layout, recorder
 from .schemas import Schema, bound, parsed, without_defaults
 
@@ -89,7 +91,11 @@ class Operator(OpOverload):
         moving = thread.grad and any([tensor.requires_grad for tensor in tensors])
         if self._schema.returns and (moving or thread.levels):
             layout = Layout(self, given, named)
-            return layout.assembled(self.function.apply(*layout.taken_apart(given), layout))
+            args = (*layout.taken_apart(given), layout)
+            if moving or any([isinstance(level, ForwardLevel) for level in thread.levels]):
+                return layout.assembled(self.function.apply(*args))
+            with no_grad():
+                return layout.assembled(in_batches(self.function, args))
         with no_grad():
             return self.computed(given, named)
 
