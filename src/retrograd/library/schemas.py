@@ -174,7 +174,7 @@ def _argument(text: str, match: re.Match[str] | None, by_name: bool) -> Argument
 
 
 def _value(text: str, kind: str) -> Any:
-    """The value of a default."""
+    """The value of a default. A list is a new one each time."""
     if text in _WORDS:
         return _WORDS[text]
     if kind == "ScalarType":
@@ -211,13 +211,12 @@ def bound(schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     """
     arguments = schema.arguments
     positional = [a for a in arguments if not a.kwarg_only]
-    call, declaration = f"{schema.name}()", f"Declaration: {schema}"
     if len(args) + len(kwargs) > len(arguments):
-        raise RuntimeError(f"{call} expected at most {len(arguments)} argument(s) but received "
-                           f"{len(args) + len(kwargs)} argument(s). {declaration}")
+        raise RuntimeError(f"{schema.name}() expected at most {len(arguments)} argument(s) but received "
+                           f"{len(args) + len(kwargs)} argument(s). Declaration: {schema}")
     if len(args) > len(positional):
-        raise RuntimeError(f"{call} takes {len(positional)} positional argument(s) but {len(args)} was/were given.  "
-                           f"{declaration}")
+        raise RuntimeError(f"{schema.name}() takes {len(positional)} positional argument(s) but {len(args)} was/were "
+                           f"given.  Declaration: {schema}")
     names = {a.name for a in arguments}
     for name in kwargs:
         if name not in names:
@@ -235,7 +234,7 @@ def bound(schema: Schema, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
         elif a.default is not None:
             value = a.default_value
         else:
-            raise RuntimeError(f"{call} is missing value for argument '{a.name}'. {declaration}")
+            raise RuntimeError(f"{schema.name}() is missing value for argument '{a.name}'. Declaration: {schema}")
         if a.kwarg_only:
             by_name[a.name] = value
         else:
