@@ -106,6 +106,7 @@ from retrograd.errors import OutOfMemoryError as OutOfMemoryError
 from retrograd.futures import Future as Future
 from retrograd.jit import JITException as JITException
 from retrograd.jit import ScriptModule as ScriptModule
+from retrograd.library.tags import Tag as Tag
 from retrograd.limits import finfo as finfo
 from retrograd.limits import iinfo as iinfo
 from retrograd.streams import Event as Event
