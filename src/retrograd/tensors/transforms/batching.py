@@ -37,6 +37,8 @@ VIEWED = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim"
           "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
           "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
           "diagonal": ("offset", "dim0", "dim1")}
+# Constants that are not computed element by element.
+WHOLE = frozenset(("isin", "lu_permutation"))
 # The view that each operator copies.
 VIEWS = {op: view for view, op in COPIES.items()}
 
@@ -76,7 +78,7 @@ class BatchLevel(Level):
             return by_composition(op, args, with_level(self))
         if write:
             return self._write(op, call, args)
-        if op.kind in ("elementwise", "constant") and op.name != "isin":
+        if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
         if not self.size:
             return self._without_samples(op, call, args)
