@@ -54,12 +54,25 @@ def _without_history(x: Tensor) -> Tensor:
 _OVER: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
+def _reaches_further(node: Any) -> bool:
+    waiting, seen = [node], {node}
+    for node in waiting:
+        if type(node) is AccumulateGrad and node not in _OVER:
+            return True
+        for edge in node.edges:
+            if edge is not None and edge.node not in seen:
+                seen.add(edge.node)
+                waiting.append(edge.node)
+    return False
+
+
 class _Run:
     """One call of a function on aliases of its arguments at `places`."""
 
     def __init__(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
                  places: Sequence[int]) -> None:
         self.recording = local.thread.grad
+        self.reaching: dict[Any, bool] = {}                # whether what an edge leads to depends on something outside
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
         with inference_mode(False), transforming():        # which records, too
@@ -70,16 +83,10 @@ class _Run:
     def _reach_further(self, tensors: Sequence[Any]) -> bool:
         """Whether any of the tensors depends on something that requires grad and is no alias of a run that is over."""
         edges = [edge_of(tensor) for tensor in tensors]
-        waiting = [edge.node for edge in edges if edge is not None]
-        seen = set(waiting)
-        for node in waiting:
-            if type(node) is AccumulateGrad and node not in _OVER:
-                return True
-            for edge in node.edges:
-                if edge is not None and edge.node not in seen:
-                    seen.add(edge.node)
-                    waiting.append(edge.node)
-        return False
+        for edge in edges:
+            if edge is not None and edge not in self.reaching:
+                self.reaching[edge] = _reaches_further(edge.node)
+        return any(edge is not None and self.reaching[edge] for edge in edges)
 
     def _as_outside(self, tensor: Tensor) -> Tensor:
         return tensor if self._reach_further([tensor]) else _without_history(tensor)
