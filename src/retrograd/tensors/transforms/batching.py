@@ -25,11 +25,11 @@ from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
 from .batched import Batched, hidden, is_array, is_batched, shown
 from .families.dims import DIMS
-from .families.operands import aligned
+from .families.operands import Same, aligned
 from .families.table import rule_of
 from .levels import Level, below, with_level
 from .randomness import RANDOM, draw
-from .refusals import unwritable
+from .refusals import check_reach, unwritable
 from .rules import by_composition
 
 # Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
@@ -37,6 +37,8 @@ VIEWED = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim"
           "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
           "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
           "diagonal": ("offset", "dim0", "dim1")}
+# Constants that are not computed element by element.
+WHOLE = frozenset(("isin", "lu_permutation"))
 # The view that each operator copies.
 VIEWS = {op: view for view, op in COPIES.items()}
 
@@ -49,6 +51,10 @@ class BatchLevel(Level):
     def __init__(self, size: int, randomness: str) -> None:
         super().__init__()
         self.size, self.randomness = size, randomness
+
+    def holds(self, array: Any) -> bool:
+        """Whether an array has an axis of this level."""
+        return is_batched(array, self)
 
     def concerned(self, op: Op, args: tuple[Any, ...]) -> Any:
         """Whether an operand has an axis of this level, or random numbers are to be drawn."""
@@ -72,7 +78,7 @@ class BatchLevel(Level):
             return by_composition(op, args, with_level(self))
         if write:
             return self._write(op, call, args)
-        if op.kind in ("elementwise", "constant") and op.name != "isin":
+        if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
         if not self.size:
             return self._without_samples(op, call, args)
@@ -84,7 +90,8 @@ class BatchLevel(Level):
     def _hidden(self, found: Any) -> Any:
         """Results with the axis of the level first, as results of samples. Kernels leave some results empty."""
         if type(found) is tuple:
-            return tuple([part if part.shape[:1] != (self.size,) else hidden(part, self) for part in found])
+            return tuple([part.array if type(part) is Same else part if part.shape[:1] != (self.size,)
+                          else hidden(part, self) for part in found])
         return hidden(found, self)
 
     def _copied(self, found: Any) -> Any:
@@ -158,6 +165,8 @@ def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         found = call(x.array, *[x.array.shape[:lead] + o if name == "shape" else further(o, lead) if name in DIMS else o
                                 for name, o in zip(named, options)])
         return tuple([Batched(x.levels, part) for part in found]) if type(found) is tuple else Batched(x.levels, found)
+    if op.name == "as_strided":
+        check_reach(x, *options[:3])
     found = call(x.like, *options)
     return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
 

@@ -28,7 +28,7 @@ from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
 from .batched import Batched, is_array, parts
 from .formulas import FORMULAS
-from .levels import Level, below, with_level
+from .levels import Level, below, in_effect, others, with_level
 from .products import PRODUCTS
 from .rules import arrays_of, by_composition, by_rule, saved
 from .shadows import Shadows, apart, put_over
@@ -78,6 +78,12 @@ class ForwardLevel(Level):
     def constant(self, array: Any) -> Any:
         """The same memory without a tangent."""
         return apart(array) if self.moves(array) else array
+
+    def carry(self, array: Any, former: Any) -> None:
+        """Give an array that takes the place of `former` the tangent of `former`, if that fits."""
+        if self.moves(former) and (array.shape, array.dtype) == (former.shape, former.dtype):
+            with in_effect(others(self)):
+                self.shadows.give(array, fresh_copy(self.shadows.tangent(former)))
 
     def gave_a_tangent(self, array: Any) -> bool:
         """Whether the last write at this level was to memory that had no tangent before: that of the array."""

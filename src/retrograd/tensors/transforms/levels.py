@@ -38,6 +38,13 @@ class Level:
         """The same memory without a tangent at this level."""
         return array
 
+    def holds(self, array: Any) -> bool:
+        """Whether an array has an axis of this level."""
+        return False
+
+    def carry(self, array: Any, former: Any) -> None:
+        """Give an array that takes the place of `former` the tangent of `former` at this level."""
+
     def facts(self, tensor: Any) -> list[str]:
         """What the text of a tensor tells about it at this level."""
         return []

@@ -135,5 +135,6 @@ PRODUCTS: dict[str, Rule] = {
                           "linalg_ldl_solve linalg_lu linalg_lu_factor_ex linalg_lu_solve linalg_matrix_exp linalg_qr "
                           "linalg_slogdet linalg_solve_ex linalg_solve_adjoint linalg_solve_triangular linalg_svd "
                           "triangular_solve _cdist_forward _euclidean_dist"),
+    "lu_permutation": by_stack,
     "linalg_pinv": _pinv, "lu_unpack": _unpacked, **rules(_of_reflectors, "linalg_householder_product ormqr"),
 }
