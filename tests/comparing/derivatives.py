@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import retrograd
-from comparing.subgradients import rows
+from comparing.subgradients import replaced, rows
 from op_table import table
 from op_table.entry import Entry
 from op_table.exceptions import UNBATCHED, WITHOUT_GRADIENT, WITHOUT_TANGENT, differentiable, without_second
@@ -90,14 +90,10 @@ def reasons(columns: dict[str, dict[str, str]]) -> str:
 
 def page() -> str:
     """The page as it has to be."""
-    text = PAGE.read_text(encoding="utf-8")
     seen = {entry.name: watched(entry) for entry in TABLE if not {"f", "c"}.isdisjoint(entry.kinds)}
     columns = left_out(seen)
-    for name, made in {"counts": counts(columns, seen), "reasons": reasons(columns)}.items():
-        start, end = f"<!-- table: {name} -->\n", "<!-- end -->"
-        before, _, after = text.partition(start)
-        text = f"{before}{start}\n{made}\n\n{end}{after.partition(end)[2]}"
-    return text
+    tables = {"counts": counts(columns, seen), "reasons": reasons(columns)}
+    return replaced(PAGE.read_text(encoding="utf-8"), tables)
 
 
 if __name__ == "__main__":

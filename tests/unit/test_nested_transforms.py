@@ -12,16 +12,12 @@ import pytest
 
 import retrograd as torch
 from comparing.curves import at, derivative
-from comparing.nestings import allowed, nested, order, ways
+from comparing.nestings import NEAR, NESTINGS, X, nested, order, ways
 
-X = 0.7
 CURVES = at(torch, ours=True)
 WAYS = ways(torch)
-NESTINGS = [nesting for count in (1, 2, 3) for nesting in product(WAYS, repeat=count)
-            if order(nesting) <= 3 and allowed(nesting)]
-# How many nestings of each order are drawn for each curve, and how far a derivative may be from the differences.
+# How many nestings of each order are drawn for each curve. `comparing.nesting_counts` tries all of them.
 DRAWN = {1: 8, 2: 6, 3: 3}
-NEAR = {1: 1e-7, 2: 1e-5, 3: 1e-3}
 
 
 def number(value: float) -> torch.Tensor:
