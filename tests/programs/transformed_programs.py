@@ -52,7 +52,7 @@ WRITES = re.compile(r"\w_\W|out=|\w\[.*\] [-+*/%&|^<>]*= | [-+*/%&|^<>@]+= |uniq
 # Without entries that draw numbers, choose among equal elements, or whose derivatives are a convention.
 ENTRIES_WITH_DERIVATIVES = [
     name for name in ENTRIES if name not in {**without_second(), **UNBATCHED["values"]}
-    and not re.search("polynomial|bessel|airy|igamma|lowrank|dropout|gumbel|rrelu|max_norm|^put", name)]
+    and not re.search("polynomial|bessel|airy|igamma|lowrank|dropout|gumbel|rrelu|max_norm|^put|^native_", name)]
 # Steps that derivatives do not pass, that are too coarse for them, or that write over an element twice.
 UNSUITABLE = re.compile(r"detach|float\(\)|float32|complex64|\[(torch.tensor\()?\[-?\d, -1\]\)?\] .?=|> 0\] .?= t")
 

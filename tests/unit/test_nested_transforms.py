@@ -66,3 +66,12 @@ def test_gradients_by_what_a_function_uses_cross_every_level(name: str, nesting:
     curvature(nesting, name, w).backward()
     assert w.grad is not None
     assert w.grad.item() == pytest.approx(expected_curvature(name), rel=1e-8)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_a_gradient_that_is_tied_to_an_input_outside_of_a_batch(reduction: str) -> None:
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        scores = torch.stack([x.sin(), x * x]).reshape(1, 2)
+        return torch.nn.functional.nll_loss(scores, torch.tensor([1]), reduction=reduction) * x
+
+    assert nested(WAYS, ("vjp", "jacrev", "vjp"), loss)(number(X)).item() == pytest.approx(-6)

@@ -23,6 +23,13 @@ FOUND = {
         t2 = t0.expand(2, 2, 3).select(0, 0)
         t2.add_(2.5)
     """,
+    "a product of what all samples share, beside an ignored summand": """
+        t2 = torch.addr(t0.sum(), torch.ones(2).double(), torch.ones(3).double(), beta=0)
+        t3 = torch.addmv(t1[0], torch.ones(2, 2).double(), torch.ones(2).double(), beta=0)
+    """,
+    "windows of one number": """
+        t2 = t0.sum().unfold(-1, 1, 2)
+    """,
     "an extreme of one number": """
         t2 = t1.sum().amax(0)
     """,
