@@ -33,7 +33,7 @@ BY_FAMILY: dict[str, list[Entry]] = {said: getattr(table, name) for name, said i
 
 
 class Seen(NamedTuple):
-    """Of a call: whether it writes over a tensor in place, whether it draws numbers, and why its results are constants."""
+    """Of a call: whether it writes over a tensor, whether it draws numbers, and why its results are constants."""
 
     writes: bool
     draws: bool

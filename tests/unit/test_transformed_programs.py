@@ -27,6 +27,15 @@ FOUND = {
         t2 = torch.addr(t0.sum(), torch.ones(2).double(), torch.ones(3).double(), beta=0)
         t3 = torch.addmv(t1[0], torch.ones(2, 2).double(), torch.ones(2).double(), beta=0)
     """,
+    "a write over a result of what all samples share": """
+        t2 = torch.addr(t0.sum(), torch.ones(2).double(), torch.ones(3).double(), beta=0)
+        t2 -= t0
+    """,
+    "a write through a view, of what all samples have the same gradient": """
+        t0 = t0.clone()
+        t2 = t0[...]
+        t2.tanh_()
+    """,
     "windows of one number": """
         t2 = t0.sum().unfold(-1, 1, 2)
     """,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....ops.basic import clone
 from ....ops.elementwise.arithmetic import mul
 from ....ops.elementwise.elementary import conj
 from ....ops.framework import Op
@@ -64,7 +65,7 @@ def _plus(product: Rule, alone: Callable[[Any, Any], Any]) -> Rule:
             return blended(in_line(x, level, found.ndim - 1), found, beta, alpha)
         found = alone(left, right)
         if beta == 0:                                      # each sample is the product of what they share
-            return first(scaled(found, alpha), level)
+            return clone.run(first(scaled(found, alpha), level), "C")
         return blended(in_line(x, level, found.ndim), found, beta, alpha)
 
     return rule
