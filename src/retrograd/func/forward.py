@@ -44,6 +44,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
         for value in values:
             if not isinstance(value, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(value)}")
+    if not flat:
+        raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
     level = ForwardLevel()
     with entered(level), transforming():
         duals = [_dual(level, x, t) for x, t in zip(flat, directions, strict=True)]
@@ -81,14 +83,14 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
     """
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any) -> Any:
         places = chosen(argnums, len(args))
         values = [args[place] for place in places]
         inputs, spec = tree_flatten(values)
         beside: dict[str, Any] = {}
 
         def of_chosen(*given: Any) -> Any:
-            return func(*replaced(args, places, given), **kwargs)
+            return func(*replaced(args, places, given))
 
         def push(*directions: Tensor) -> list[Tensor]:
             found = jvp(of_chosen, tuple(values), tuple(tree_unflatten(directions, spec)), has_aux=has_aux)

@@ -229,7 +229,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> push(torch.ones(2))
     tensor([1.0000, 0.5403])
 
-    Raises RuntimeError for tangents of another structure or shape.
+    Raises RuntimeError for tangents of another structure, shape or dtype.
     """
     run = _Run(func, primals, {}, range(len(primals)))
     primals_spec = tree_flatten(primals)[1]
@@ -245,6 +245,9 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             if tangent.shape != primal.shape:
                 raise RuntimeError(f"tangent:{i} with shape {tangent.shape} in flattened pytree doesn't match the "
                                    f"shape {primal.shape} of the corresponding primal.")
+            if tangent.dtype != primal.dtype:
+                raise RuntimeError(f"tangent:{i} with dtype {tangent.dtype} in flattened pytree doesn't match the "
+                                   f"dtype {primal.dtype} of the corresponding primal.")
         return tree_unflatten(run.tangents(leaves, given), spec)
 
     return run.outside(run.found), push
@@ -279,11 +282,11 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any) -> Any:
         places = chosen(argnums, len(args))
 
         def of_chosen(*values: Any) -> Any:
-            return func(*replaced(args, places, values), **kwargs)
+            return func(*replaced(args, places, values))
 
         found = vjp(of_chosen, *[args[place] for place in places], has_aux=has_aux)
         outputs, spec = tree_flatten(found[0])

@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...kernels.elementwise.arithmetic import overwrite
+from ...kernels.shape import by_steps
 from ...ops.basic import clone, copy, look
 from ...ops.creation import full_beside
 from ...ops.framework import Op
@@ -178,6 +177,5 @@ def further(dim: Any, by: int) -> Any:
 
 def _spread(x: Batched, view: Any) -> Batched:
     lead = len(x.levels)
-    array = np.lib.stride_tricks.as_strided(view, (*x.array.shape[:lead], *view.shape),
-                                            (*x.array.strides[:lead], *view.strides), writeable=view.flags.writeable)
+    array = by_steps(view, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
     return Batched(x.levels, array)

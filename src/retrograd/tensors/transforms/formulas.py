@@ -53,9 +53,11 @@ def _reduced(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -
     if out.dtype.kind == "c" and op.complex == "adjoint":
         return NotImplemented
     terms = by_rule(_real_product if op.complex == "adjoint" else _product, slope(op, 0, args, out), t)
+    if x.shape == out.shape:                             # nothing was reduced, or axes of size 1
+        return terms
     axes = next((option(op, args, name) for name in ("axes", "dim") if name in op.arguments), None)
     axes = range(x.ndim) if axes is None or axes == () else (axes,) if isinstance(axes, int) else axes
-    return sum_dim.run(terms, tuple([axis % x.ndim for axis in axes]), out.ndim == x.ndim, None) if x.ndim else terms
+    return sum_dim.run(terms, tuple([axis % x.ndim for axis in axes]), out.ndim == x.ndim, None)
 
 
 def _of_matrices(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
