@@ -36,7 +36,8 @@ class Shadow:
     def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
                  lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
         self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
-        alike = not levels and not start and (memory.shape, memory.strides) == (owner.shape, owner.strides)
+        sizes, strides = lead
+        alike = not start and memory.shape == sizes + owner.shape and memory.strides == strides + owner.strides
         self.seen = memory if alike else self._window(owner, start)
         self.place: int | None = None                      # asked for by the first view
         self.owner: Any = None                             # a weak reference, which forgets the shadow
@@ -91,13 +92,15 @@ class Shadows:
                 self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
             return
         given, given_levels = parts(tangent)
-        if shadow is None and physical is owner and given_levels == levels and physical.flags.forc:
-            if given.base is not None or given.strides != physical.strides:
-                given = np.empty_like(physical)
-                self._write(joined(levels, given) if levels else given, tangent)
-            self._keep(owner, Shadow(owner, given, 0))
-            return
         extra = tuple([level for level in given_levels if level not in levels])
+        if shadow is None and physical is owner and given_levels == extra + levels and (
+                physical.flags.c_contiguous or (physical.flags.forc and not extra)):
+            lead = len(extra)
+            if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
+                given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
+                self._write(joined(given_levels, given), tangent)
+            self._keep(owner, Shadow(owner, given, 0, extra, (given.shape[:lead], given.strides[:lead])))
+            return
         if shadow is None or not set(extra) <= set(shadow.levels):
             shadow = self._widened(owner, shadow, extra, given, given_levels)
         self._write(shadow.under(physical, owner, levels), tangent)
@@ -122,10 +125,12 @@ class Shadows:
     @staticmethod
     def _write(view: Any, tangent: Any) -> None:
         """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
-        if type(view) is Batched or local.thread.levels or type(tangent) is Batched:
-            copy.write(put_over, view, tangent)
+        levels = local.thread.levels
+        (array, hidden), (given, given_hidden) = parts(view), parts(tangent)
+        if hidden == given_hidden and not any([level.moves(tangent) or level.moves(view) for level in levels]):
+            np.copyto(array, given, casting="unsafe")
         else:
-            np.copyto(view, tangent, casting="unsafe")
+            copy.write(put_over, view, tangent)
 
 
 def alike(array: Any) -> Any:
