@@ -11,6 +11,7 @@ from ..tensors.transforms.crossing import entered, make_dual, primal_part, tange
 from ..tensors.transforms.forward import ForwardLevel, misfit
 from ..utils._pytree import tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, transforming, with_aux
+from .batch import vmap
 from .jacobians import rows_of
 from .reverse import jacrev
 
@@ -96,7 +97,7 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
             beside["aux"] = found[2] if has_aux else None
             return leaves
 
-        columns = rows_of(push, inputs, None, randomness)
+        columns = rows_of(vmap(push, randomness=randomness), inputs, None)
         _, inputs_spec = tree_flatten(of_argnums(argnums, values))
         blocks = [tree_unflatten(_by_input(column, inputs), inputs_spec) for column in columns]
         jacobian = tree_unflatten(blocks, beside["spec"])

@@ -19,16 +19,26 @@ def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:
     return [units(tensor, stop - start, first - start) for tensor, first in zip(tensors, firsts)]
 
 
-def rows_of(function: Callable[..., Any], tensors: Sequence[Tensor], chunk_size: int | None,
-            randomness: str = "error") -> list[Tensor]:
-    """`function` of each unit vector, in batches of `chunk_size`; the results have the vectors as first dim."""
+def rows_of(batched: Callable[..., Any], tensors: Sequence[Tensor], chunk_size: int | None) -> list[Tensor]:
+    """`batched` of all unit vectors, in batches of `chunk_size`; the results have the vectors as first dim."""
     total = sum(tensor.numel() for tensor in tensors)
     size = total if chunk_size is None else chunk_size
-    parts = [vmap(function, randomness=randomness)(*basis(tensors, start, min(start + size, total)))
-             for start in range(0, total, size or 1)]
+    parts = [batched(*basis(tensors, start, min(start + size, total))) for start in range(0, total, size or 1)]
     if not parts:
-        parts = [vmap(function, randomness=randomness)(*basis(tensors, 0, 0))]
+        parts = [batched(*basis(tensors, 0, 0))]
     return [*parts[0]] if len(parts) == 1 else [cat(column) for column in zip(*parts, strict=True)]
+
+
+def by_rows(pull: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a batch of rows, from the function of one row. A batch of a single row is one plain call."""
+    together = vmap(pull)
+
+    def call(*rows: Tensor) -> Any:
+        if rows[0].shape[0] == 1:
+            return [found[None] for found in pull(*[row[0] for row in rows])]
+        return together(*rows)
+
+    return call
 
 
 def assembled(rows: Sequence[Tensor], outputs: Sequence[Tensor], spec: TreeSpec, inputs: Sequence[Tensor],

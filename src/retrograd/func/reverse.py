@@ -22,7 +22,7 @@ from ..tensors.state.base import edge_of, with_edge
 from ..tensors.tensor import Tensor
 from ..utils._pytree import PyTree, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, transforming, with_aux
-from .jacobians import assembled, rows_of
+from .jacobians import assembled, by_rows, rows_of
 
 _GRAD = "grad_and_value(f)(*args)"
 _VJP = "vjp(f, *primals)"
@@ -272,7 +272,7 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
         found = vjp(of_chosen, *[args[place] for place in places], has_aux=has_aux)
         outputs, spec = tree_flatten(found[0])
         inputs, inputs_spec = tree_flatten(of_argnums(argnums, [args[place] for place in places]))
-        rows = rows_of(lambda *cotangents: tree_flatten(found[1](tree_unflatten(cotangents, spec)))[0],
+        rows = rows_of(by_rows(lambda *cotangents: tree_flatten(found[1](tree_unflatten(cotangents, spec)))[0]),
                        outputs, chunk_size)
         jacobian = assembled(rows, outputs, spec, inputs, inputs_spec)
         return (jacobian, found[2]) if has_aux else jacobian
