@@ -26,11 +26,11 @@ from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
 from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
-from .batched import Batched, is_array, parts
+from .batched import Batched, is_array, joined, parts
 from .formulas import FORMULAS
-from .levels import Level, below, with_level
+from .levels import Level, below, moving, with_level
 from .products import PRODUCTS
-from .rules import arrays_of, by_composition, by_rule, saved
+from .rules import arrays_of, by_composition, by_elements, by_rule, saved
 from .shadows import Shadows, apart, put_over
 
 # The kernels of copies. Who writes a copy may write it in another shape.
@@ -44,6 +44,7 @@ class ForwardLevel(Level):
     """One application of forward mode. The tangents of a level are its shadows."""
 
     __slots__ = ("gained", "shadows")
+    has_tangents = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,9 +149,10 @@ def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
 
 def fresh_copy(tangent: Any) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
-    if local.thread.transform is None and type(tangent) is np.ndarray and tangent.flags.forc:
-        return tangent.copy("K")
-    return copy.run(tangent, "K")
+    physical, levels = parts(tangent)
+    if moving(tangent) or not physical.flags.forc:
+        return copy.run(tangent, "K")
+    return joined(levels, physical.copy("K"))
 
 
 def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, Any]:
@@ -201,8 +203,8 @@ def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> A
         else:
             if t.dtype != out.dtype and out.dtype.kind == "c":
                 t = cast.run(t, out.dtype)
-            part = by_rule(rule, t, *values)
-        total = part if total is None else by_rule(np.add, total, part)
+            part = by_elements(rule, t, *values)
+        total = part if total is None else by_elements(np.add, total, part)
     return total
 
 

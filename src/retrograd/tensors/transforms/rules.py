@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import RARE
 from ...modes import local
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
-from .batched import is_array
-from .levels import in_effect
+from .batched import common_axes, in_axes, is_array, of_axes
+from .levels import in_effect, moving
 
 
 def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
@@ -27,6 +28,20 @@ def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
     finally:
         thread.grad = grad
     return arrays_of(found)
+
+
+def by_elements(rule: Callable[..., Any], *values: Any) -> Any:
+    """`by_rule`, for a rule that works element by element: one call for all samples of a batch."""
+    if RARE or moving(*values):
+        return by_rule(rule, *values)
+    levels, rank = common_axes(values)
+    arrays = [in_axes(v, levels, rank) for v in values]
+    with in_effect(()):
+        found = local.thread.run(rule, *arrays)
+    for value, array in zip(values, arrays):
+        if found is array:                                 # the caller asks whether the result is new memory
+            return value
+    return of_axes(np.asarray(found), levels, rank)
 
 
 def arrays_of(found: Any) -> Any:

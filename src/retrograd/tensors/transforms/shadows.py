@@ -17,10 +17,10 @@ import numpy as np
 from ...dtypes import DIFFERENTIABLE
 from ...graph.versions import count_with, new_lineage
 from ...kernels.layout import address, owner_of
-from ...modes import local
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from .batched import Batched, joined, parts
+from .levels import moving
 
 
 class Shadow:
@@ -28,10 +28,10 @@ class Shadow:
 
     `levels` are those of the leading axes that the shadow has and the memory has not, and `lead` their sizes and
     strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`, which is
-    at the address `place`.
+    at the address `place`. `whole` is the tangent of all the memory.
     """
 
-    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start")
+    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start", "whole")
 
     def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
                  lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
@@ -39,6 +39,7 @@ class Shadow:
         sizes, strides = lead
         alike = not start and memory.shape == sizes + owner.shape and memory.strides == strides + owner.strides
         self.seen = memory if alike else self._window(owner, start)
+        self.whole = joined(levels, self.seen)
         self.place: int | None = None                      # asked for by the first view
         self.owner: Any = None                             # a weak reference, which forgets the shadow
 
@@ -74,8 +75,7 @@ class Shadows:
         shadow = self.by_owner.get(id(owner))
         if shadow is None:
             return None
-        return shadow.seen if physical is owner and not levels and not shadow.levels else shadow.under(
-            physical, owner, levels)
+        return shadow.whole if physical is owner and not levels else shadow.under(physical, owner, levels)
 
     def give(self, array: Any, tangent: Any) -> None:
         """Make `tangent`, of the shape and dtype of `array`, its tangent. None stands for zero.
@@ -125,9 +125,8 @@ class Shadows:
     @staticmethod
     def _write(view: Any, tangent: Any) -> None:
         """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
-        levels = local.thread.levels
         (array, hidden), (given, given_hidden) = parts(view), parts(tangent)
-        if hidden == given_hidden and not any([level.moves(tangent) or level.moves(view) for level in levels]):
+        if hidden == given_hidden and not moving(view, tangent):
             np.copyto(array, given, casting="unsafe")
         else:
             copy.write(put_over, view, tangent)
@@ -135,7 +134,7 @@ class Shadows:
 
 def alike(array: Any) -> Any:
     """The array, as memory of its own for shadows; in the same place if no level in effect has a tangent for it."""
-    return copy.run(array, "K") if local.thread.levels else apart(array)
+    return copy.run(array, "K") if moving(array) else apart(array)
 
 
 def apart(array: Any) -> Any:
