@@ -13,8 +13,7 @@ ordinary pass on dual numbers, in which the two parts have changed places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from ...graph.crossings import Crossing
@@ -35,18 +34,24 @@ from .shadows import alike
 _CROSSED = "levels that were crossed"
 
 
-@contextmanager
-def entered(level: Level) -> Iterator[None]:
-    """Have a level be in effect, above those that are."""
-    thread = local.thread
-    watchers = thread.watchers
-    if lifting not in watchers:
-        thread.watchers = (*watchers, lifting)
-    try:
-        with in_effect(with_level(level)):
-            yield
-    finally:
-        thread.watchers = watchers
+class entered:
+    """The context in which a level is in effect, above those that are."""
+
+    __slots__ = ("before", "level")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+
+    def __enter__(self) -> None:
+        thread = local.thread
+        self.before = thread.levels, thread.transform, thread.watchers
+        if lifting not in thread.watchers:
+            thread.watchers = (*thread.watchers, lifting)
+        put(with_level(self.level))
+
+    def __exit__(self, *error: object) -> None:
+        thread = local.thread
+        thread.levels, thread.transform, thread.watchers = self.before
 
 
 def _enter_again(level: Level, walk: Any) -> None:
