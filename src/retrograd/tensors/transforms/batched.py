@@ -108,7 +108,7 @@ def hidden(array: Any, level: Any) -> Batched:
 
 def is_array(value: Any) -> bool:
     """Whether an argument of an operator is an array, NumPy's or batched, and no option."""
-    return hasattr(value, "strides")
+    return type(value) is np.ndarray or type(value) is Batched or hasattr(value, "strides")
 
 
 def is_batched(array: Any, level: Any) -> bool:

@@ -235,12 +235,16 @@ def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
     if not is_array(array):
         return set()
-    found = {*parts(array)[1]}
-    for level in local.thread.levels:
-        if isinstance(level, ForwardLevel) and level not in found:
-            tangent = level.shadows.tangent(array)
-            if tangent is not None:
-                found |= {level, *_levels_of(tangent)}
+    physical, hidden_axes = parts(array)
+    found = {*hidden_axes}
+    forward = [level for level in local.thread.levels if level.has_tangents]
+    for level in forward:
+        shadow = level.shadows.beside(physical)
+        if shadow is not None and level not in found:
+            found.add(level)
+            found.update(shadow.levels)
+            if len(forward) > 1:
+                found |= _levels_of(shadow.memory)
     return found
 
 

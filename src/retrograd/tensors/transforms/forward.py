@@ -192,20 +192,23 @@ def _or_zeros(array: Any, tangent: Any) -> Any:
 
 def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> Any:
     """The tangent of an elementwise operator: its derivatives times the tangents of its operands."""
-    total = None
+    terms: list[tuple[Callable[..., Any], list[Any]]] = []
     for index, rule, positions in op.steps:
         t = tangents[index]
         if t is None:
             continue
         values = [saved(op.saves[i], args, out) for i in positions]
         if op.complex == "adjoint" and (out.dtype.kind == "c" or args[index].dtype.kind == "c"):
-            part = _by_basis(rule, t, values, args[index], out)
+            terms.append((_unchanged, [_by_basis(rule, t, values, args[index], out)]))
         else:
             if t.dtype != out.dtype and out.dtype.kind == "c":
                 t = cast.run(t, out.dtype)
-            part = by_elements(rule, t, *values)
-        total = part if total is None else by_elements(np.add, total, part)
-    return total
+            terms.append((rule, [t, *values]))
+    return by_elements(terms) if terms else None
+
+
+def _unchanged(t: Any) -> Any:
+    return t
 
 
 def _by_basis(rule: Callable[..., Any], t: Any, values: list[Any], x: Any, out: Any) -> Any:

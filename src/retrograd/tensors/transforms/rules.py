@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...modes import local
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
-from .batched import common_axes, in_axes, is_array, of_axes
+from .batched import common_axes, in_axes, is_array, of_axes, parts
 from .levels import in_effect, moving
 
 
@@ -30,18 +31,25 @@ def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
     return arrays_of(found)
 
 
-def by_elements(rule: Callable[..., Any], *values: Any) -> Any:
-    """`by_rule`, for a rule that works element by element: one call for all samples of a batch."""
+def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
+    """The sum of what rules make of their values, for rules that work element by element.
+
+    If no level has tangents for the values, each rule is called once for all samples of a batch.
+    """
+    values = [value for _, given in terms for value in given]
     if RARE or moving(*values):
-        return by_rule(rule, *values)
+        return reduce(partial(by_rule, np.add), [by_rule(rule, *given) for rule, given in terms])
     levels, rank = common_axes(values)
-    arrays = [in_axes(v, levels, rank) for v in values]
+    run = local.thread.run
     with in_effect(()):
-        found = local.thread.run(rule, *arrays)
-    for value, array in zip(values, arrays):
-        if found is array:                                 # the caller asks whether the result is new memory
+        results = [run(rule, *[in_axes(value, levels, rank) for value in given]) for rule, given in terms]
+        total = results[0]
+        for result in results[1:]:
+            total = run(np.add, total, result)
+    for value in values:
+        if total is parts(value)[0]:                       # the caller asks whether the result is new memory
             return value
-    return of_axes(np.asarray(found), levels, rank)
+    return of_axes(np.asarray(total), levels, rank)
 
 
 def arrays_of(found: Any) -> Any:

@@ -68,6 +68,10 @@ class Shadows:
     def __init__(self) -> None:
         self.by_owner: dict[int, Shadow] = {}
 
+    def beside(self, physical: Any) -> Shadow | None:
+        """The shadow of the memory of a NumPy array, if it has one."""
+        return self.by_owner.get(id(physical if physical.base is None else owner_of(physical)))
+
     def tangent(self, array: Any) -> Any:
         """The tangent of an array; None if it is zero."""
         physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
