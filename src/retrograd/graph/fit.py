@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..modes import local
 from ..ops.basic import cast, real
 from ..ops.reductions import sum_dim
 
@@ -24,10 +23,8 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 != g.shape[lead + i])
     if lead:
         total = sum_dim(g, (*range(lead), *stretched), False, None)
-        if type(total) is np.ndarray:
-            return total.reshape(shape)                  # the function takes six times as long
-        # PyTorch records the view even if the sum has the shape already.
-        return np.reshape(total, shape) if stretched or local.thread.grad else total
+        # The function works for tensors too, but takes six times as long as the method.
+        return total.reshape(shape) if type(total) is np.ndarray else np.reshape(total, shape)
     return sum_dim(g, stretched, True, None)
 
 

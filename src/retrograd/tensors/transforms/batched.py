@@ -90,6 +90,8 @@ def joined(levels: tuple[Any, ...], array: Array) -> Any:
 def shown(array: Any, level: Any) -> Any:
     """The array with the axis of `level` as an ordinary first axis."""
     levels, samples = array.levels, array.array
+    if len(levels) == 1:
+        return samples
     at = levels.index(level)
     if at != len(levels) - 1:                            # a level that a backward pass put back below newer levels
         samples = np.moveaxis(samples, at, len(levels) - 1)
@@ -121,9 +123,12 @@ def common_axes(values: Sequence[Any]) -> tuple[tuple[Any, ...], int]:
     levels: tuple[Any, ...] = ()
     rank = 0
     for value in values:
-        if type(value) is Batched and value.levels != levels:
-            levels = tuple(sorted({*levels, *value.levels})) if levels else value.levels
-        if is_array(value) and value.ndim > rank:
+        if type(value) is Batched:
+            if value.levels != levels:
+                levels = tuple(sorted({*levels, *value.levels})) if levels else value.levels
+        elif type(value) is not np.ndarray:
+            continue
+        if value.ndim > rank:
             rank = value.ndim
     return levels, rank
 

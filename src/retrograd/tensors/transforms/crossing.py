@@ -266,19 +266,21 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
     """
     if not isinstance(results[0], TensorBase) or _of_one_batch(node, results[0]._array, operands):
         return                                             # (a view taken again is of its base's levels)
-    of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
+    of_results = _levels_of(results[0]._array)
+    if len(results) > 1:
+        of_results.update(*[_levels_of(result._array) for result in results[1:]])
     of_results.discard(own)
     if not of_results:
         return
-    edges = [*node.edges]
-    for i, (edge, operand) in enumerate(zip(edges, operands)):
+    for i, (edge, operand) in enumerate(zip(node.edges, operands)):
         if edge is None or not isinstance(operand, TensorBase):
             continue
         of_operand = _levels_of(operand._array)
         if operand is results[0]:
             of_operand = {level for level in of_operand if not level.gave_a_tangent(operand._array)}
-        for level in sorted(of_results - of_operand):
-            lift = Lift(level, (edge,), edge.shape, edge.dtype)
-            lift.number = node.number - 1
-            edges[i] = edge = lift
-    node.edges = tuple(edges)
+        if not of_results <= of_operand:
+            lifted = edge
+            for level in sorted(of_results - of_operand):
+                lifted = Lift(level, (lifted,), edge.shape, edge.dtype)
+                lifted.number = node.number - 1
+            node.edges = (*node.edges[:i], lifted, *node.edges[i + 1:])

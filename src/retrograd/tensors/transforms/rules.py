@@ -40,12 +40,13 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
     if RARE or moving(*values):
         return reduce(partial(by_rule, np.add), [by_rule(rule, *given) for rule, given in terms])
     levels, rank = common_axes(values)
+    if levels:
+        terms = [(rule, [in_axes(value, levels, rank) for value in given]) for rule, given in terms]
     run = local.thread.run
     with in_effect(()):
-        results = [run(rule, *[in_axes(value, levels, rank) for value in given]) for rule, given in terms]
-        total = results[0]
-        for result in results[1:]:
-            total = run(np.add, total, result)
+        total = run(terms[0][0], *terms[0][1])
+        for rule, given in terms[1:]:
+            total = run(np.add, total, run(rule, *given))
     for value in values:
         if total is parts(value)[0]:                       # the caller asks whether the result is new memory
             return value

@@ -96,15 +96,16 @@ class Shadows:
                 self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
             return
         given, given_levels = parts(tangent)
-        extra = tuple([level for level in given_levels if level not in levels])
-        if shadow is None and physical is owner and given_levels == extra + levels and (
-                physical.flags.c_contiguous or (physical.flags.forc and not extra)):
-            lead = len(extra)
+        lead = len(given_levels) - len(levels)
+        if shadow is None and physical is owner and given_levels[lead:] == levels and (
+                physical.flags.c_contiguous or (physical.flags.forc and not lead)):
             if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
                 given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
                 self._write(joined(given_levels, given), tangent)
-            self._keep(owner, Shadow(owner, given, 0, extra, (given.shape[:lead], given.strides[:lead])))
+            sizes, strides = given.shape[:lead], given.strides[:lead]
+            self._keep(owner, Shadow(owner, given, 0, given_levels[:lead], (sizes, strides)))
             return
+        extra = tuple([level for level in given_levels if level not in levels])
         if shadow is None or not set(extra) <= set(shadow.levels):
             shadow = self._widened(owner, shadow, extra, given, given_levels)
         self._write(shadow.under(physical, owner, levels), tangent)
