@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+import numpy as np
+
 from ..autograd.blocks import units
 from ..tensors.functions.shapes.joining import cat
+from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from .batch import over_samples
 
@@ -20,9 +23,12 @@ def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:
 def rows_of(pull: Callable[..., list[Tensor]], outputs: Sequence[Tensor], chunk_size: int | None) -> list[Tensor]:
     """The gradients that `pull` returns for each unit vector of the outputs, with the vectors as first dim.
 
-    They are computed in batches of `chunk_size`. A batch of a single vector is a plain call.
+    They are computed in batches of `chunk_size`. A batch of a single vector is a plain call. If there is one row in
+    all, the row has no further dim.
     """
     total = sum(output.numel() for output in outputs)
+    if total == 1 == len(outputs):
+        return pull(plain(np.ones(outputs[0]._array.shape, outputs[0]._array.dtype)))
     size = total if chunk_size is None else chunk_size
     parts = [_rows(pull, basis(outputs, start, min(start + size, total))) for start in range(0, total, size or 1)]
     if not parts:
@@ -42,9 +48,13 @@ def by_output(rows: Sequence[Tensor], outputs: Sequence[Tensor], inputs: Sequenc
     for output in outputs:
         last = first + output.numel()
         own = rows if len(outputs) == 1 else [row[first:last] for row in rows]
-        blocks.append([row.reshape((*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
+        blocks.append([_in_shape(row, (*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
         first = last
     return blocks
+
+
+def _in_shape(block: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return block if block.shape == shape else block.reshape(shape)
 
 
 def by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
