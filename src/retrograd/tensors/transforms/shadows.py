@@ -39,7 +39,7 @@ class Shadow:
         sizes, strides = lead
         alike = not start and memory.shape == sizes + owner.shape and memory.strides == strides + owner.strides
         self.seen = memory if alike else self._window(owner, start)
-        self.whole = joined(levels, self.seen)
+        self.whole = joined(levels, self.seen) if levels else self.seen
         self.place: int | None = None                      # asked for by the first view
         self.owner: Any = None                             # a weak reference, which forgets the shadow
 
