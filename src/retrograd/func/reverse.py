@@ -21,9 +21,9 @@ from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import edge_of, with_edge
 from ..tensors.tensor import Tensor
-from ..utils._pytree import PyTree, tree_flatten, tree_unflatten
+from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, transforming, with_aux
-from .jacobians import assembled, rows_of
+from .jacobians import by_output, rows_of
 
 _GRAD = "grad_and_value(f)(*args)"
 _VJP = "vjp(f, *primals)"
@@ -100,8 +100,9 @@ class _Run:
         return local.thread.grad and (any(x is not None and x.requires_grad for x in given)
                                       or self._reach_further(outputs))
 
-    def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *, keep: bool = False) -> Any:
-        """The gradients of the arguments, in the structure of the arguments; zeros where there are none."""
+    def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *,
+                  keep: bool = False) -> list[Any]:
+        """The gradients of `inputs`; zeros where there are none."""
         live = [i for i, output in enumerate(outputs) if output.requires_grad]
         further = self._recorded(outputs, cotangents or ())
         found: Sequence[Any] = [None] * len(self.inputs)
@@ -111,8 +112,12 @@ class _Run:
                                  retain_graph=keep or further, create_graph=further, allow_unused=True)
         if further:
             found = [g if g is None else self._as_outside(g) for g in found]
-        return tree_unflatten([zeros_like(x) if g is None else g for x, g in zip(self.inputs, found, strict=True)],
-                              self.spec)
+        return [zeros_like(x) if g is None else g for x, g in zip(self.inputs, found, strict=True)]
+
+    def in_arguments(self, values: Sequence[Any]) -> list[Any]:
+        """One value for each of `inputs`, as a tree for each argument."""
+        trees: list[Any] = tree_unflatten(values, self.spec)
+        return trees
 
     def tangents(self, outputs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
         """The tangents of the outputs: the gradient, by the cotangents, of the product with cotangents."""
@@ -156,7 +161,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
         if output.dim():
             raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} "
                                "dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
-        gradient = of_argnums(argnums, run.gradients([output], None))
+        gradient = of_argnums(argnums, run.in_arguments(run.gradients([output], None)))
         value = run.outside(output)
         return gradient, (value, run.outside(aux)) if has_aux else value
 
@@ -198,11 +203,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     run = _Run(func, primals, {}, range(len(primals)))
     output, aux = with_aux(_VJP, run.found, has_aux)
-    outputs, spec = outputs_in(output, _VJP)
-    for each in outputs:
-        if not (each.is_floating_point() or each.is_complex()):
-            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
-                               f"with dtype {each.dtype}")
+    outputs, spec = _differentiable(output)
     shown = run.outside(output), run.outside(aux) if has_aux else None
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -214,9 +215,19 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             if not isinstance(each, Tensor | None):
                 raise TypeError(f"gradients can be either Tensors or None, but got {type(each).__name__}")
         with set_grad_enabled(local.thread.grad if create_graph is None else create_graph):
-            return tuple(run.gradients(outputs, given, keep=retain_graph))
+            return tuple(run.in_arguments(run.gradients(outputs, given, keep=retain_graph)))
 
     return (shown[0], pull, shown[1]) if has_aux else (shown[0], pull)
+
+
+def _differentiable(output: PyTree) -> tuple[list[Tensor], TreeSpec]:
+    """The outputs of a function to differentiate, and their structure."""
+    outputs, spec = outputs_in(output, _VJP)
+    for each in outputs:
+        if not (each.is_floating_point() or each.is_complex()):
+            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
+                               f"with dtype {each.dtype}")
+    return outputs, spec
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -285,15 +296,12 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
     def wrapper(*args: Any) -> Any:
         places = chosen(argnums, len(args))
 
-        def of_chosen(*values: Any) -> Any:
-            return func(*replaced(args, places, values))
-
-        found = vjp(of_chosen, *[args[place] for place in places], has_aux=has_aux)
-        outputs, spec = tree_flatten(found[0])
-        inputs, inputs_spec = tree_flatten(of_argnums(argnums, [args[place] for place in places]))
-        rows = rows_of(lambda *cotangents: tree_flatten(found[1](tree_unflatten(cotangents, spec)))[0],
-                       outputs, chunk_size)
-        jacobian = assembled(rows, outputs, spec, inputs, inputs_spec)
-        return (jacobian, found[2]) if has_aux else jacobian
+        run = _Run(func, args, {}, places)
+        output, aux = with_aux(_VJP, run.found, has_aux)
+        outputs, spec = _differentiable(output)
+        rows = rows_of(lambda *cotangents: run.gradients(outputs, cotangents, keep=True), outputs, chunk_size)
+        jacobian = tree_unflatten([of_argnums(argnums, run.in_arguments(blocks))
+                                   for blocks in by_output(rows, outputs, run.inputs)], spec)
+        return (jacobian, run.outside(aux)) if has_aux else jacobian
 
     return wrapper

@@ -54,11 +54,6 @@ class TensorRecorder:
             tensors.append(with_edge(value, edge))
         return tuple(tensors)
 
-    def dtype(self, value: Any) -> np.dtype[Any]:
-        """The NumPy dtype of a tensor."""
-        dtype: np.dtype[Any] = value._array.dtype
-        return dtype
-
     def array(self, value: Any) -> np.ndarray[Any, Any]:
         """The array of a tensor."""
         array: np.ndarray[Any, Any] = value._array

@@ -137,11 +137,12 @@ class BatchLevel(Level):
             raise RuntimeError(unwritable(op.name, self.size, [a.shape for a in args if is_array(a)]))
         if not self.size:
             return
-        if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
+        target = args[0]
+        fitting = all([a.ndim <= target.ndim for a in args if hasattr(a, "ndim")])
+        if fitting and (op.kind in ("elementwise", "constant") or (op is copy and args[1].shape == target.shape)):
             below(op, call, aligned(args, self), True)
             return
         found = rule_of(op)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
-        target = args[0]
         if found is not NotImplemented and found.shape[1:] == target.shape and found.dtype == target.dtype:
             copy.write(overwrite, shown(target, self), found)
             return

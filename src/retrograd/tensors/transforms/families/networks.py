@@ -75,9 +75,12 @@ def _nll_loss(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
-    """The total weight of each sample's targets: its loss if all scores are -1."""
-    scores = expand.run(full_beside(like, (), like.dtype, -1), shape)
-    weights = nll_loss.run(scores, targets, weight, "none", ignored)
+    """The total weight of each sample's targets: how many there are, or the loss if all scores are -1."""
+    if weight is None:
+        weights = cast.run(ne.run(targets, np.array(ignored, targets.dtype)), like.dtype)
+    else:
+        weights = nll_loss.run(expand.run(full_beside(like, (), like.dtype, -1), shape), targets, weight, "none",
+                               ignored)
     return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // level.size)), (1,), False,
                        None)
 
