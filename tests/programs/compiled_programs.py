@@ -226,8 +226,8 @@ class World:
         """Differentiate the results of a call, and look at everything."""
         torch, result, given = self.torch, self.results[number], self.given[number]
         said = ""
-        roots = [t for t in leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad and not t.is_leaf]
         try:
+            roots = [t for t in leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad and not t.is_leaf]
             if roots:
                 torch.autograd.backward([(t * t.detach()).sum() for t in roots])
         except RuntimeError as error:
