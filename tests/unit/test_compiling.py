@@ -13,6 +13,7 @@ import pytest
 import retrograd as torch
 from retrograd.errors import Said
 
+
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins as a new process. What runs as it is may say so."""
