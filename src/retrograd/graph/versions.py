@@ -53,7 +53,8 @@ class Writes(weakref.ref[Any]):
 
     def seen_by(self, number: int) -> int:
         """How many of the writes came before `number`."""
-        return self.count - sum(n > number for n in (self.last, *(self.earlier or ())))
+        later: int = sum(n > number for n in (self.last, *(self.earlier or ())))
+        return self.count - later
 
 
 _books: dict[int, Writes] = {}
