@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.programs import EXAMPLES
-from benchmarks.workloads import Run, workload
+from benchmarks.workloads import Run, training_step, workload
 
 BATCH = 32
 
@@ -29,17 +29,9 @@ def digits_adam(torch: Any) -> Run:
     images, digits = _digits(torch)
     network = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-6)
-    batches = list(zip(images.flatten(1).split(BATCH), digits.split(BATCH)))
-
-    def run() -> Any:
-        for pixels, labels in batches:
-            optimizer.zero_grad()
-            loss = nn.functional.cross_entropy(network(pixels), labels)
-            loss.backward()
-            optimizer.step()
-        return loss
-
-    return run
+    steps = [training_step(optimizer, lambda x=x, y=y: nn.functional.cross_entropy(network(x), y))  # type: ignore[misc]
+             for x, y in zip(images.flatten(1).split(BATCH), digits.split(BATCH))]
+    return lambda: [step() for step in steps][-1]
 
 
 @workload("cnn", "a training step of a small convolutional network on 32 digits, with SGD", target=1.5, rounds=15)
@@ -48,16 +40,8 @@ def cnn(torch: Any) -> Run:
     images, digits = (rows[:BATCH] for rows in _digits(torch))
     network = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1),
                             nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 10))
-    optimizer = torch.optim.SGD(network.parameters(), lr=1e-6)
-
-    def run() -> Any:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(network(images), digits)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return run
+    return training_step(torch.optim.SGD(network.parameters(), lr=1e-6),
+                         lambda: nn.functional.cross_entropy(network(images), digits))
 
 
 @workload("attention", "a training step of a block with 4 heads of attention on 8x64x64, with SGD", target=1.2,
@@ -65,17 +49,8 @@ def cnn(torch: Any) -> Run:
 def attention(torch: Any) -> Run:
     nn = torch.nn
     block = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
-    optimizer = torch.optim.SGD(block.parameters(), lr=1e-6)
     x, ideal = torch.randn(8, 64, 64), torch.randn(8, 64, 64)
-
-    def run() -> Any:
-        optimizer.zero_grad()
-        loss = nn.functional.mse_loss(block(x), ideal)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return run
+    return training_step(torch.optim.SGD(block.parameters(), lr=1e-6), lambda: nn.functional.mse_loss(block(x), ideal))
 
 
 @workload("leaves", "the sum of 10,000 leaves, forward and backward", target=0.8, rounds=9)
