@@ -43,14 +43,6 @@ class Writes(weakref.ref[Any]):
     key: int
     beside: list[Any]                     # not set if there are none
 
-    def add(self, number: int) -> None:
-        """Note the number of a write."""
-        if self.last >= 0:
-            if self.earlier is None:
-                self.earlier = deque(maxlen=_REMEMBERED - 1)
-            self.earlier.append(self.last)
-        self.last = number
-
     def seen_by(self, number: int) -> int:
         """How many of the writes came before `number`."""
         later: int = sum(n > number for n in (self.last, *(self.earlier or ())))
@@ -117,7 +109,7 @@ def count_with(array: Any, other: Any) -> None:
     writes = _books.get(id(beside))
     if writes is None:
         writes = _opened(beside)
-        writes.add(0)                                     # before any node
+        writes.last = 0                                   # before any node
     reference = weakref.ref(owner, partial(_forget_beside, id(owner)))
     writes.beside = [*getattr(writes, "beside", ()), reference]
     _books[id(owner)] = writes
@@ -147,9 +139,15 @@ def writing(array: Any) -> None:
 def written(array: Any, site: Site | None) -> None:
     """Count a write to the memory of `array`, made on the line `site`."""
     owner = owner_of(array)
-    writes = _books.get(id(owner)) or _opened(owner)
+    writes = _books.get(id(owner))
+    if writes is None:
+        writes = _opened(owner)
+    elif writes.earlier is None:
+        writes.earlier = deque((writes.last,), _REMEMBERED - 1)
+    else:
+        writes.earlier.append(writes.last)
     writes.count += 1
-    writes.add(next_number())
+    writes.last = next_number()
     writes.site = site
 
 

@@ -20,7 +20,7 @@ from ..tensors.state.base import TensorBase, plain
 from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
-from .together import in_one, is_small
+from .together import MANY, in_one, is_small
 
 __all__ = ["Adam"]
 
@@ -68,11 +68,12 @@ class Adam(SteppingOptimizer):
         raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
 
     def _update(self, line: Any) -> None:
-        change, straight = changing(_adam), local.thread.transform is None
+        change = changing(_adam)
         for group in self.param_groups:
             small: dict[tuple[Any, float], list[Any]] = {}   # by dtype and count of steps
             lr, betas, eps = as_float(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
             decay = group["weight_decay"]
+            joining = local.thread.transform is None and len(group["params"]) >= MANY
             for parameter in group["params"]:
                 g = gradient(parameter)
                 if g is None:
@@ -85,8 +86,8 @@ class Adam(SteppingOptimizer):
                 largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
                 p, first, second = parameter._array, state["exp_avg"]._array, state["exp_avg_sq"]._array
                 writing(p)
-                arrays, step = _block(p, g, first, second, largest), state["step"]._array
-                if straight and is_small(arrays):
+                step = state["step"]._array
+                if joining and is_small(arrays := _block(p, g, first, second, largest)):
                     step += 1
                     small.setdefault((p.dtype, step.item()), []).append(arrays)
                 else:

@@ -25,7 +25,7 @@ from .elements import Elements
 from .optimizer import Optimizer
 from .sparse_steps import refuse_sparse
 from .stepping import as_float, blocks, check_number
-from .together import in_one, is_small
+from .together import MANY, in_one, is_small
 
 
 def check_numbers(**options: Any) -> None:
@@ -150,7 +150,7 @@ class ElementsOptimizer(FormulaOptimizer):
         tensors, rates = (p, g, *[state[name] for name in names]), self._rates(state, group, line)
         if not group.get("differentiable") and _are_plain(tensors, not self._whole):
             arrays = [x._array for x in tensors]
-            if not self._whole and is_small(arrays):
+            if not self._whole and len(group["params"]) >= MANY and is_small(arrays):
                 self._small.setdefault((names, rates, arrays[0].dtype), []).append(arrays)
             else:
                 local.thread.run(self._write, arrays, names, rates, group, line)
@@ -172,6 +172,8 @@ class ElementsOptimizer(FormulaOptimizer):
                 written(array, line)
 
     def _finish(self, group: dict[str, Any], line: Any) -> None:
+        if not self._small:
+            return
         small, self._small = self._small, {}
         for (names, rates, _), rows in small.items():
             if len(rows) == 1:

@@ -18,6 +18,9 @@ from ..dtypes import F32, F64
 # state they stay in the processor's cache.
 _SMALL, _MOST = 1 << 10, 1 << 15
 
+# In groups of fewer parameters the copies take as long as the calls that they save.
+MANY = 8
+
 Arrays = Sequence[Any]
 
 
