@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from retrograd.optim.together import MANY
 
 SHAPES = [(3,), (4, 5), (), (0,), (2, 3, 4), (1024,), (1025,), (64, 64), (700,)]
 OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
@@ -14,6 +15,7 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("AdamW", {"betas": (0.3, 0.8)}), ("SGD", {"momentum": 0.9, "nesterov": True}), ("RMSprop", {"momentum": 0.9}),
     ("RMSprop", {"centered": True, "weight_decay": 0.1}), ("Adagrad", {"lr_decay": 0.1}), ("NAdam", {}), ("RAdam", {}),
     ("Adadelta", {"maximize": True}), ("Adamax", {}), ("ASGD", {}), ("Rprop", {})]
+assert len(SHAPES) >= MANY
 
 
 def _parameters(make: Any) -> list[Any]:
@@ -52,11 +54,11 @@ def test_steps_together_are_those_one_by_one(name: str, options: dict[str, Any],
 def test_parameters_over_the_same_memory_are_stepped_in_turn(name: str) -> None:
     memory = torch.zeros(4)
     first, second = torch.nn.Parameter(memory[:3]), torch.nn.Parameter(memory[1:])
-    other = torch.nn.Parameter(torch.zeros(3))
-    for p in (first, second, other):
+    others = [torch.nn.Parameter(torch.zeros(3)) for _ in range(MANY)]
+    for p in (first, second, *others):
         p.grad = torch.ones(3)
-    getattr(torch.optim, name)([first, second, other], lr=0.5).step()
-    once = other.tolist()[0]
+    getattr(torch.optim, name)([first, second, *others], lr=0.5).step()
+    once = others[0].tolist()[0]
     assert memory.tolist() == [once, 2 * once, 2 * once, once] != [0, 0, 0, 0]
 
 
@@ -67,20 +69,36 @@ def test_a_step_that_fails_has_stepped_the_parameters_before() -> None:
                 raise ValueError("no step")
             super()._update(p, *rest)
 
-    parameters = [torch.nn.Parameter(torch.zeros(2)) for _ in range(4)]
+    parameters = [torch.nn.Parameter(torch.zeros(2)) for _ in range(MANY)]
     for p in parameters:
         p.grad = torch.ones(2)
     optimizer = Failing(parameters, lr=0.5)
     with pytest.raises(ValueError, match="no step"):
         optimizer.step()
-    assert [bool((p != 0).all()) for p in parameters] == [True, True, False, False]
+    assert [bool((p != 0).all()) for p in parameters] == [True, True] + [False] * (MANY - 2)
 
 
 def test_gradients_of_another_layout_or_type() -> None:
-    parameters = [torch.nn.Parameter(torch.zeros(2, 3)) for _ in range(3)]
+    parameters = [torch.nn.Parameter(torch.zeros(2, 3)) for _ in range(MANY)]
+    for p in parameters[3:]:
+        p.grad = torch.ones(2, 3)
     parameters[1].grad = torch.arange(6.).view(3, 2).t()
     parameters[0].grad = torch.arange(6.).view(3, 2).t().contiguous()
     optimizer = torch.optim.Adam(parameters, lr=0.5)
     optimizer.step()
     assert torch.equal(parameters[0], parameters[1])
     assert parameters[2].tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_many_small_parameters_take_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    for name in ("Adam", "RMSprop"):
+        parameters = [torch.nn.Parameter(torch.zeros(3)) for _ in range(100)]
+        for p in parameters:
+            p.grad = torch.ones(3)
+        optimizer = getattr(torch.optim, name)(parameters)
+        with monkeypatch.context() as patch:
+            place = "retrograd.optim.adam" if name == "Adam" else "retrograd.optim.formula"
+            patch.setattr(f"{place}.in_one", lambda rows, step: calls.append(len(rows)))
+            optimizer.step()
+    assert calls == [100, 100]
