@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks import kernels as kernels, programs as programs, transforms as transforms
+from benchmarks import kernels as kernels, programs as programs, training as training, transforms as transforms
 from benchmarks.report import OURS, THEIRS, Result, header, line, write_json
 from benchmarks.timing import time_imports, time_in_turns
 from benchmarks.workloads import WORKLOADS, Workload

@@ -120,13 +120,16 @@ def legendre(torch: Any) -> Run:
 def model(torch: Any) -> Run:
     nn = torch.nn
     network = nn.Sequential(nn.Linear(1000, 100), nn.ReLU(), nn.Linear(100, 10))
-    return _training_step(network, torch.optim.SGD(network.parameters(), lr=0.001), torch.randn(16, 1000),
-                          torch.randn(16, 10))
+    inputs, ideal = torch.randn(16, 1000), torch.randn(16, 10)
+    return training_step(torch.optim.SGD(network.parameters(), lr=0.001),
+                         lambda: (ideal - network(inputs)).pow(2).sum())
 
 
-def _training_step(network: Any, optimizer: Any, inputs: Any, ideal: Any) -> Run:
+def training_step(optimizer: Any, loss_now: Run) -> Run:
+    """One step down the gradient of the loss that a function computes."""
+
     def run() -> Any:
-        loss = (ideal - network(inputs)).pow(2).sum()
+        loss = loss_now()
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -176,8 +179,9 @@ def data_loader(torch: Any) -> Run:
 def rmsprop(torch: Any) -> Run:
     nn = torch.nn
     network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    return _training_step(network, torch.optim.RMSprop(network.parameters(), lr=1e-5), torch.randn(16, 64),
-                          torch.randn(16, 10))
+    inputs, ideal = torch.randn(16, 64), torch.randn(16, 10)
+    return training_step(torch.optim.RMSprop(network.parameters(), lr=1e-5),
+                         lambda: (ideal - network(inputs)).pow(2).sum())
 
 
 @workload("lstm", "an LSTM from 32 to 32 features on 20 steps at batch 16: forward and backward", target=1.0)

@@ -198,3 +198,9 @@ def test_prelu_of_any_slope(weight: float) -> None:
     found = F.prelu(x, tensor([weight])).tolist()
     np.testing.assert_array_equal(found, [v if v > 0 else weight * v for v in x.tolist()])
     assert [math.copysign(1, v) for v in found[2:5]] == [math.copysign(1, -weight), math.copysign(1, weight), 1]
+
+
+def test_the_gradient_of_mse_loss_by_its_target_has_no_negative_zero() -> None:
+    y = torch.tensor([1., 1.], requires_grad=True)
+    torch.nn.functional.mse_loss(torch.tensor([1., 2.]), y).backward()
+    assert repr(y.grad.tolist()) == "[0.0, -1.0]"

@@ -27,27 +27,47 @@ next_number = itertools.count(2, 2).__next__
 _REMEMBERED = 64
 
 
-class Writes:
-    """The writes to one memory: how many, the numbers of the latest writes, and the line of the last write."""
+class Writes(weakref.ref[Any]):
+    """The writes to one memory: how many, the numbers of the latest writes, and the line of the last write.
 
-    __slots__ = ("count", "numbers", "owners", "site")
+    It is itself the weak reference to the array that owns the memory, so a memory that is written once costs one
+    object. `earlier` are the numbers of the writes before the last. `beside` are references to owners of other
+    lineages of the same memory.
+    """
 
-    def __init__(self, owner: Any) -> None:
-        self.owners = [weakref.ref(owner, partial(_forget, id(owner)))]
-        self.count = 0
-        self.numbers: deque[int] = deque(maxlen=_REMEMBERED)
-        self.site: Site | None = None
+    __slots__ = ("beside", "count", "earlier", "key", "last", "site")
+    count: int
+    last: int
+    earlier: deque[int] | None
+    site: Site | None
+    key: int
+    beside: list[Any]                     # not set if there are none
 
     def seen_by(self, number: int) -> int:
         """How many of the writes came before `number`."""
-        return self.count - sum(n > number for n in self.numbers)
+        later: int = sum(n > number for n in (self.last, *(self.earlier or ())))
+        return self.count - later
 
 
 _books: dict[int, Writes] = {}
 
 
-def _forget(key: int, reference: Any) -> None:
+def _forget(writes: Any) -> None:
+    _books.pop(writes.key, None)
+
+
+def _forget_beside(key: int, reference: Any) -> None:
     _books.pop(key, None)
+
+
+def _opened(owner: Any) -> Writes:
+    """A new entry for the memory of an array that owns it."""
+    writes = Writes(owner, _forget)
+    writes.key = key = id(owner)
+    writes.count, writes.last = 0, -1
+    writes.earlier = writes.site = None
+    _books[key] = writes
+    return writes
 
 
 class _Apart(np.ndarray[Any, Any]):
@@ -80,9 +100,9 @@ def inherit(array: Any, from_array: Any) -> None:
     earlier = writes_to(from_array)
     if earlier is not None:
         owner = owner_of(array)
-        writes = _books[id(owner)] = Writes(owner)
-        writes.count, writes.site = earlier.count, earlier.site
-        writes.numbers.extend(earlier.numbers)
+        writes = _opened(owner)
+        writes.count, writes.site, writes.last = earlier.count, earlier.site, earlier.last
+        writes.earlier = None if earlier.earlier is None else earlier.earlier.copy()
 
 
 def count_with(array: Any, other: Any) -> None:
@@ -90,9 +110,10 @@ def count_with(array: Any, other: Any) -> None:
     owner, beside = owner_of(array), owner_of(other)
     writes = _books.get(id(beside))
     if writes is None:
-        writes = _books[id(beside)] = Writes(beside)
-        writes.numbers.append(0)                          # before any node
-    writes.owners.append(weakref.ref(owner, partial(_forget, id(owner))))
+        writes = _opened(beside)
+        writes.last = 0                                   # before any node
+    reference = weakref.ref(owner, partial(_forget_beside, id(owner)))
+    writes.beside = [*getattr(writes, "beside", ()), reference]
     _books[id(owner)] = writes
 
 
@@ -127,13 +148,17 @@ def written(array: Any, site: Site | None) -> None:
     owner = owner_of(array)
     writes = _books.get(id(owner))
     if writes is None:
-        writes = _books[id(owner)] = Writes(owner)
+        writes = _opened(owner)
+    elif writes.earlier is None:
+        writes.earlier = deque((writes.last,), _REMEMBERED - 1)
+    else:
+        writes.earlier.append(writes.last)
     writes.count += 1
-    writes.numbers.append(next_number())
+    writes.last = next_number()
     writes.site = site
 
 
 def written_since(array: Any, number: int) -> bool:
     """Whether the memory of `array` was written after the node or the write of this number."""
     writes = _books.get(id(owner_of(array))) if _books else None      # writes_to, written inline on the hot path
-    return writes is not None and writes.numbers[-1] > number
+    return writes is not None and writes.last > number

@@ -13,12 +13,14 @@ import numpy as np
 
 from ..dtypes import F32, F64, default_floating
 from ..graph.versions import writing, written
+from ..modes import local
 from ..ops.creation import full_beside
 from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
 from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
+from .together import MANY, in_one, is_small
 
 __all__ = ["Adam"]
 
@@ -68,8 +70,10 @@ class Adam(SteppingOptimizer):
     def _update(self, line: Any) -> None:
         change = changing(_adam)
         for group in self.param_groups:
+            small: dict[tuple[Any, float], list[Any]] = {}   # by dtype and count of steps
             lr, betas, eps = as_float(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
             decay = group["weight_decay"]
+            joining = local.thread.transform is None and len(group["params"]) >= MANY
             for parameter in group["params"]:
                 g = gradient(parameter)
                 if g is None:
@@ -82,9 +86,18 @@ class Adam(SteppingOptimizer):
                 largest = state["max_exp_avg_sq"]._array if group["amsgrad"] else None
                 p, first, second = parameter._array, state["exp_avg"]._array, state["exp_avg_sq"]._array
                 writing(p)
-                change(p, g, first, second, largest, state["step"]._array, group["maximize"],
-                       group["decoupled_weight_decay"], (lr, betas, eps, decay), self._scratch)
+                step = state["step"]._array
+                if joining and is_small(arrays := _block(p, g, first, second, largest)):
+                    step += 1
+                    small.setdefault((p.dtype, step.item()), []).append(arrays)
+                else:
+                    change(p, g, first, second, largest, step, group["maximize"], group["decoupled_weight_decay"],
+                           (lr, betas, eps, decay), self._scratch)
                 written(p, line)
+            for (dtype, count), rows in small.items():
+                scale = _Scale(dtype, count, lr, betas, eps, decay)
+                in_one(rows, lambda block, scale=scale, group=group: _step(  # type: ignore[misc]
+                    block, group["maximize"], group["decoupled_weight_decay"], scale, self._scratch))
 
     def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
         if group["capturable"]:
@@ -125,8 +138,12 @@ def _update(p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, ma
     """Count a step, and write the next values of a parameter and of its means."""
     step += 1
     scale = _Scale(p.real.dtype, step.item(), *options)
-    for block in blocks((p, g, first, second) if largest is None else (p, g, first, second, largest)):
+    for block in blocks(_block(p, g, first, second, largest)):
         _step(block, maximize, decoupled, scale, scratch)
+
+
+def _block(p: Any, g: Any, first: Any, second: Any, largest: Any) -> tuple[Any, ...]:
+    return (p, g, first, second) if largest is None else (p, g, first, second, largest)
 
 
 _adam = operator("_fused_adam_", _update, tensors=6)

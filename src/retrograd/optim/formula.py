@@ -25,6 +25,7 @@ from .elements import Elements
 from .optimizer import Optimizer
 from .sparse_steps import refuse_sparse
 from .stepping import as_float, blocks, check_number
+from .together import MANY, in_one, is_small
 
 
 def check_numbers(**options: Any) -> None:
@@ -84,11 +85,17 @@ class FormulaOptimizer(Optimizer):
             line = user_site(2)
             for group in self.param_groups:
                 options = {**group, "lr": as_float(group["lr"])}
-                for p in group["params"]:
-                    g = p.grad
-                    if g is not None:
-                        self._step_of(p, g, options, line)
+                try:
+                    for p in group["params"]:
+                        g = p.grad
+                        if g is not None:
+                            self._step_of(p, g, options, line)
+                finally:
+                    self._finish(options, line)
         return loss
+
+    def _finish(self, group: dict[str, Any], line: Any) -> None:
+        """Compute what `_update` has put off to the end of a group."""
 
     def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
         if group.get("capturable"):
@@ -121,6 +128,15 @@ class ElementsOptimizer(FormulaOptimizer):
     _zeros: tuple[str, ...] = ()                         # names of tensors that begin as zeros
     _whole = False                                       # whether the formula needs whole parameters, not blocks
 
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        # The arrays of small parameters of the present group, which are computed together, by what they share.
+        self._small: dict[Any, list[Any]] = {}
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._small = {}
+
     def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the tensors in the state of a parameter."""
         return self._zeros
@@ -133,7 +149,11 @@ class ElementsOptimizer(FormulaOptimizer):
         names = self._names(p, group)
         tensors, rates = (p, g, *[state[name] for name in names]), self._rates(state, group, line)
         if not group.get("differentiable") and _are_plain(tensors, not self._whole):
-            local.thread.run(self._write, [x._array for x in tensors], names, rates, group, line)
+            arrays = [x._array for x in tensors]
+            if not self._whole and len(group["params"]) >= MANY and is_small(arrays):
+                self._small.setdefault((names, rates, arrays[0].dtype), []).append(arrays)
+            else:
+                local.thread.run(self._write, arrays, names, rates, group, line)
         else:
             self._compute(parts(*tensors), names, rates, group)
 
@@ -150,6 +170,35 @@ class ElementsOptimizer(FormulaOptimizer):
         for array, written_to in zip(arrays, elements):
             for _ in range(written_to.writes):
                 written(array, line)
+
+    def _finish(self, group: dict[str, Any], line: Any) -> None:
+        if not self._small:
+            return
+        small, self._small = self._small, {}
+        for (names, rates, _), rows in small.items():
+            if len(rows) == 1:
+                local.thread.run(self._write, rows[0], names, rates, group, line)
+            else:
+                local.thread.run(self._write_together, rows, names, rates, group, line)
+
+    def _write_together(self, rows: list[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any],
+                        line: Any) -> None:
+        """Compute with the arrays of several small parameters at once."""
+        writes: list[int] = []
+
+        def compute(arrays: Sequence[Any]) -> None:
+            elements = [Elements(array) for array in arrays]
+            self._compute(elements, names, rates, group)
+            writes[:] = [each.writes for each in elements]
+
+        for p, _, *kept in rows:
+            for array in (p, *kept):
+                writing(array)
+        in_one(rows, compute)
+        for arrays in rows:
+            for array, times in zip(arrays, writes):
+                for _ in range(times):
+                    written(array, line)
 
     def _compute(self, values: Sequence[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> None:
         p, g, *kept = values

@@ -140,7 +140,8 @@ def log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
 def safe_softmax(x: Any, dim: int) -> Any:
     """softmax, but 0 along a `dim` whose elements are all -inf."""
     out = softmax(x, dim)
-    if np.isnan(out).any():                                # softmax is nan if all elements are -inf
+    first = out[(slice(None),) * dim + (slice(1),)] if out.ndim else out
+    if np.isnan(first).any():                              # softmax is nan along the whole dim if all elements are -inf
         np.copyto(out, 0, where=_maximum(x, axis=dim, keepdims=True) == -np.inf)
     return out
 

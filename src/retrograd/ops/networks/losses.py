@@ -30,7 +30,7 @@ def _squared(g: Any, x: Any, y: Any, reduction: Any) -> Any:
 
 
 mse_loss = operator("mse_loss", kernels.mse_loss, domain="promote", layout="elementwise", x=_squared,
-                    y=lambda g, x, y, reduction: -_squared(g, x, y, reduction))
+                    y=lambda g, x, y, reduction: _squared(g, y, x, reduction))
 
 
 def _flat_beyond(off: Any, limit: Any) -> Any:

@@ -23,7 +23,7 @@ from ...graph.ownership import ALONE, SHARED
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written
 from ...kernels.kinds import OtherArray
-from ...kernels.layout import dense, steps
+from ...kernels.layout import dense, row_major, steps
 from ...modes import local
 from ...ops.basic import cast, copy
 from ...ops.creation import full_beside
@@ -252,7 +252,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             elif isinstance(leaf._array, OtherArray):
                 meta.grad = plain(np.array(g))
             else:
-                meta.grad = _copied(leaf._array, plain(g), own, _copy_plainly)
+                meta.grad = _copied(leaf._array, g, own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
@@ -268,6 +268,12 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
     PyTorch makes such a copy if others hold the gradient or if its layout differs from the leaf's. It writes into
     memory of the leaf's layout, and `_version` counts this write. Copies that PyTorch does not make are not counted.
     """
+    if type(g) is np.ndarray and own == SHARED and like.flags.c_contiguous:   # the usual case, with fewer calls
+        copied = plain(row_major(g))
+        written(copied._array, None)
+        return copied
+    if not isinstance(g, TensorBase):
+        g = plain(g)
     copied = copying(g, _layout_of_gradient(like))
     if dense(like) and (own == SHARED or not _lie_alike(g._array, like)):
         written(copied._array, None)
