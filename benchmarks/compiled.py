@@ -18,7 +18,17 @@ from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.contestants import (
-    CHECKED, COMPILED, CONTESTANTS, EAGER, EQUAL, OURS, RIVALS, WAYS, difference, enter, load,
+    CHECKED,
+    COMPILED,
+    CONTESTANTS,
+    EAGER,
+    EQUAL,
+    OURS,
+    RIVALS,
+    WAYS,
+    difference,
+    enter,
+    load,
 )
 from benchmarks.fresh import CLEAR, in_a_process
 from benchmarks.report import duration, machine
@@ -200,8 +210,8 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.compiled",
-        description="Compare compiled steps with torch.compile and jax.jit. The exit status is 1 if a ratio is above its "
-        "target, or if results differ.",
+        description="Compare compiled steps with torch.compile and jax.jit. The exit status is 1 if a ratio is above "
+        "its target, or if results differ.",
     )
     known = [workload.name for workload in WORKLOADS]
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"only these, of: {', '.join(known)}")

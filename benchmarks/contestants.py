@@ -31,7 +31,8 @@ class Contest(NamedTuple):
 def load(name: str) -> Any:
     """Import the packages of a contestant. The result is the package in which the workload is prepared."""
     packages = PACKAGES.get(name, (OURS if name in (OURS, *COMPILED) else "torch",))
-    return [importlib.import_module(package) for package in packages][0]
+    first, *_ = [importlib.import_module(package) for package in packages]
+    return first
 
 
 def enter(name: str, prepared: Step, workload: Workload, way: str = "whole") -> Contest:

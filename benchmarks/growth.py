@@ -1,7 +1,7 @@
 """``python -m benchmarks.growth``: how time and memory grow with the number of elements and of nodes.
 
 Elements: a step sin(a) * a + exp(a), forward and backward, eager and compiled. Nodes: a chain of multiplications on two
-numbers, forward, backward and release. The limits of the machine are measured in the same run. With `--pictures`, the figures are drawn.
+numbers, forward, backward and release. The limits of the machine are measured in the same run. `--pictures` draws all.
 """
 
 from __future__ import annotations

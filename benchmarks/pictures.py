@@ -1,8 +1,9 @@
-"""Draws the figures of `growth` as SVG, with matplotlib: time and memory against size, and the limits of the machine."""
+"""Draws the figures of `growth` as SVG, with matplotlib: time and memory by size, and the limits of the machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import log10
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,8 +39,8 @@ class Line(NamedTuple):
 
 def lines_of(points: dict[str, dict[Any, Any]], value: Callable[[Any], float] = float) -> list[Line]:
     """A line for each contestant. Values that are not above 0, which a logarithm cannot show, are left out."""
-    return [Line(LABELS[name], {int(size): value(found) for size, found in of.items() if value(found) > 0}, COLORS[name])
-            for name, of in points.items()]
+    return [Line(LABELS[name], {int(size): value(found) for size, found in of.items() if value(found) > 0},
+                 COLORS[name]) for name, of in points.items()]
 
 
 def limit(label: str, sizes: Sequence[int], value: Callable[[int], float]) -> Line:
@@ -72,7 +73,7 @@ def apart(ends: list[tuple[float, Line]]) -> list[tuple[float, Line]]:
     """The heights of the labels, moved as far as needed so that no two of them overlap."""
     placed = sorted(ends, key=lambda end: end[0])
     for _ in range(100):
-        for i, ((low, one), (high, other)) in enumerate(zip(placed, placed[1:])):
+        for i, ((low, one), (high, other)) in enumerate(pairwise(placed)):
             if (lacks := LETTER - (high - low)) > 1e-6:
                 placed[i:i + 2] = [(low - lacks / 2, one), (high + lacks / 2, other)]
     return placed
@@ -113,7 +114,8 @@ def draw(figures: dict[str, Any], folder: Path) -> None:
 
 def _figure(panels: int) -> tuple[Any, Sequence[Any]]:
     """Panels below each other: a page is not wide enough for labels beside several."""
-    figure, axes = pyplot.subplots(panels, 1, figsize=(7.4, 3.6 * panels), squeeze=False, layout="constrained")
+    size = (7.4, 3.6 if panels == 1 else 2.8 * panels)
+    figure, axes = pyplot.subplots(panels, 1, figsize=size, squeeze=False, layout="constrained")
     return figure, axes[:, 0]
 
 
