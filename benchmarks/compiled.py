@@ -51,7 +51,8 @@ class Found:
     seconds: dict[str, float] = field(default_factory=dict)
     way: str = ""       # what torch.compile was given in the faster way: the whole step, or the loss
     first: dict[str, float] = field(default_factory=dict)
-    third: dict[str, float] = field(default_factory=dict)
+    third: dict[str, float] = field(default_factory=dict)           # of the first three runs, which may all compile
+    with_import: dict[str, float] = field(default_factory=dict)     # from the import to the first result
     memory: dict[str, int] = field(default_factory=dict)            # what later runs add to the peak
     first_memory: dict[str, int] = field(default_factory=dict)      # what the first runs add, which compile
     process: dict[str, int] = field(default_factory=dict)
@@ -115,6 +116,7 @@ def _measure_fresh(found: Found, name: str) -> None:
             if name in (*RIVALS, *COMPILED):
                 result = in_a_process("fresh", "first", found.name, name, TORCHINDUCTOR_CACHE_DIR=folder)
                 found.first[name], found.third[name] = result["first"], result["third"]
+                found.with_import[name] = result["with_import"]
             if name not in RIVALS and CLEAR.exists():
                 result = in_a_process("fresh", "memory", found.name, name)
                 found.memory[name], found.first_memory[name] = result["later"], result["first"]

@@ -31,8 +31,10 @@ class Contest(NamedTuple):
 def load(name: str) -> Any:
     """Import the packages of a contestant. The result is the package in which the workload is prepared."""
     packages = PACKAGES.get(name, (OURS if name in (OURS, *COMPILED) else "torch",))
-    first, *_ = [importlib.import_module(package) for package in packages]
-    return first
+    modules = [importlib.import_module(package) for package in packages]
+    if name == "jax.jit":
+        modules[-1].devices()       # starts it; the other packages are started by their import
+    return modules[0]
 
 
 def enter(name: str, prepared: Step, workload: Workload, way: str = "whole") -> Contest:
@@ -73,8 +75,8 @@ def _in_jax(prepared: Step, workload: Workload) -> Contest:
     jax = importlib.import_module("jax")
     of = importlib.import_module("benchmarks.steps_in_jax").STEPS[workload.name]
     before = [parameter.detach().numpy() for parameter in prepared.parameters]
-    batches = [[jax.numpy.array(tensor.numpy()) for tensor in batch] for batch in prepared.batches]
-    parameters = [jax.numpy.array(array) for array in before]
+    batches = jax.device_put([[tensor.numpy() for tensor in batch] for batch in prepared.batches])
+    parameters = jax.device_put(before, may_alias=False)
     state, step, last = of.start(parameters), jax.jit(of.step, donate_argnums=(0, 1)), None
 
     def run() -> Any:

@@ -54,19 +54,25 @@ def compiled(figures: Figures) -> str:
     """The time of each step, and the ratios to the faster rival."""
     return machine(figures) + "\n" + rows(
         ["step", *[TITLES.get(name, name) for name in CONTESTANTS], *[f"{TITLES[name]} / best" for name in COMPILED]],
-        [[each["summary"], *[_of(each["seconds"], name, duration) for name in CONTESTANTS],
+        [[each["summary"], *[_of(each["seconds"], name, duration) + _way(each, name) for name in CONTESTANTS],
           *[ratio(each["ratios"].get(name), each["targets"][name]) for name in COMPILED]]
          for each in figures["results"]])
+
+
+def _way(each: Figures, name: str) -> str:
+    """A mark if torch.compile was faster with the loss than with the whole step."""
+    return " (loss)" if name == "torch.compile" and each["way"] == "loss" else ""
 
 
 def first(figures: Figures) -> str:
     """The time to the first result, in a new process."""
     names = (*RIVALS, *COMPILED)
     return rows(
-        ["step", *[TITLES.get(name, name) for name in names], *[f"{TITLES[name]} / best" for name in COMPILED]],
+        ["step", *[TITLES.get(name, name) for name in names], *[f"{TITLES[name]} / best" for name in COMPILED],
+         *[f"with import: {TITLES.get(name, name)}" for name in names[1:]]],
         [[each["name"], *[_of(each["first"], name, duration) for name in names],
-          *[ratio(each["first_ratios"].get(name), FIRST_TARGETS[name]) for name in COMPILED]]
-         for each in figures["results"]])
+          *[ratio(each["first_ratios"].get(name), FIRST_TARGETS[name]) for name in COMPILED],
+          *[_of(each["with_import"], name, duration) for name in names[1:]]] for each in figures["results"]])
 
 
 def memory(figures: Figures) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy
 from jax.nn import log_softmax, relu, sigmoid, softmax
 
 from benchmarks.steps import HEADS
@@ -49,8 +50,8 @@ def with_adam(loss: Callable[..., Any], rate: float) -> Step:
     """A step with Adam, with PyTorch's default options."""
 
     def start(parameters: Any) -> Any:
-        zeros = [jnp.zeros_like(parameter) for parameter in parameters]
-        return jnp.zeros(()), zeros, [jnp.zeros_like(parameter) for parameter in parameters]
+        zeros = [numpy.zeros(parameter.shape, parameter.dtype) for parameter in parameters]
+        return jax.device_put((numpy.float32(0), zeros, zeros), may_alias=False)
 
     def step(parameters: Any, state: Any, *batch: Any) -> Any:
         count, first, second = state
