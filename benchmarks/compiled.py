@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -91,7 +92,16 @@ def _to_best(values: dict[str, float]) -> dict[str, float]:
 
 
 def measure(workload: Workload, names: Sequence[str], fresh: bool) -> Found:
-    """All figures of a workload. What a contestant cannot do is a problem, and the others go on."""
+    """All figures of a workload. What a contestant cannot do is a problem, and the others go on.
+
+    PyTorch's compiler keeps results in a folder, which is empty here when the first process begins.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+        return _measure(workload, names, fresh)
+
+
+def _measure(workload: Workload, names: Sequence[str], fresh: bool) -> Found:
     found = Found(workload.name, workload.summary, dict(zip(COMPILED, workload.targets)))
     if fresh:
         for name in names:
@@ -110,19 +120,18 @@ def measure(workload: Workload, names: Sequence[str], fresh: bool) -> Found:
 
 
 def _measure_fresh(found: Found, name: str) -> None:
-    """The figures of new processes. PyTorch's compiler keeps results on disk, so each process has an empty folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            if name in (*RIVALS, *COMPILED):
-                result = in_a_process("fresh", "first", found.name, name, TORCHINDUCTOR_CACHE_DIR=folder)
-                found.first[name], found.third[name] = result["first"], result["third"]
-                found.with_import[name] = result["with_import"]
-            if name not in RIVALS and CLEAR.exists():
-                result = in_a_process("fresh", "memory", found.name, name)
-                found.memory[name], found.first_memory[name] = result["later"], result["first"]
-                found.process[name] = result["process"]
-        except RuntimeError as error:
-            found.problems.append(f"{name}: {error}")
+    """The figures of new processes."""
+    try:
+        if name in (*RIVALS, *COMPILED):
+            result = in_a_process("fresh", "first", found.name, name)
+            found.first[name], found.third[name] = result["first"], result["third"]
+            found.with_import[name] = result["with_import"]
+        if name not in RIVALS and CLEAR.exists():
+            result = in_a_process("fresh", "memory", found.name, name)
+            found.memory[name], found.first_memory[name] = result["later"], result["first"]
+            found.process[name] = result["process"]
+    except RuntimeError as error:
+        found.problems.append(f"{name}: {error}")
 
 
 def _checked_runs(found: Found, workload: Workload, names: Sequence[str]) -> Iterator[tuple[str, Any]]:

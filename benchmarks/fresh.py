@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -82,10 +81,10 @@ def _status(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def in_a_process(module: str, *arguments: str, **environment: str) -> dict[str, Any]:
+def in_a_process(module: str, *arguments: str) -> dict[str, Any]:
     """What a module of this package prints as JSON, run in a new process. Raises RuntimeError if it fails."""
     child = subprocess.run([sys.executable, "-W", "ignore", "-m", f"benchmarks.{module}", *arguments],
-                           capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+                           capture_output=True, text=True, check=False)
     if child.returncode:
         raise RuntimeError((child.stderr.strip().splitlines() or ["no message"])[-1])
     found: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
