@@ -14,7 +14,7 @@ PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BI
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity field suites mutants bench figures pages stubs docs clean
+.PHONY: help demo test quick check parity field suites nestings mutants bench figures pages stubs docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,9 @@ field: $(FIELD)/.packages ## run programs for other packages with PyTorch and wi
 
 suites: $(FIELD)/.packages ## run the tests of other packages with PyTorch and with retrograd (half an hour or more)
 	nice $(FIELD)/bin/python examples/packages/suites.py --page docs/packages.md
+
+nestings: $(VENV)/.parity ## count right derivatives of all nestings, here and in PyTorch (a quarter of an hour or more)
+	cd tests && nice ../$(BIN)/python -W ignore -m comparing.nesting_counts
 
 mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (an hour or more)
 	cd tests && nice -n 15 ../$(BIN)/python -m mutants

@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd",),
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
-     "compiling", "compilation", "distributed"),
+     "compiling", "distributed"),
     ("optimized", "compiler", "hub", "jit", "library", "multiprocessing", "viz", "testing", "cuda",
      "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
      "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",

@@ -304,6 +304,7 @@ _INSIDE = {name: f"{module}:{name}" for module, names in {
         "mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d",
     "func": "vmap",
     "jit": "JITException ScriptModule",
+    "library.tags": "Tag",
     "streams": "Event Stream",
     "tensors.face.storage": "Storage StorageBase",
     "testing.file_check": "FileCheck",

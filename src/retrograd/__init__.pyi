@@ -106,6 +106,7 @@ from retrograd.errors import OutOfMemoryError as OutOfMemoryError
 from retrograd.futures import Future as Future
 from retrograd.jit import JITException as JITException
 from retrograd.jit import ScriptModule as ScriptModule
+from retrograd.library.tags import Tag as Tag
 from retrograd.limits import finfo as finfo
 from retrograd.limits import iinfo as iinfo
 from retrograd.streams import Event as Event
@@ -1185,7 +1186,7 @@ def nanmedian(
 def nanmedian(
     input: Tensor, *, axis: _int, keepdim: _bool = False, out: Sequence[Tensor] | None = None, keepdims: _bool = False,
 ) -> _return_types.nanmedian: ...
-def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: _bool = False) -> Tensor | Any: ...
+def nonzero(input: Tensor, *, as_tuple: _bool = False, out: Tensor | None = None) -> Tensor | Any: ...
 @overload
 def sort(
     input: Tensor, *, stable: _bool | None = None, dim: _int = -1, descending: _bool = False,

@@ -2,7 +2,8 @@
 
 A call runs the function, or the method, that programs know under the name. No overload is chosen by its name: the
 arguments decide. There is no list of the core's operators, so every name in `aten` is an operator, and a call of an
-operator that retrograd has not raises NotImplementedError.
+operator that retrograd has not raises NotImplementedError. `torch.library` adds namespaces with the operators that
+programs define.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .names import PACKAGE, missing, refused_class
 from .tensors.tensor import Tensor
 
-__all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "aten", "prim"]
+__all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "aten", "namespace", "prim"]
 
 HigherOrderOperator = refused_class("torch._ops.HigherOrderOperator")
 _PLACES = ("", ".nn.functional", "._C._nn", ".special", ".linalg", ".fft")
@@ -27,11 +28,16 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self.overloadpacket, self._overloadname, self.namespace = packet, overload, packet.namespace
         self.__name__ = f"{packet.__name__}.{overload}"
+        self.__module__ = packet.__module__
 
     def name(self) -> str:
         """The name in the core, such as "aten::add.Tensor"."""
         qualified = self.overloadpacket._qualified_op_name
         return qualified if self._overloadname == "default" else f"{qualified}.{self._overloadname}"
+
+    def fits(self, *args: Any, **kwargs: Any) -> bool:
+        """Whether the operator takes these arguments."""
+        return True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.overloadpacket(*args, **kwargs)
@@ -47,7 +53,7 @@ class OpOverloadPacket:
     """An operator of PyTorch's core, such as `torch.ops.aten.add`. Its attributes are its overloads."""
 
     def __init__(self, namespace: str, name: str) -> None:
-        self.namespace, self.__name__ = namespace, name
+        self.namespace, self.__name__, self.__module__ = namespace, name, f"torch._ops.{namespace}"
         self._qualified_op_name = f"{namespace}::{name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -70,20 +76,52 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='{self}')>"
 
 
+class DefinedPacket(OpOverloadPacket):
+    """An operator that a program has defined, with the overloads that the program has defined."""
+
+    def __init__(self, namespace: str, name: str) -> None:
+        super().__init__(namespace, name)
+        self.defined: dict[str, OpOverload] = {}
+
+    def overloads(self) -> list[str]:
+        """The names of the overloads."""
+        return [*self.defined]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        *others, last = self.defined.values()
+        for overload in others:
+            if overload.fits(*args, **kwargs):
+                return overload(*args, **kwargs)
+        return last(*args, **kwargs)
+
+    def __getattr__(self, overload: str) -> OpOverload:
+        found: OpOverload | None = vars(self).get("defined", {}).get(overload)
+        if found is None:
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
+        return found
+
+
 class _OpNamespace:
-    """The operators of one library. Of the libraries that PyTorch brings along, every name is an operator."""
+    """The operators of one library."""
 
     def __init__(self, name: str) -> None:
         self.name, self.__name__ = name, f"torch.ops.{name}"
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__"):
-            raise AttributeError(f"'{type(self).__name__}' '{self.name}' object has no attribute {name!r}")
-        found = vars(self)[name] = OpOverloadPacket(self.name, name)
-        return found
+        raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"<module '{self.__name__}' from 'torch.ops'>"
+
+
+class _CoreNamespace(_OpNamespace):
+    """The operators of a library that PyTorch brings along. Every name is an operator."""
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        if name.startswith("__"):
+            return super().__getattr__(name)
+        found = vars(self)[name] = OpOverloadPacket(self.name, name)
+        return found
 
 
 @cache
@@ -96,6 +134,14 @@ def _function(name: str) -> Callable[..., Any] | None:
     return getattr(Tensor, name, None)
 
 
-aten, prim = _OpNamespace("aten"), _OpNamespace("prim")
+aten, prim = _CoreNamespace("aten"), _CoreNamespace("prim")
+NAMESPACES: dict[str, _OpNamespace] = {"aten": aten, "prim": prim}
+
+
+def namespace(name: str) -> _OpNamespace:
+    """The operators of the library with this name, such as `torch.ops.name`."""
+    return NAMESPACES.setdefault(name, _OpNamespace(name))
+
+
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)

@@ -8,10 +8,10 @@ counted, and leave out the entries that the page lists.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import retrograd
-from comparing.subgradients import rows
+from comparing.subgradients import replaced, rows
 from op_table import table
 from op_table.entry import Entry
 from op_table.exceptions import UNBATCHED, WITHOUT_GRADIENT, WITHOUT_TANGENT, differentiable, without_second
@@ -32,8 +32,16 @@ FAMILIES = {"POINTWISE": "elementwise", "SPECIAL": "special functions", "ACTIVAT
 BY_FAMILY: dict[str, list[Entry]] = {said: getattr(table, name) for name, said in FAMILIES.items()}
 
 
-def watched(entry: Entry) -> tuple[bool, bool]:
-    """Whether a call of the entry writes over a tensor in place, and whether it draws random numbers."""
+class Seen(NamedTuple):
+    """Of a call: whether it writes over a tensor, whether it draws numbers, and why its results are constants."""
+
+    writes: bool
+    draws: bool
+    constant: str
+
+
+def watched(entry: Entry) -> Seen:
+    """What is seen of a call of the entry."""
     found = [False, False]
 
     def watch(op: Any, call: Any, args: tuple[Any, ...], write: bool) -> Any:
@@ -45,32 +53,46 @@ def watched(entry: Entry) -> tuple[bool, bool]:
               for array in next(entry.samples("float64" if "f" in entry.kinds else "complex128"))]
     before, local.thread.transform = local.thread.transform, watch
     try:
-        entry.call(retrograd, *inputs)
+        results = entry.call(retrograd, *inputs)
     finally:
         local.thread.transform = before
-    return found[0], found[1]
+    return Seen(*found, _constant(entry.name, [results] if isinstance(results, retrograd.Tensor) else [*results]))
 
 
-def left_out(seen: dict[str, tuple[bool, bool]]) -> dict[str, dict[str, str]]:
+def _constant(name: str, results: list[Any]) -> str:
+    """Why results have no derivative, without an error; nothing if they have one."""
+    if any(result.requires_grad for result in results):
+        return ""
+    if not any(result.is_floating_point() or result.is_complex() for result in results):
+        return "ints and bools have no derivatives"
+    if name.startswith("hist"):
+        return "counts are constant between jumps"
+    if name in ("embedding max_norm", "igammac_"):
+        return "its input is written over, and detached here"
+    return "PyTorch states no derivative, and the result is a constant there, too"
+
+
+def left_out(seen: dict[str, Seen]) -> dict[str, dict[str, str]]:
     """For each column of the page, the entries that it leaves out, each with the reason."""
     drawing = {entry.name: "random numbers are drawn: `randomness` says how they differ"
-               for entry in TABLE if differentiable(entry) and seen[entry.name][1]}
-    reverse, second = WITHOUT_GRADIENT, without_second()
+               for entry in TABLE if differentiable(entry) and seen[entry.name].draws}
+    constant = {name: each.constant for name, each in seen.items() if each.constant and name not in WITHOUT_GRADIENT}
+    reverse, second = {**WITHOUT_GRADIENT, **constant}, without_second()
     forward = {**reverse, **WITHOUT_TANGENT}
-    twice = {**reverse, **second}
+    twice = {**second, **reverse}
     unbatched = {way: {**drawing, **reasons} for way, reasons in UNBATCHED.items()}
     return {"R": reverse, "F": forward, "F∘R": twice, "R∘F": twice, "R∘R": twice, "F∘F": twice,
             "vmap": unbatched["values"], "vmap R": {**reverse, **unbatched["inside"]},
             "vmap F": {**forward, **unbatched["tangents"]}}
 
 
-def counts(columns: dict[str, dict[str, str]], seen: dict[str, tuple[bool, bool]]) -> str:
+def counts(columns: dict[str, dict[str, str]], seen: dict[str, Seen]) -> str:
     """The table of families."""
     lines = []
     for said, entries in [*BY_FAMILY.items(), ("all", TABLE)]:
         own = [entry for entry in entries if not {"f", "c"}.isdisjoint(entry.kinds)]
         held = [str(sum(entry.name not in out for entry in own)) for out in columns.values()]
-        writing = sum(seen[entry.name][0] and entry.name not in WITHOUT_GRADIENT for entry in own)
+        writing = sum(seen[entry.name].writes and entry.name not in WITHOUT_GRADIENT for entry in own)
         lines.append((said, str(len(own)), *held, str(writing)))
     return rows(("family", "entries", *columns, "in place"), *lines)
 
@@ -83,21 +105,22 @@ def reasons(columns: dict[str, dict[str, str]]) -> str:
         for name, why in out.items():
             where.setdefault((name, why), []).append(column)
     for (name, why), of in where.items():
-        found.setdefault((why, ", ".join(of)), []).append(name)
+        found.setdefault((why, ", ".join(of)), []).append(_shown(name))
     return rows(("entries", "left out of", "reason"),
-                *((", ".join(f"`{name}`" for name in sorted(names)), of, why) for (why, of), names in found.items()))
+                *((", ".join(f"`{name}`" for name in sorted({*names})), of, why) for (why, of), names in found.items()))
+
+
+def _shown(name: str) -> str:
+    """The name of an entry. Entries of one polynomial differ by its degree alone."""
+    return name.partition(" ")[0] if "_polynomial_" in name else name
 
 
 def page() -> str:
     """The page as it has to be."""
-    text = PAGE.read_text(encoding="utf-8")
     seen = {entry.name: watched(entry) for entry in TABLE if not {"f", "c"}.isdisjoint(entry.kinds)}
     columns = left_out(seen)
-    for name, made in {"counts": counts(columns, seen), "reasons": reasons(columns)}.items():
-        start, end = f"<!-- table: {name} -->\n", "<!-- end -->"
-        before, _, after = text.partition(start)
-        text = f"{before}{start}\n{made}\n\n{end}{after.partition(end)[2]}"
-    return text
+    tables = {"counts": counts(columns, seen), "reasons": reasons(columns)}
+    return replaced(PAGE.read_text(encoding="utf-8"), tables)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from itertools import product
 from typing import Any
 
 Curve = Callable[[Any], Any]
@@ -67,3 +68,16 @@ def nested(library_ways: dict[str, Way], nesting: tuple[str, ...], curve: Curve)
 def allowed(nesting: tuple[str, ...]) -> bool:
     """Whether PyTorch allows the nesting at all: `dual_level` does not nest in itself."""
     return nesting.count("forward_ad") < 2
+
+
+NAMES = ("jvp", "vjp", "grad", "forward_ad", "jacfwd", "jacrev", "hessian", "backward", "vmap of grad")
+NESTINGS = [nesting for count in (1, 2, 3) for nesting in product(NAMES, repeat=count)
+            if order(nesting) <= 3 and allowed(nesting)]
+# The number at which the derivatives are taken, and how far those of each order may be from the differences.
+X = 0.7
+NEAR = {1: 1e-7, 2: 1e-5, 3: 1e-3}
+
+
+def is_near(number: float, right: float, degree: int) -> bool:
+    """Whether a derivative of an order is that which the differences say."""
+    return abs(number - right) <= NEAR[degree] * max(1, abs(right))

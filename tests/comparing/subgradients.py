@@ -126,16 +126,20 @@ def where_second_differ() -> str:
     return rows(("f", "why"), *((f"`{name}`", why) for name, why in found))
 
 
-def page(library: Any) -> str:
-    """The page, with the tables that the library's gradients make."""
-    tables = {"kinks": of_one(library, KINKS), "edges": of_one(library, EDGES), "far": of_one(library, FAR),
-              "pairs": of_two(library), "vectors": of_vectors(library), "second": where_second_differ()}
-    text = PAGE.read_text(encoding="utf-8")
+def replaced(text: str, tables: dict[str, str]) -> str:
+    """The text of a page, with tables in their places."""
     for name, table in tables.items():
         block = re.compile(rf"(<!-- table: {name} -->\n)[^<]*(<!-- end -->)")
         assert len(block.findall(text)) == 1, name
         text = block.sub(lambda found, table=table: f"{found[1]}\n{table}\n\n{found[2]}", text)
     return text
+
+
+def page(library: Any) -> str:
+    """The page, with the tables that the library's gradients make."""
+    tables = {"kinks": of_one(library, KINKS), "edges": of_one(library, EDGES), "far": of_one(library, FAR),
+              "pairs": of_two(library), "vectors": of_vectors(library), "second": where_second_differ()}
+    return replaced(PAGE.read_text(encoding="utf-8"), tables)
 
 
 if __name__ == "__main__":

@@ -180,6 +180,13 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "sum scalar": (lambda t, a: a.sum(), floats()),
     "softmax scalar": (lambda t, a: a.softmax(0), floats()),
     "sort scalar": (lambda t, a: a.sort()[0], floats()),
+    "batch_norm of its own": (lambda t, a: t.nn.BatchNorm1d(5, track_running_stats=False)(a).detach(), X),
+    "batch_norm by weights": (lambda t, a: t.nn.functional.batch_norm(
+        t.arange(12.0).reshape(4, 3), t.zeros(3), t.ones(3), a, training=True), floats(3)),
+    "batch_norm by biases": (lambda t, a: t.native_batch_norm(
+        t.arange(12.0).reshape(3, 4), None, a, t.zeros(4), t.ones(4), True, 0.1, 1e-5)[1], floats(4)),
+    "layer_norm by weights": (lambda t, a: t.native_layer_norm(
+        t.arange(12.0).reshape(4, 3), [3], a, a, 1e-5)[2], floats(3)),
     "max2": (lambda t, a: t.maximum(a, t.tensor(0.0)), floats()),
 }
 

@@ -63,6 +63,20 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
     "mul_": lambda t, a: t.ones(20).mul_(a), "add_": lambda t, a: t.ones(20).add_(a),
     "index_add_": lambda t, a: t.ones(20).index_add_(0, t.arange(20), a),
     "scatter_": lambda t, a: t.ones(20).scatter_(0, t.arange(20), a),
+    "clamp_min_": lambda t, a: t.ones(20).clamp_min_(a), "copysign_": lambda t, a: t.ones(20).copysign_(a),
+    "logical_and_": lambda t, a: t.ones(20).logical_and_(a),
+    "bitwise_or_": lambda t, a: t.ones(20, dtype=t.int64).bitwise_or_(a.long()),
+    "index_fill_": lambda t, a: t.ones(20).index_fill_(0, a.long(), 2.0),
+    "scatter_reduce_": lambda t, a: t.ones(20).scatter_reduce_(0, t.arange(20), a, "sum"),
+    "equal": lambda t, a: t.equal(a, a), "allclose": lambda t, a: t.allclose(a, t.ones(20)),
+    "data": lambda t, a: a.data, "assigned data": lambda t, a: setattr(a, "data", a * 2),
+    "quantized weight": lambda t, a: t.fbgemm_linear_quantize_weight(a.reshape(4, 5)),
+    "observed": lambda t, a: t.fused_moving_avg_obs_fake_quant(
+        a, *[t.ones(1, dtype=t.int64)] * 2, *[t.ones(1)] * 3, t.ones(1, dtype=t.int32), 0.1, 0, 255, 0),
+    "batch_norm": lambda t, a: t.nn.BatchNorm1d(4)(a.reshape(5, 4)),
+    "instance_norm": lambda t, a: t.nn.InstanceNorm1d(4, track_running_stats=True)(a.reshape(1, 4, 5)),
+    "as_strided": lambda t, a: a.as_strided((2, 2), (15, 5), 2),
+    "as_strided before": lambda t, a: a[3:].as_strided((2,), (1,), 2),
 }
 
 

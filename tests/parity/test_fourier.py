@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import random
 
+import numpy as np
+import pytest
+import torch
+
+import retrograd
 from comparing.near_expression import check
 
 _SETUP = """
@@ -236,3 +241,18 @@ _SHAPED = ["torch.hamming_window(5, True, 0.5)", "torch.hamming_window(5, True, 
       for call in _WINDOWS.split("\n")[1:-1]), *_SHAPED])
 def test_windows(expression: str) -> None:
     check("", expression)
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn"])
+def test_results_lie_in_memory_as_in_pytorch(name: str) -> None:
+    """The dimensions of the transform lie innermost, whatever the order of the input's dimensions."""
+    draw = random.Random(name)
+    for _ in range(60):
+        shape = [draw.randint(2, 4) for _ in range(draw.randint(1, 4))]
+        order, dims = [draw.sample(range(len(shape)), count) for count in (len(shape), draw.randint(1, len(shape)))]
+        dtype = np.float32 if name in ("rfftn", "ihfftn") else np.complex64
+        values = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+        found, expected = [getattr(t.fft, name)(t.tensor(values).permute(order), dim=dims) for t in (retrograd, torch)]
+        assert found.shape == expected.shape
+        assert [step for step, n in zip(found.stride(), found.shape, strict=True) if n > 1] == [
+            step for step, n in zip(expected.stride(), expected.shape, strict=True) if n > 1], (shape, order, dims)

@@ -112,3 +112,21 @@ def test_strides_of_elementwise_results(call: str) -> None:
         steps = [[s for s, n in zip(r.stride(), r.shape) if n > 1] for r in (theirs, ours)]
         assert steps[0] == steps[1], (seed, operands, theirs.stride(), ours.stride())
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["binary_cross_entropy", "binary_cross_entropy_with_logits"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_strides_of_losses_of_elements(name: str, weighted: bool) -> None:
+    draw = random.Random(name)
+    for _ in range(40):
+        shape = [draw.randint(2, 4) for _ in range(draw.randint(1, 4))]
+        order = draw.sample(range(len(shape)), len(shape))
+        values = np.linspace(0.1, 0.9, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+        found = []
+        for library in (torch, retrograd):
+            x, y = [library.tensor(values).permute(order) for _ in range(2)]
+            loss = getattr(library.nn.functional, name)(x.requires_grad_(), y, y if weighted else None,
+                                                        reduction="none")
+            by_x, = library.autograd.grad(loss, x, library.ones_like(loss))
+            found.append((loss.stride(), by_x.stride()))
+        assert found[0] == found[1], (shape, order)

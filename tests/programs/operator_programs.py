@@ -7,6 +7,7 @@ where kernels go other ways.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from programs.operator_arguments import SIMPLE, Arguments
@@ -38,6 +39,8 @@ def generate(torch: Any, seed: int, length: int = 9) -> list[Step]:
 
 class OperatorAuthor(Operands):
     """Writes a program in which most steps call an operator."""
+
+    entries: Sequence[str] = ENTRIES
 
     def __init__(self, torch: Any, seed: int) -> None:
         super().__init__(torch, seed)
@@ -204,7 +207,7 @@ class OperatorAuthor(Operands):
 
     def entry(self) -> Step:
         """A call from the table of operators, on inputs in its domain that are made of what is there."""
-        name = self.draw.choice(ENTRIES)
+        name = self.draw.choice(self.entries)
         inputs = self.names(lambda t: t.numel() > 0 and t.dtype.is_floating_point)
         if not inputs:
             return self.create()

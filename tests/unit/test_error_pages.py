@@ -44,7 +44,8 @@ LEFT_OUT = {
     " as it prevents from using the double backward trick": "the end of the one before",
     "For output {} and input {}:": "takes a backward that counts how often it was called",
     "\nThe above quantities relating": "gradcheck's fast mode, whose last figures are the machine's",
-    "Fast gradcheck failed but": "gradcheck's fast mode, at the very edge of what is allowed",
+    "\nFast gradcheck failed but": "gradcheck's fast mode, at the very edge of what is allowed",
+    "Along random directions they are": "gradcheck's fast mode, whose last figures are the machine's",
 }
 
 HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)

@@ -303,3 +303,34 @@ def test_a_tensor_without_a_tangent_has_none_at_any_level() -> None:
         assert forward_ad.unpack_dual(x, level=3).tangent is None
         with pytest.raises(RuntimeError, match="^Invalid level given to _fw_primal"):
             forward_ad.unpack_dual(forward_ad.make_dual(x, x), level=3)
+
+
+def test_assigned_memory_keeps_the_tangent_of_the_tensor(dual: Any) -> None:
+    tangent_before = forward_ad.unpack_dual(dual).tangent
+    memory = torch.zeros_like(tangent_before)
+    dual.data = memory
+    assert torch.equal(forward_ad.unpack_dual(dual).tangent, tangent_before)
+    assert forward_ad.unpack_dual(memory).tangent is None
+    assert dual.data_ptr() == memory.data_ptr()
+    other = forward_ad.make_dual(torch.ones_like(memory), torch.ones_like(memory))
+    dual.data = other
+    assert torch.equal(forward_ad.unpack_dual(dual).tangent, tangent_before)
+    memory.data = other
+    assert forward_ad.unpack_dual(memory).tangent is None
+
+
+def test_a_view_with_assigned_memory_keeps_its_tangent(dual: Any) -> None:
+    row, before = dual[0], forward_ad.unpack_dual(dual[0]).tangent.clone()
+    row.data = torch.zeros_like(before)
+    assert torch.equal(forward_ad.unpack_dual(row).tangent, before)
+    assert torch.equal(forward_ad.unpack_dual(dual).tangent[0], before)
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, lambda f: lambda x: torch.func.jvp(f, (x,), (x,))])
+def test_assigned_memory_is_refused_in_transforms_of_functions(transform: Any) -> None:
+    def function(x: Any) -> Any:
+        x.data = x * 2
+        return x.sum()
+
+    with pytest.raises(RuntimeError, match="^mutating directly with `.data` inside functorch transform is not allowed"):
+        transform(function)(torch.ones(3))

@@ -36,7 +36,7 @@ def test_the_same_objects_stand_at_other_paths() -> None:
 
 
 @pytest.mark.parametrize("path", ["fx.symbolic_trace", "onnx.export", "_dynamo.explain", "ao.quantization.convert",
-                                  "fx.Graph", "fx.GraphModule", "package.PackageImporter", "SymInt", "func.rearrange"])
+                                  "fx.Graph", "fx.GraphModule", "package.PackageImporter", "SymInt"])
 def test_what_is_not_there_says_so_when_it_is_called(path: str) -> None:
     found: Any = torch
     for name in path.split("."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -46,7 +47,7 @@ def test_kernels_of_the_cpu_replace_the_function() -> None:
     op = library.custom_op("test::kernels", mutates_args=())(scaled)
     op.register_kernel("cuda")(lambda x, k: x)
     assert op(torch.zeros(1)).item() == 0.0
-    op.register_kernel("cpu", lambda x, k: x + k)
+    op.register_kernel("cpu", lambda x, k=2.0: x + k)       # a default is not passed on
     assert op(torch.zeros(1)).item() == 2.0
     assert library.register_fake(op)(backward) is backward
 
@@ -64,9 +65,143 @@ def test_wrong_operators_and_calls_are_refused() -> None:
     written = library.custom_op("test::written", same, mutates_args={"x"})
     with pytest.raises(RuntimeError, match="Cannot register autograd formula for non-functional operator"):
         written.register_autograd(backward)
-    with pytest.raises(NotImplementedError, match=r"define the operator with torch\.library\.custom_op"):
-        library.Library("test", "DEF")
+    with pytest.raises(NotImplementedError, match="Triton compiles for GPUs"):
+        library.wrap_triton(same)
 
 
 def same(x: torch.Tensor) -> torch.Tensor:
     return x
+
+
+def squared(x: torch.Tensor) -> torch.Tensor:
+    """A kernel that only works on numbers."""
+    return torch.from_numpy(np.asarray(x.numpy() ** 2 * np.cos(x.numpy())))
+
+
+def composed(x: torch.Tensor) -> torch.Tensor:
+    return x ** 2 * x.cos()
+
+
+def save(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def pulled(ctx: Any, g: Any) -> Any:
+    x, = ctx.saved_tensors
+    return g * (2 * x * x.cos() - x ** 2 * x.sin())
+
+
+@pytest.mark.parametrize("transform", [
+    lambda f: torch.func.grad(lambda x: f(x).sum()),
+    lambda f: torch.func.vjp(f, torch.ones(3))[1],
+    lambda f: lambda x: torch.func.jvp(f, (x,), (x + 1,)),
+    torch.func.jacrev,
+    torch.func.jacfwd,
+    lambda f: torch.func.hessian(lambda x: f(x).sum()),
+    lambda f: torch.func.jacfwd(torch.func.jacfwd(f)),
+    lambda f: torch.func.jacrev(torch.func.jacrev(f)),
+    lambda f: lambda x: torch.vmap(f)(torch.stack([x, x + 1])),
+    lambda f: lambda x: torch.vmap(f, in_dims=1)(torch.stack([x, x + 1])),
+    lambda f: lambda x: torch.vmap(torch.vmap(f))(torch.stack([x, x + 1])),
+    lambda f: lambda x: torch.vmap(torch.func.jacfwd(f))(torch.stack([x, x + 1])),
+    lambda f: lambda x: torch.vmap(torch.func.jacrev(f))(torch.stack([x, x + 1])),
+    lambda f: lambda x: torch.func.jvp(torch.vmap(f), (torch.stack([x, x + 1]),), (torch.ones(2, 3),)),
+    lambda f: lambda x: torch.func.jvp(lambda x: torch.func.grad(lambda x: f(x).sum())(x), (x,), (x,)),
+    lambda f: lambda x: torch.func.grad(lambda x: torch.func.jvp(f, (x,), (x,))[1].sum())(x),
+])
+@pytest.mark.parametrize("batched", [False, True])
+def test_every_transform_works_on_an_operator(transform: Any, batched: bool) -> None:
+    op = library.custom_op("test::squared", squared, mutates_args=())
+    op.register_autograd(pulled, setup_context=save)
+    if batched:
+        op.register_vmap(lambda info, in_dims, x: (op(x), in_dims[0]))
+    x = torch.tensor([0.5, -1.0, 2.0])
+    found, wanted = transform(op)(x), transform(composed)(x)
+    for a, b in zip(*(each if isinstance(each, tuple) else (each,) for each in (found, wanted)), strict=True):
+        assert torch.allclose(a, b, atol=1e-5)
+
+
+def test_tangents_of_an_operator_and_of_lists() -> None:
+    op = library.custom_op("test::weighted", weighted, mutates_args=())
+    op.register_autograd(lambda ctx, g: ([g * k for k in ctx.w], None), setup_context=remember)
+    a, b = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(a, b)
+        found = torch.autograd.forward_ad.unpack_dual(op([dual, b], [2.0, 3.0]))
+    assert found.primal.tolist() == [11, 16]
+    assert found.tangent is not None
+    assert found.tangent.tolist() == [6, 8]
+    pair = torch.vmap(lambda x, y: op([x, y], [1.0, 2.0]))(torch.stack([a, b]), torch.stack([b, a]))
+    assert pair.tolist() == [[7, 10], [5, 8]]
+    bare = library.custom_op("test::bare_formula", squared, mutates_args=())
+    with pytest.raises(RuntimeError, match="but no autograd formula was registered"):
+        torch.func.jvp(bare, (a,), (b,))
+    with pytest.raises(RuntimeError, match="a batch of size 0 has no sample"):
+        torch.vmap(bare)(torch.ones(0, 2))
+
+
+def test_a_batch_without_gradients_needs_no_context() -> None:
+    calls: list[int] = []
+    op = library.custom_op("test::no_context", squared, mutates_args=())
+    op.register_autograd(pulled, setup_context=lambda ctx, inputs, output: calls.append(1) or save(ctx, inputs, output))
+    x = torch.tensor([[0.5, 1.0], [2.0, 3.0]])
+    assert torch.allclose(torch.vmap(op)(x), composed(x))
+    assert calls == []
+    torch.vmap(torch.func.grad(lambda x: op(x).sum()))(x)
+    assert calls == [1]
+
+
+def weighted(xs: list[torch.Tensor], w: list[float]) -> torch.Tensor:
+    return torch.from_numpy(sum(x.detach().numpy() * k for x, k in zip(xs, w)))
+
+
+def remember(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.w = inputs[1]
+
+
+def test_autocast_casts_the_inputs_of_an_operator() -> None:
+    seen: list[Any] = []
+
+    def kind(x: torch.Tensor, n: int) -> torch.Tensor:
+        seen.append((x.dtype, torch.is_autocast_enabled("cpu")))
+        return x + n
+
+    op = library.custom_op("test::kind", kind, mutates_args=())
+    op.register_autocast("cpu", torch.bfloat16)
+    with torch.autocast("cpu"):
+        op(torch.ones(1), 1), op(torch.ones(1, dtype=torch.int64), 1)
+    op(torch.ones(1), 1)
+    assert seen == [(torch.bfloat16, False), (torch.int64, False), (torch.float32, False)]
+
+
+def test_overloads_kernels_and_names_of_a_library() -> None:
+    lib = library.Library("test_overloads", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    lib.define("f.Scalar(Tensor x, Scalar k) -> Tensor")
+    lib.impl("f", lambda x: x + 1, "CPU")
+    lib.impl("f.Scalar", lambda x, k: x + k, "CompositeExplicitAutograd")
+    packet = torch.ops.test_overloads.f
+    assert packet.overloads() == ["default", "Scalar"]
+    assert [packet(torch.zeros(1)).item(), packet(torch.zeros(1), 5).item()] == [1, 5]
+    assert packet.Scalar.name() == "test_overloads::f.Scalar"
+    with pytest.raises(RuntimeError, match="with the same name and overload name multiple times"):
+        lib.define("f(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="Only a single TORCH_LIBRARY can be used"):
+        library.Library("test_overloads", "DEF")
+    with pytest.raises(RuntimeError, match="Cannot define an operator inside of a TORCH_LIBRARY_IMPL block"):
+        library.Library("test_overloads", "IMPL").define("g(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="is an operator of PyTorch's core"):
+        library.register_autograd("aten::sin", pulled)
+    lib._destroy()
+    with pytest.raises(AttributeError, match="has no attribute 'f'"):
+        _ = torch.ops.test_overloads.f
+
+
+def test_a_kernel_may_come_before_the_definition() -> None:
+    library.register_kernel("test_early::f", "cpu", lambda x: x * 3)
+    library.define("test_early::f", "(Tensor x) -> Tensor")
+    assert torch.ops.test_early.f(torch.ones(1)).item() == 3
+    assert library.get_kernel("test_early::f", "CPU")(torch.ones(1)).item() == 3
+    assert library.get_ctx() is None
+    with pytest.raises(NotImplementedError, match=r"fallthrough_kernel\(\) should never be called"):
+        library.fallthrough_kernel()

@@ -28,6 +28,8 @@ TABLE: dict[str, tuple[float, float, float]] = {
     "exp": (0.6, 1, 4), "exp2": (0.6, 2, 4), "expm1": (0.6, 2, 4), "log": (0.6, 1, 4), "log2": (0.6, 2, 4),
     "log10": (0.6, 3, 4), "log1p": (0.6, 2, 4), "sin": (0.6, 1, 4), "cos": (0.6, 1, 4), "tan": (0.6, 3, 4),
     "sinh": (0.6, 3, 4), "cosh": (0.6, 3, 4), "tanh": (0.6, 3, 4)}
+# In single precision with fused multiplication, these are computed in single precision throughout.
+SINGLE = {"exp": 1.0, "sin": 1.6, "cos": 1.6}
 
 
 def sources() -> list[Any]:
@@ -77,6 +79,8 @@ def test_a_function_is_off_by_no_more_than_the_table_says(name: str, dtype: np.d
         off = units_off(by_machine(getattr(elementary, name), x, target), exact)
     worst = int(off.argmax())
     allowed = TABLE[name][2] if target.letters else TABLE[name][int(dtype == F64)]
+    if dtype == F32 and target.fma and name in SINGLE:
+        allowed = SINGLE[name]
     assert off[worst] <= allowed, (x[worst], off[worst])
 
 

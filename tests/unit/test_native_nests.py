@@ -20,7 +20,7 @@ if not available():
     pytest.skip("llvmlite is absent", allow_module_level=True)
 
 from retrograd.compilation.native.host import host
-from retrograd.compilation.native.machine import Native, Placed, build
+from retrograd.compilation.native.machine import Builder, Native, Placed, build
 from retrograd.compilation.native.products import Product, has_blas
 
 F32, F64, I32, I64, BOOL = map(np.dtype, ("f4", "f8", "i4", "i8", "?"))
@@ -248,7 +248,21 @@ def test_products(transposes: tuple[bool, bool], dtype: np.dtype[Any]) -> None:
 def test_the_same_loops_compile_once() -> None:
     loop = Loop((9,), (unit((9,), F32),), (Step(arithmetic.neg, (Ref(0),), F32),), (Output(1, unit((9,), F32)),), ())
     first, second = [build([Placed(loop, (0, 1))], 2) for _ in range(2)]
-    assert [*first._codes.values()] == [*second._codes.values()]
+    assert first.builder.codes() == second.builder.codes()
     x, out = np.arange(9, dtype=F32), np.empty(9, F32)
     second(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
     np.testing.assert_array_equal(out, -x)
+
+
+def test_plans_of_one_builder_compile_together() -> None:
+    builder, x, out = Builder(), np.arange(9, dtype=F32), np.empty(9, F32)
+    plans = []
+    for op in (arithmetic.neg, arithmetic.square, elementary.sqrt):
+        loop = Loop((9,), (unit((9,), F32),), (Step(op, (Ref(0),), F32),), (Output(1, unit((9,), F32)),), ())
+        plans.append(builder.add([Placed(loop, (0, 1))], 2))
+    assert len(builder.codes()) == 1
+    with pytest.raises(RuntimeError, match="compiled already"):
+        builder.add([], 0)
+    for native, wanted in zip(plans, (-x, x * x, np.sqrt(x)), strict=True):
+        native(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
+        np.testing.assert_array_equal(out, wanted)

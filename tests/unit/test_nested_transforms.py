@@ -12,16 +12,12 @@ import pytest
 
 import retrograd as torch
 from comparing.curves import at, derivative
-from comparing.nestings import allowed, nested, order, ways
+from comparing.nestings import NEAR, NESTINGS, X, nested, order, ways
 
-X = 0.7
 CURVES = at(torch, ours=True)
 WAYS = ways(torch)
-NESTINGS = [nesting for count in (1, 2, 3) for nesting in product(WAYS, repeat=count)
-            if order(nesting) <= 3 and allowed(nesting)]
-# How many nestings of each order are drawn for each curve, and how far a derivative may be from the differences.
+# How many nestings of each order are drawn for each curve. `comparing.nesting_counts` tries all of them.
 DRAWN = {1: 8, 2: 6, 3: 3}
-NEAR = {1: 1e-7, 2: 1e-5, 3: 1e-3}
 
 
 def number(value: float) -> torch.Tensor:
@@ -70,3 +66,12 @@ def test_gradients_by_what_a_function_uses_cross_every_level(name: str, nesting:
     curvature(nesting, name, w).backward()
     assert w.grad is not None
     assert w.grad.item() == pytest.approx(expected_curvature(name), rel=1e-8)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_a_gradient_that_is_tied_to_an_input_outside_of_a_batch(reduction: str) -> None:
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        scores = torch.stack([x.sin(), x * x]).reshape(1, 2)
+        return torch.nn.functional.nll_loss(scores, torch.tensor([1]), reduction=reduction) * x
+
+    assert nested(WAYS, ("vjp", "jacrev", "vjp"), loss)(number(X)).item() == pytest.approx(-6)

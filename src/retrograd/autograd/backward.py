@@ -11,7 +11,15 @@ from ..errors import warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms
-from ..tensors.recording.gradients import implicit, input_edge, inputs_of, root_value, run_backward, starting
+from ..tensors.recording.gradients import (
+    implicit,
+    input_edge,
+    inputs_of,
+    refuse_inside,
+    root_value,
+    run_backward,
+    starting,
+)
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
 from ..tensors.recording.overriding import NOBODY, Otherwise
 from ..tensors.recording.public import public
@@ -47,6 +55,7 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
                                "`backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
+    refuse_inside()
     roots = _sequence(tensors)
     starts = starting(roots, _cotangents(grad_tensors, len(roots)))
     try:

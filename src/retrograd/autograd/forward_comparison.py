@@ -14,50 +14,45 @@ from ..tensors.state.base import plain
 from ..tensors.transforms.batching import BatchLevel
 from ..tensors.transforms.crossing import enter_batch, entered, leave_batch, make_dual, tangent_part
 from ..tensors.transforms.forward import ForwardLevel
-from .comparison import Check, GradcheckError, agree, disagreement, requires_grad, unit_vector, worst
+from .comparison import Check, GradcheckError, agree, mismatch, projected, requires_grad, unit_vector, worst
 from .differences import Array, as_tuple, directional, is_float, matrices
 
 FORWARD = "Jacobian computed with forward mode mismatch"
+_BATCHED = "gradcheck failed while testing batched gradient computation with forward-mode AD."
 
 
-def compare_forward(check: Check, places: Sequence[int]) -> None:
+def compare_forward(check: Check, places: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> None:
     """Compare the tangents of the outputs at `places` (among those of floating point) with finite differences."""
+    stream = Twister()
+    directions = [unit_vector(stream, x._array).reshape(x._array.shape) for x in check.differentiable]
     for i, place in enumerate(places):
         for j, x in enumerate(check.differentiable):
-            (_compare_projection if check.fast else _compare_columns)(check, x, i, j, place)
+            if check.fast:
+                _compare_projections(check, x, i, j, place, shapes[i], directions[j])
+            else:
+                a, n = _columns(check, x, place), matrices(check.func, check.inputs, x, check.eps)[place]
+                if not agree(a, n, check.rtol, check.atol):
+                    raise mismatch(check, a, n, i, j, worst(check, a, n, shapes[i], j), what=FORWARD)
 
 
-def _compare_columns(check: Check, x: Any, i: int, j: int, place: int) -> None:
-    n = matrices(check.func, check.inputs, x, check.eps)[place]
-    a = _columns(check, x, place, n)
-    if not agree(a, n, check.rtol, check.atol):
-        raise _mismatch(check, x, a, n, i, j)
-
-
-def _mismatch(check: Check, x: Any, a: Array, n: Array, i: int, j: int) -> GradcheckError:
-    return GradcheckError(disagreement(check, a, n, i, j, FORWARD) + worst(check, a, n, (n.shape[1],), x._array.shape))
-
-
-def _columns(check: Check, x: Any, place: int, like: Array) -> Array:
+def _columns(check: Check, x: Any, place: int) -> Array:
     """The Jacobian of one output by an input, from a forward pass for each element of the input."""
-    found = np.zeros(like.shape, like.dtype)
+    rows = []
     for row in range(x._array.size):
         direction = np.zeros(x._array.shape, x._array.dtype)
         direction.reshape(-1)[row] = 1
-        found[row] = _pushed(check, x, plain(direction))[place]._array.reshape(-1)
-    return found
+        rows.append(_pushed(check, x, plain(direction))[place]._array.reshape(-1))
+    return np.stack(rows) if rows else matrices(check.func, check.inputs, x, check.eps)[place]
 
 
-def _compare_projection(check: Check, x: Any, i: int, j: int, place: int) -> None:
-    """Compare v . J u for random vectors u and v."""
-    stream = Twister()
-    u = unit_vector(stream, x._array).reshape(x._array.shape)
+def _compare_projections(check: Check, x: Any, i: int, j: int, place: int, shape: tuple[int, ...], u: Array) -> None:
+    """Compare J u for a random vector u."""
     n = directional(check.func, check.inputs, x, u, check.eps)[place]
-    v = unit_vector(stream, n)
-    tangent = _pushed(check, x, plain(u.astype(x._array.dtype)))[place]._array.reshape(-1)
-    if not agree(np.dot(v, tangent), np.dot(v, n), check.rtol, check.atol * float(np.sum(v)) * float(np.sum(u))):
-        whole = matrices(check.func, check.inputs, x, check.eps)[place]
-        raise _mismatch(check, x, _columns(check, x, place, whole), whole, i, j)
+    a = _pushed(check, x, plain(u.astype(x._array.dtype)))[place]._array.reshape(-1)
+    allowed = check.atol * float(np.sum(u))
+    if not agree(a, n, check.rtol, allowed):
+        raise projected(check, a, n, i, j, allowed, shape, FORWARD, lambda: (
+            _columns(check, x, place), matrices(check.func, check.inputs, x, check.eps)[place]))
 
 
 def _pushed(check: Check, x: Any, tangent: Any) -> list[Any]:
@@ -75,14 +70,16 @@ def check_batched_tangents(check: Check) -> None:
     for j, x in enumerate(check.differentiable):
         rows = stream.uniform(-1, 1, (2, *x._array.shape)).astype(x._array.dtype)
         level = BatchLevel(2, "error")
-        with entered(level):
-            batch = _pushed(check, x, enter_batch(level, plain(rows), 0))
+        try:
+            with entered(level):
+                batch = _pushed(check, x, enter_batch(level, plain(rows), 0))
+        except RuntimeError as error:
+            raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
         together = [leave_batch(level, tangent, 0)._array for tangent in batch]
         for k, row in enumerate(rows):
             for i, (a, b) in enumerate(zip(together, _pushed(check, x, plain(row)), strict=True)):
                 if not np.allclose(a[k], b._array):
-                    raise GradcheckError(f"For output {i} and input {j}:\n\ngradcheck or gradgradcheck failed while "
-                                         "testing batched gradient computation of forward mode.")
+                    raise GradcheckError(f"For output {i} and input {j}:\n\n{_BATCHED}")
 
 
 def of_real_inputs(check: Check, part: str) -> Check:
@@ -92,7 +89,8 @@ def of_real_inputs(check: Check, part: str) -> Check:
     def func(*given: Any) -> Any:
         return check.func(*[_complex(new, x, part) for new, x in zip(given, check.inputs, strict=True)])
 
-    return check._replace(func=func, inputs=tuple(inputs))
+    complex_inputs = frozenset(j for j, x in enumerate(check.differentiable) if x._array.dtype.kind == "c")
+    return check._replace(func=func, inputs=tuple(inputs), part=part, complex_inputs=complex_inputs)
 
 
 def _moving(x: Any, part: str) -> Any:

@@ -36,10 +36,10 @@ _ContextMethodMixin = FunctionCtx                       # the name that old prog
 class FunctionMeta(type):
     """Gives each Function a class for its contexts, named as in PyTorch."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {
             "_forward_cls": cls, "_autograd_function_id": _next_id(), "__module__": "torch.autograd.function"})
-        super().__init__(name, bases, namespace)
+        super().__init__(name, bases, attrs)
 
 
 class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
@@ -66,6 +66,8 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
 
     _backward_cls: ClassVar[type[BackwardCFunction]]
     generate_vmap_rule = False
+    # Whether tangents are computed from `backward`, by transposition, and not by `jvp`.
+    _transposes = False
     # Whether reading `saved_tensors` releases the saved tensors, so that they can be read only once.
     clear_saved_tensors_on_access = False
     # Whether `backward` gets one list of gradients, from which it may remove them as it goes.
@@ -192,13 +194,13 @@ class Error(OtherNode):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a `backward` that must not be differentiated itself. Differentiating it raises RuntimeError."""
 
-    @functools.wraps(function)
+    @functools.wraps(fn)
     def once(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         with no_grad():
-            outputs = function(ctx, *args, **kwargs)
+            outputs = fn(ctx, *args, **kwargs)
         if not local.thread.grad or not any(isinstance(a, TensorBase) and edge_of(a) is not None for a in args):
             return outputs
         sealed = _sealed(outputs if isinstance(outputs, tuple) else (outputs,))

@@ -40,16 +40,21 @@ def _batched(function: Any, level: BatchLevel, args: Sequence[Any]) -> Any:
     with in_effect(others(level)):
         whole = [arg if dim is None else plain(shown(arg._array, level)) for arg, dim in zip(args, dims)]
         found = function.vmap(VmapInfo(level.size, level.randomness), dims, *whole)
-    if not (isinstance(found, tuple) and len(found) == 2):
-        raise RuntimeError(f"Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
-                           f"structure compatible with the output. {function.__name__}.vmap returned "
-                           f"{type(found).__name__}.")
-    output, out_dims = found
+    output, out_dims = two_returned(found)
     if not isinstance(output, tuple):
         return _hidden(output, out_dims, level)
     if not isinstance(out_dims, tuple):
         out_dims = (out_dims,) * len(output)
     return tuple([_hidden(part, dim, level) for part, dim in zip(output, out_dims, strict=True)])
+
+
+def two_returned(found: Any) -> tuple[Any, Any]:
+    """The output and the dims that a rule for batches returned. Raises RuntimeError if it returned anything else."""
+    if not isinstance(found, tuple) or len(found) != 2:
+        got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
+        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
+                           f"structure compatible with the output. Got {got} instead")
+    return found
 
 
 def _hidden(output: Any, dim: int | None, level: BatchLevel) -> Any:

@@ -14,11 +14,12 @@ from ..kernels.layout import owner_of
 from ..modes import local
 from ..ops.basic import cast
 from ..ops.creation import full_beside
-from ..tensors.state.base import TensorBase, plain
+from ..tensors.state.base import TensorBase, edge_of, plain
 from ..tensors.transforms.batched import parts
 from ..tensors.transforms.crossing import lifting
 from ..tensors.transforms.forward import fresh_copy, misfit
 from ..tensors.transforms.levels import in_effect, others
+from .backward import grad
 from .function_node import FunctionNode
 
 
@@ -76,7 +77,7 @@ class _Call:
         given = [self._zeros(arg) if t is None and node.materialize else t for arg, t in zip(self.args, tangents)]
         saved, node.saved = node.saved, self.kept.get("saved_for_forward") or ()
         try:
-            found = self.function.jvp(self.context, *given)
+            found = self._transposed(given) if self.function._transposes else self.function.jvp(self.context, *given)
         finally:
             node.saved = saved
         results = [*found] if isinstance(found, tuple) else [found]
@@ -87,6 +88,24 @@ class _Call:
             if result is not None:
                 self._check(i, output, result)
         return results
+
+    def _transposed(self, tangents: list[Any]) -> tuple[Any, ...]:
+        """The tangents by the gradient of the gradient, because `backward` is linear in the cotangents."""
+        node, thread = self.node, local.thread
+        needs, grad_mode, watchers = node.needs_input_grad, thread.grad, thread.watchers
+        node.needs_input_grad, thread.grad, thread.watchers = tuple([t is not None for t in tangents]), True, ()
+        try:
+            cotangents = [self._zeros(output) for output in self.outputs]
+            moving = [g.requires_grad_() for g in cotangents if g is not None]
+            gradients = self.function.backward(self.context, *cotangents)
+            reached = [(g, t) for g, t in zip(gradients, tangents)
+                       if isinstance(g, TensorBase) and t is not None and edge_of(g) is not None]
+            if not reached:
+                return (None,) * len(cotangents)
+            found = iter(grad([g for g, _ in reached], moving, [t for _, t in reached], allow_unused=True))
+            return tuple([None if g is None else next(found) for g in cotangents])
+        finally:
+            node.needs_input_grad, thread.grad, thread.watchers = needs, grad_mode, watchers
 
     @staticmethod
     def _zeros(arg: Any) -> Any:

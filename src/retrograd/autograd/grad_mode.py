@@ -95,16 +95,13 @@ class _Bare(_Mode):
     """A mode without arguments, which may decorate without parentheses."""
 
     @overload
-    def __new__(cls, function: None = None) -> _Bare: ...
+    def __new__(cls, orig_func: None = None) -> _Bare: ...
     @overload
-    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
-    def __new__(cls, function: Any = None) -> Any:
-        if function is None:
+    def __new__(cls, orig_func: F) -> F: ...  # type: ignore[misc]
+    def __new__(cls, orig_func: Any = None) -> Any:
+        if orig_func is None:
             return super().__new__(cls)
-        return cls()(function)
-
-    def __init__(self, function: Any = None) -> None:
-        super().__init__()
+        return cls()(orig_func)
 
 
 class no_grad(_Bare):
@@ -117,6 +114,9 @@ class no_grad(_Bare):
     >>> y.requires_grad
     False
     """
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def _switch(self) -> None:
         local.thread.grad = False

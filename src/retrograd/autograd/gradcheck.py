@@ -1,12 +1,14 @@
 """gradcheck and gradgradcheck: compare derivatives with finite differences of the function itself.
 
 This module has the order of the checks, the checks of a function's inputs, and the checks of a backward pass itself:
-linearity, absent cotangents, and batches of cotangents. `comparison` compares two Jacobians.
+linearity, absent cotangents, and batches of cotangents. `comparison` compares two Jacobians, and `suspects` finds the
+op at fault.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from .differences import as_tuple, is_float
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 
+_BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient computation."
 _WHERE = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
 
 
@@ -39,7 +42,8 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
     backward passes may differ by `nondet_tol`. `check_undefined_grad` also runs backward with absent cotangents.
     `check_forward_ad` also compares tangents with the differences, and `check_batched_forward_grad` batches of them.
     `fast_mode` compares one random projection instead of every element. Autograd gives every gradient the dtype of its
-    input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors.
+    input, so `check_grad_dtypes` finds nothing. `masked` is for sparse tensors. An error begins with PyTorch's words.
+    Then come the element that differs most, both numbers, and the op that also fails alone, with its line.
 
     >>> import retrograd as torch
     >>> x = torch.tensor([1., 2.], dtype=torch.float64, requires_grad=True)
@@ -53,18 +57,11 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
             ("check_batched_forward_grad", check_batched_forward_grad, "check_forward_ad", check_forward_ad)):
         if given and not met:
             raise AssertionError(f"Setting {name}=True requires {needs} to be True")
-    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, fast_mode)
-    try:
-        _check_inputs(check.inputs)
-        if check_backward_ad:
-            _run(check, check_undefined_grad, check_batched_grad)
-        if check_forward_ad:
-            _run_forward(check, check_batched_forward_grad)
-    except GradcheckError:
-        if raise_exception:
-            raise
-        return False
-    return True
+    xs = as_tuple(inputs)
+    phases = _phases(check_backward_ad, check_undefined_grad, check_batched_grad, check_forward_ad,
+                     check_batched_forward_grad)
+    check = Check(func, xs, eps, atol, rtol, nondet_tol, fast_mode)
+    return _passes(check, phases, raise_exception, lambda fails: (func, xs, fails))
 
 
 def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
@@ -88,9 +85,23 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
         if given and not check_rev_over_rev:
             raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     xs = as_tuple(inputs)
+    derivative, args = _derivative(func, xs, grad_outputs, gen_non_contig_grad_outputs)
+    phases = _phases(check_rev_over_rev, check_undefined_grad, check_batched_grad, check_fwd_over_rev, False)
+    check = Check(derivative, args, eps, atol, rtol, nondet_tol, fast_mode)
+
+    def examined(fails: Fails) -> tuple[Any, tuple[Any, ...], Fails]:
+        """The function itself, with the check of the derivative of each op of it."""
+        return func, xs, lambda op, given, full: fails(*_derivative(op, given, None, False), full)
+
+    return _passes(check, phases, raise_exception, examined)
+
+
+def _derivative(func: Callable, xs: tuple[Any, ...], grad_outputs: Any,
+                strided: bool) -> tuple[Callable, tuple[Any, ...]]:
+    """The function of the inputs and of cotangents that computes the gradients, and its arguments."""
     if grad_outputs is None:
         outputs = [o for o in as_tuple(func(*xs)) if requires_grad(o)]
-        cotangents = tuple([_random_cotangent(o, gen_non_contig_grad_outputs) for o in outputs])
+        cotangents = tuple([_random_cotangent(o, strided) for o in outputs])
     else:
         cotangents = as_tuple(grad_outputs)
     count = len(cotangents)
@@ -102,11 +113,7 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
         found = grad(outputs, [args[i] for i in wanted], args[split:], create_graph=True, allow_unused=True)
         return tuple([g for g in found if g is not None])
 
-    return gradcheck(
-        first_order, xs + cotangents, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
-        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode, masked=masked)
+    return first_order, xs + cotangents
 
 
 def _random_cotangent(like: Any, strided: bool) -> Any:
@@ -121,6 +128,41 @@ def _random_cotangent(like: Any, strided: bool) -> Any:
 
 
 # The steps of a check
+
+Phase = Callable[[Check], None]
+Fails = Callable[[Callable, tuple[Any, ...], bool], None]
+
+
+def _phases(backward: bool, undefined: bool, batched: bool, forward: bool, batched_forward: bool) -> list[Phase]:
+    """The checks of the modes that are to be checked."""
+    phases: list[Phase] = []
+    if backward:
+        phases.append(partial(_run, undefined=undefined, batched=batched))
+    if forward:
+        phases.append(partial(_run_forward, batched=batched_forward))
+    return phases
+
+
+def _passes(check: Check, phases: list[Phase], raise_exception: bool,
+            examined: Callable[[Fails], tuple[Any, tuple[Any, ...], Fails]]) -> bool:
+    """Whether a function passes all phases. If it does not, the error also names the op at fault.
+
+    `examined` gives the function in which the op is looked for, and the check of one op.
+    """
+    for phase in phases:
+        try:
+            _check_inputs(check.inputs)
+            phase(check)
+        except GradcheckError as error:
+            if not raise_exception:
+                return False
+
+            def fails(op: Callable, given: tuple[Any, ...], full: bool, phase: Phase = phase) -> None:
+                phase(check._replace(func=op, inputs=given, fast=not full, brief=True))
+
+            error.args = (f"{error}{reached('autograd.suspects').accusation(*examined(fails))}",)
+            raise
+    return True
 
 
 def _run(check: Check, undefined: bool, batched: bool) -> None:
@@ -143,16 +185,14 @@ def _run(check: Check, undefined: bool, batched: bool) -> None:
 
 
 def _run_forward(check: Check, batched: bool) -> None:
-    """Compare tangents. Parts of complex inputs and outputs are compared apart."""
+    """Compare tangents. The parts of complex inputs are compared apart."""
     forward = reached("autograd.forward_comparison")
     complex_inputs = any(x._array.dtype.kind == "c" for x in check.differentiable)
     for of_inputs in ("imaginary", "real") if complex_inputs else ("",):
         of_real = forward.of_real_inputs(check, of_inputs) if of_inputs else check
         returned = of_real.outputs()
         places = [i for i, o in enumerate(filter(is_float, returned)) if requires_grad(o)]
-        complex_outputs = any(o._array.dtype.kind == "c" for o in returned if isinstance(o, TensorBase))
-        for part in ("imaginary", "real") if complex_outputs else ("",):
-            forward.compare_forward(of_real._replace(func=_part_of(of_real.func, part)) if part else of_real, places)
+        forward.compare_forward(of_real, places, [o._array.shape for o in returned if requires_grad(o)])
     if batched:
         forward.check_batched_tangents(check)
 
@@ -248,10 +288,12 @@ def _check_batched_pass(check: Check, out: Any, number: int) -> None:
     stream = np.random.default_rng(0)
     batch = stream.uniform(-1, 1, (2, *out._array.shape)).astype(out._array.dtype)
     xs = check.differentiable
-    together = grad(out, xs, plain(batch), retain_graph=True, allow_unused=True, is_grads_batched=True)
+    try:
+        together = grad(out, xs, plain(batch), retain_graph=True, allow_unused=True, is_grads_batched=True)
+    except RuntimeError as error:
+        raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
     for row in range(2):
         alone = grad(out, xs, plain(batch[row]), retain_graph=True, allow_unused=True)
         for j, (a, b) in enumerate(zip(together, alone)):
             if a is not None and not np.allclose(a._array[row], b._array):
-                raise GradcheckError(f"For output {number} and input {j}:\n\ngradcheck or gradgradcheck failed while "
-                                     "testing batched gradient computation.")
+                raise GradcheckError(f"For output {number} and input {j}:\n\n{_BATCHED}")

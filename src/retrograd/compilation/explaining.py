@@ -36,12 +36,12 @@ class Explanation:
     @property
     def llvm(self) -> str:
         """The machine code as LLVM's text."""
-        return "\n".join([native.llvm for plan in self.plans for native in plan.code.natives])
+        return "\n".join(dict.fromkeys([native.llvm for plan in self.plans for native in plan.code.natives]))
 
     @property
     def assembly(self) -> str:
         """The machine code as assembly text."""
-        return "\n".join([native.assembly for plan in self.plans for native in plan.code.natives])
+        return "\n".join(dict.fromkeys([native.assembly for plan in self.plans for native in plan.code.natives]))
 
     def __str__(self) -> str:
         if self.reason is not None:

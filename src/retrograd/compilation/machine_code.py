@@ -5,6 +5,7 @@ Loops that follow each other are one native function, which finds its arrays by 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,19 @@ import numpy as np
 from ..kernels.layout import address
 from .fusing import Unit
 from .lowered import lowered, product
-from .native.machine import Placed, build
+from .native.machine import Builder, Placed
 from .numpy_code import NumPyCode
+from .program import Program
 
 Array = np.ndarray[Any, Any]
 
 
 class MachineCode(NumPyCode):
-    """A program as one Python function that calls native functions."""
+    """A program as one Python function that calls native functions, which are compiled together."""
+
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
+        self._builder = Builder()
+        super().__init__(program, units, given, leasing)
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
@@ -50,7 +56,7 @@ class MachineCode(NumPyCode):
         """Write the call of the loops that wait."""
         if not self._waiting:
             return
-        native = build(self._waiting, len(self._slots))
+        native = self._builder.add(self._waiting, len(self._slots))
         self.natives.append(native)
         table = np.zeros(len(self._slots), np.uintp)
         name = self.source.name(table, "table")

@@ -223,13 +223,22 @@ class FirstRun:
         plan = planned(program._replace(values=values), [*saved, *asked], self.native)
         self.plans.append(plan)
         keep = [saved.index(number) for number in plan.given if number in saved]
-        cotangents = [asked.index(number) for number in plan.given if number in asked]
+        cotangents = [(asked.index(number), values[number].like) for number in plan.given if number in asked]
 
         def run(*arrays: Array) -> tuple[Array, ...]:
             parts, given = arrays[:len(keep)], arrays[len(keep):]
-            found: tuple[Array, ...] = plan.code.run(*parts, *[given[i] for i in cotangents])
+            found: tuple[Array, ...] = plan.code.run(*parts, *[_laid_as(like, given[i]) for i, like in cotangents])
             return found
 
         watched = [value.like for value in values if value.source == "outside" and value.number not in plan.given
                    and any(value.number in line.reads for line in plan.program.lines)]
         return Backward(run, recorded, [count + i for i in keep], leaves, watched)
+
+
+def _laid_as(like: Array, array: Array) -> Array:
+    """The array with the strides of `like`, on which a plan relies. A cotangent may have others."""
+    if array.strides == like.strides:
+        return array
+    out = np.empty_like(like)
+    out[...] = array
+    return out

@@ -1,14 +1,16 @@
 """torch.func: transforms of functions. Each takes a function of tensors, and returns another function.
 
-`reverse` has the gradients, `forward` the tangents, `batch` the batches, and `state` calls modules as functions.
+`reverse` has the gradients, `forward` the tangents, `batch` the batches, `state` calls modules as functions, and
+`rearranging` is about dims alone.
 """
 
 from typing import TYPE_CHECKING
 
-from ..names import missing, refused
+from ..names import missing
 from .batch import vmap
 from .forward import hessian, jacfwd, jvp
 from .mutation import debug_unwrap, functionalize
+from .rearranging import rearrange
 from .reverse import grad, grad_and_value, jacrev, linearize, vjp
 from .state import functional_call, replace_all_batch_norm_modules_, stack_module_state
 
@@ -16,5 +18,3 @@ __all__ = ["debug_unwrap", "functional_call", "functionalize", "grad", "grad_and
            "jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
-
-rearrange = refused("torch.func.rearrange")

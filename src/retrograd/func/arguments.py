@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..modes import local
@@ -13,13 +12,17 @@ from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 Argnums = int | tuple[int, ...]
 
 
-@contextmanager
-def transforming() -> Iterator[None]:
-    """Say that a function runs under a transform, so `backward()` would leave gradients where nobody finds them."""
-    local.thread.functions += 1
-    try:
-        yield
-    finally:
+class transforming:
+    """The context in which a function runs under a transform, so `backward()` would leave gradients where nobody finds
+    them.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        local.thread.functions += 1
+
+    def __exit__(self, *error: object) -> None:
         local.thread.functions -= 1
 
 
@@ -61,10 +64,14 @@ def of_argnums(argnums: Argnums, values: Sequence[Any]) -> Any:
 def tensors_in(tree: PyTree, refuse: Callable[[Any], Exception]) -> tuple[list[Tensor], TreeSpec]:
     """The leaves of a tree, which must be tensors, and its structure. `refuse(leaf)` makes the error for another."""
     leaves, spec = tree_flatten(tree)
+    _check_tensors(leaves, refuse)
+    return leaves, spec
+
+
+def _check_tensors(leaves: Sequence[Any], refuse: Callable[[Any], Exception]) -> None:
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
             raise refuse(leaf)
-    return leaves, spec
 
 
 def outputs_in(tree: PyTree, function: str) -> tuple[list[Tensor], TreeSpec]:
@@ -72,11 +79,12 @@ def outputs_in(tree: PyTree, function: str) -> tuple[list[Tensor], TreeSpec]:
 
     Raises RuntimeError if there are none, and for a leaf that is no tensor.
     """
-    if tree is None or not tree_flatten(tree)[0]:
-        raise RuntimeError(f"{function}: Expected f to be a function that has non-empty output (got output = "
-                           f"{tree_flatten(tree)[0]})")
-    return tensors_in(tree, lambda leaf: RuntimeError(
+    leaves, spec = tree_flatten(tree)
+    if not leaves or (len(leaves) == 1 and leaves[0] is None):
+        raise RuntimeError(f"{function}: Expected f to be a function that has non-empty output (got output = {leaves})")
+    _check_tensors(leaves, lambda leaf: RuntimeError(
         f"{function}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"))
+    return leaves, spec
 
 
 def with_aux(function: str, found: Any, has_aux: bool) -> tuple[Any, Any]:

@@ -34,8 +34,7 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
     Raises ValueError for dims that do not fit, and for outputs that are no tensors; RuntimeError for what cannot be
     said of a batch, such as `.item()`.
     """
-    if randomness not in _RANDOMNESS:
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    _check_randomness(randomness)
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
@@ -54,6 +53,24 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
 def batch_size(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> int:
     """How many samples a call of `vmap(func, in_dims)` has. Raises ValueError as the call does."""
     return _Call(func, in_dims, 0, args, {}).size
+
+
+def _check_randomness(randomness: str) -> None:
+    if randomness not in _RANDOMNESS:
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def over_samples(func: Callable[..., list[Tensor]], batches: Sequence[Tensor], randomness: str,
+                 dim: int) -> list[Tensor]:
+    """The tensors that `func` returns for each sample along the first dim of the batches.
+
+    The samples are dim number `dim` of the results, which may be -1 for the last dim.
+    """
+    _check_randomness(randomness)
+    level = BatchLevel(batches[0].shape[0], randomness)
+    with entered(level), transforming():
+        found = func(*[enter_batch(level, batch, 0) for batch in batches])
+    return [leave_batch(level, each, dim % (each.dim() + 1)) for each in found]
 
 
 class _Call:

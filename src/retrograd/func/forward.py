@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
-from ..utils._pytree import tree_flatten, tree_unflatten
+from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, transforming, with_aux
-from .jacobians import rows_of
+from .batch import over_samples
+from .jacobians import basis, by_input
 from .reverse import jacrev
 
 _JVP = "jvp(f, primals, tangents)"
@@ -44,17 +45,29 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
         for value in values:
             if not isinstance(value, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(value)}")
-    level = ForwardLevel()
-    with entered(level), transforming():
-        duals = [_dual(level, x, t) for x, t in zip(flat, directions, strict=True)]
-        output, aux = with_aux(_JVP, func(*tree_unflatten(duals, spec)), has_aux)
-    outputs, outputs_spec = outputs_in(output, _JVP)
+    if not flat:
+        raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
+    level, outputs, outputs_spec, aux = _pushed(func, flat, directions, spec, has_aux)
     if strict and any(level.shadows.tangent(out._array) is None for out in outputs):
         raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This "
                            "is not allowed with strict=True.")
     found = (tree_unflatten([primal_part(level, out) for out in outputs], outputs_spec),
              tree_unflatten([tangent_part(level, out) for out in outputs], outputs_spec))
-    return (*found, mapped(lambda tensor: primal_part(level, tensor), aux)) if has_aux else found
+    return (*found, _without_tangents(level, aux)) if has_aux else found
+
+
+def _pushed(func: Callable[..., Any], primals: list[Tensor], tangents: Sequence[Tensor], spec: TreeSpec,
+            has_aux: bool) -> tuple[ForwardLevel, list[Tensor], TreeSpec, Any]:
+    """Call a function on dual tensors. Returns their level, the dual outputs, their structure, and `aux`."""
+    level = ForwardLevel()
+    with entered(level), transforming():
+        duals = [_dual(level, x, t) for x, t in zip(primals, tangents, strict=True)]
+        output, aux = with_aux(_JVP, func(*tree_unflatten(duals, spec)), has_aux)
+    return level, *outputs_in(output, _JVP), aux
+
+
+def _without_tangents(level: ForwardLevel, tree: PyTree) -> PyTree:
+    return mapped(lambda tensor: primal_part(level, tensor), tree)
 
 
 def _dual(level: ForwardLevel, primal: Tensor, tangent: Tensor) -> Tensor:
@@ -62,7 +75,9 @@ def _dual(level: ForwardLevel, primal: Tensor, tangent: Tensor) -> Tensor:
         raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")
     if primal.shape != tangent.shape:
         raise misfit(primal.shape, tangent.shape)
-    dual: Tensor = make_dual(level, primal, tangent.to(primal.dtype))
+    if tangent.dtype is not primal.dtype:
+        tangent = tangent.to(primal.dtype)
+    dual: Tensor = make_dual(level, primal, tangent)
     return dual
 
 
@@ -81,39 +96,28 @@ def jacfwd(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
     """
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any) -> Any:
         places = chosen(argnums, len(args))
         values = [args[place] for place in places]
         inputs, spec = tree_flatten(values)
-        beside: dict[str, Any] = {}
+        beside: Any = None
 
         def of_chosen(*given: Any) -> Any:
-            return func(*replaced(args, places, given), **kwargs)
+            return func(*replaced(args, places, given))
 
         def push(*directions: Tensor) -> list[Tensor]:
-            found = jvp(of_chosen, tuple(values), tuple(tree_unflatten(directions, spec)), has_aux=has_aux)
-            leaves, beside["spec"] = tree_flatten(found[1])
-            beside["aux"] = found[2] if has_aux else None
-            return leaves
+            nonlocal beside
+            level, outputs, outputs_spec, aux = _pushed(of_chosen, inputs, directions, spec, has_aux)
+            beside = outputs_spec, _without_tangents(level, aux) if has_aux else None
+            return [tangent_part(level, out) for out in outputs]
 
-        columns = rows_of(push, inputs, None, randomness)
-        _, inputs_spec = tree_flatten(of_argnums(argnums, values))
-        blocks = [tree_unflatten(_by_input(column, inputs), inputs_spec) for column in columns]
-        jacobian = tree_unflatten(blocks, beside["spec"])
-        return (jacobian, beside["aux"]) if has_aux else jacobian
+        columns = over_samples(push, basis(inputs, 0, sum(x.numel() for x in inputs)), randomness, -1)
+        outputs_spec, aux = beside
+        jacobian = tree_unflatten([of_argnums(argnums, tree_unflatten(by_input(column, inputs), spec))
+                                   for column in columns], outputs_spec)
+        return (jacobian, aux) if has_aux else jacobian
 
     return wrapper
-
-
-def _by_input(columns: Tensor, inputs: list[Tensor]) -> list[Tensor]:
-    """The columns of a Jacobian, which are its first dim, cut by input and moved behind the dims of the output."""
-    found, first = [], 0
-    for x in inputs:
-        count = x.numel()
-        part = columns[first:first + count]
-        found.append(part.movedim(0, -1).reshape((*columns.shape[1:], *x.shape)))
-        first += count
-    return found
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

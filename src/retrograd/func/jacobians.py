@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
+
+import numpy as np
 
 from ..autograd.blocks import units
 from ..tensors.functions.shapes.joining import cat
+from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from ..utils._pytree import PyTree, TreeSpec, tree_unflatten
-from .batch import vmap
+from .batch import over_samples
 
 
 def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:
@@ -19,26 +20,49 @@ def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:
     return [units(tensor, stop - start, first - start) for tensor, first in zip(tensors, firsts)]
 
 
-def rows_of(function: Callable[..., Any], tensors: Sequence[Tensor], chunk_size: int | None,
-            randomness: str = "error") -> list[Tensor]:
-    """`function` of each unit vector, in batches of `chunk_size`; the results have the vectors as first dim."""
-    total = sum(tensor.numel() for tensor in tensors)
+def rows_of(pull: Callable[..., list[Tensor]], outputs: Sequence[Tensor], chunk_size: int | None) -> list[Tensor]:
+    """The gradients that `pull` returns for each unit vector of the outputs, with the vectors as first dim.
+
+    They are computed in batches of `chunk_size`. A batch of a single vector is a plain call. If there is one row in
+    all, the row has no further dim.
+    """
+    total = sum(output.numel() for output in outputs)
+    if total == 1 == len(outputs):
+        return pull(plain(np.ones(outputs[0]._array.shape, outputs[0]._array.dtype)))
     size = total if chunk_size is None else chunk_size
-    parts = [vmap(function, randomness=randomness)(*basis(tensors, start, min(start + size, total)))
-             for start in range(0, total, size or 1)]
+    parts = [_rows(pull, basis(outputs, start, min(start + size, total))) for start in range(0, total, size or 1)]
     if not parts:
-        parts = [vmap(function, randomness=randomness)(*basis(tensors, 0, 0))]
-    return [*parts[0]] if len(parts) == 1 else [cat(column) for column in zip(*parts, strict=True)]
+        parts = [_rows(pull, basis(outputs, 0, 0))]
+    return parts[0] if len(parts) == 1 else [cat(column) for column in zip(*parts, strict=True)]
 
 
-def assembled(rows: Sequence[Tensor], outputs: Sequence[Tensor], spec: TreeSpec, inputs: Sequence[Tensor],
-              inputs_spec: TreeSpec) -> PyTree:
-    """The Jacobians by output and input, from the rows of all outputs for each input."""
+def _rows(pull: Callable[..., list[Tensor]], vectors: Sequence[Tensor]) -> list[Tensor]:
+    if vectors[0].shape[0] == 1:
+        return [row[None] for row in pull(*[vector[0] for vector in vectors])]
+    return over_samples(pull, vectors, "error", 0)
+
+
+def by_output(rows: Sequence[Tensor], outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[list[Tensor]]:
+    """The Jacobians of each output by each input, from the rows of all outputs for each input."""
     blocks, first = [], 0
     for output in outputs:
-        count = output.numel()
-        blocks.append(tree_unflatten(
-            [row[first:first + count].reshape((*output.shape, *x.shape)) for row, x in zip(rows, inputs, strict=True)],
-            inputs_spec))
-        first += count
-    return tree_unflatten(blocks, spec)
+        last = first + output.numel()
+        own = rows if len(outputs) == 1 else [row[first:last] for row in rows]
+        blocks.append([_in_shape(row, (*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
+        first = last
+    return blocks
+
+
+def _in_shape(block: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return block if block.shape == shape else block.reshape(shape)
+
+
+def by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The Jacobians of one output by each input, from the columns of all inputs, which are the last dim."""
+    blocks, first = [], 0
+    for x in inputs:
+        last = first + x.numel()
+        own = columns if len(inputs) == 1 else columns[..., first:last]
+        blocks.append(own.reshape((*columns.shape[:-1], *x.shape)))
+        first = last
+    return blocks

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from ..tensors.transforms.batched import parts
+from ..tensors.transforms.batched import parts, shown
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
@@ -31,6 +31,11 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """The tensor behind a tensor of a transform, with the hidden dims of batches first. It is for looking at."""
+    """The tensor behind a tensor of a transform, with the hidden dims of batches first. It is for looking at.
+
+    With `recurse=False`, only the innermost batch shows its dim.
+    """
     array, levels = parts(tensor._array)
-    return plain(array) if levels else tensor
+    if not levels:
+        return tensor
+    return plain(array if recurse else shown(tensor._array, levels[-1]))

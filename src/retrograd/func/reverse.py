@@ -8,11 +8,12 @@ if something outside of the transform requires grad.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.backward import grad as gradients_of
-from ..autograd.grad_mode import enable_grad, inference_mode
+from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
 from ..graph.node import AccumulateGrad
 from ..modes import local
 from ..ops.shape import alias
@@ -20,9 +21,9 @@ from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import edge_of, with_edge
 from ..tensors.tensor import Tensor
-from ..utils._pytree import PyTree, tree_flatten, tree_unflatten
+from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, transforming, with_aux
-from .jacobians import assembled, rows_of
+from .jacobians import by_output, rows_of
 
 _GRAD = "grad_and_value(f)(*args)"
 _VJP = "vjp(f, *primals)"
@@ -32,12 +33,12 @@ def _not_tensor(leaf: Any) -> Exception:
     return ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
 
 
-def _tracked(x: Tensor, recording: bool) -> Tensor:
-    """An alias of a tensor that requires grad. It belongs to the graph of the tensor if that is recorded."""
+def _tracked(x: Tensor) -> Tensor:
+    """An alias of a tensor that requires grad. It belongs to the graph of the tensor, if there is one."""
     if not (x.is_floating_point() or x.is_complex()):
         raise RuntimeError("only Tensors of floating point dtype can require gradients. Convert the argument with "
                            ".to(torch.get_default_dtype()).")
-    if recording and x.requires_grad:
+    if x.requires_grad:
         aliased: Tensor = CALLS[alias](x)
         return aliased
     return _without_history(x).requires_grad_()
@@ -49,59 +50,78 @@ def _without_history(x: Tensor) -> Tensor:
     return alone
 
 
+# The aliases, as leaves, of runs that are over. They are known to nobody outside of their run.
+_OVER: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _reaches_further(node: Any) -> bool:
+    waiting, seen = [node], {node}
+    for node in waiting:
+        if type(node) is AccumulateGrad and node not in _OVER:
+            return True
+        for edge in node.edges:
+            if edge is not None and edge.node not in seen:
+                seen.add(edge.node)
+                waiting.append(edge.node)
+    return False
+
+
 class _Run:
     """One call of a function on aliases of its arguments at `places`."""
 
     def __init__(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
                  places: Sequence[int]) -> None:
         self.recording = local.thread.grad
+        self.reaching: dict[Any, bool] = {}                # whether what an edge leads to depends on something outside
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
         with inference_mode(False), transforming():        # which records, too
-            self.inputs = [_tracked(x, self.recording) for x in flat]
+            self.inputs = [_tracked(x) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
-        self.further = self.recording and self._reaches_further()
+        _OVER.update([edge for edge in map(edge_of, self.inputs) if type(edge) is AccumulateGrad])
 
-    def _reaches_further(self) -> bool:
-        """Whether what was computed depends on something else that requires grad."""
-        own = {edge_of(x) for x in self.inputs}
-        if any(type(edge) is not AccumulateGrad for edge in own):
-            return True
-        edges = [edge_of(leaf) for leaf in tree_flatten(self.found)[0] if isinstance(leaf, Tensor)]
-        waiting = [edge.node for edge in edges if edge is not None]
-        seen = set(waiting)
-        for node in waiting:
-            if type(node) is AccumulateGrad:
-                if node not in own:
-                    return True
-                continue
-            for edge in node.edges:
-                if edge is not None and edge.node not in seen:
-                    seen.add(edge.node)
-                    waiting.append(edge.node)
-        return False
+    def _reach_further(self, tensors: Sequence[Any]) -> bool:
+        """Whether any of the tensors depends on something that requires grad and is no alias of a run that is over."""
+        edges = [edge_of(tensor) for tensor in tensors]
+        for edge in edges:
+            if edge is not None and edge not in self.reaching:
+                self.reaching[edge] = _reaches_further(edge.node)
+        return any(edge is not None and self.reaching[edge] for edge in edges)
+
+    def _as_outside(self, tensor: Tensor) -> Tensor:
+        return tensor if self._reach_further([tensor]) else _without_history(tensor)
 
     def outside(self, tree: PyTree) -> PyTree:
-        """Tensors that the function returned, as they are outside: recorded only if something outside is."""
-        return tree if self.further else mapped(_without_history, tree)
+        """Tensors that the function returned, as they are outside: each is recorded only if something outside is."""
+        return mapped(self._as_outside if self.recording else _without_history, tree)
 
-    def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *, keep: bool = False) -> Any:
-        """The gradients of the arguments, in the structure of the arguments; zeros where there are none."""
+    def _recorded(self, outputs: Sequence[Tensor], given: Sequence[Any]) -> bool:
+        """Whether derivatives of the outputs, times what is given, are to be recorded."""
+        return local.thread.grad and (any(x is not None and x.requires_grad for x in given)
+                                      or self._reach_further(outputs))
+
+    def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *,
+                  keep: bool = False) -> list[Any]:
+        """The gradients of `inputs`; zeros where there are none."""
         live = [i for i, output in enumerate(outputs) if output.requires_grad]
-        further = self.further or (local.thread.grad and cotangents is not None
-                                   and any(cotangents[i] is not None and cotangents[i].requires_grad for i in live))
+        further = self._recorded(outputs, cotangents or ())
         found: Sequence[Any] = [None] * len(self.inputs)
         if live and self.inputs:
             found = gradients_of([outputs[i] for i in live], self.inputs,
                                  None if cotangents is None else [cotangents[i] for i in live],
                                  retain_graph=keep or further, create_graph=further, allow_unused=True)
-        return tree_unflatten([zeros_like(x) if g is None else g for x, g in zip(self.inputs, found, strict=True)],
-                              self.spec)
+        if further:
+            found = [g if g is None else self._as_outside(g) for g in found]
+        return [zeros_like(x) if g is None else g for x, g in zip(self.inputs, found, strict=True)]
 
+    def in_arguments(self, values: Sequence[Any]) -> list[Any]:
+        """One value for each of `inputs`, as a tree for each argument."""
+        trees: list[Any] = tree_unflatten(values, self.spec)
+        return trees
 
     def tangents(self, outputs: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
         """The tangents of the outputs: the gradient, by the cotangents, of the product with cotangents."""
-        further = local.thread.grad and (self.further or any(direction.requires_grad for direction in directions))
+        further = self._recorded(outputs, directions)
         with enable_grad():
             live = [i for i, output in enumerate(outputs) if output.requires_grad]
             cotangents = [zeros_like(outputs[i]).requires_grad_() for i in live]
@@ -113,7 +133,7 @@ class _Run:
                 pushed = gradients_of([products[i] for i in moving], cotangents, [directions[i] for i in moving],
                                       create_graph=further, allow_unused=True)
                 for i, tangent in zip(live, pushed, strict=True):
-                    found[i] = found[i] if tangent is None else tangent
+                    found[i] = found[i] if tangent is None else self._as_outside(tangent)
         return found
 
 
@@ -141,7 +161,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
         if output.dim():
             raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} "
                                "dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
-        gradient = of_argnums(argnums, run.gradients([output], None))
+        gradient = of_argnums(argnums, run.in_arguments(run.gradients([output], None)))
         value = run.outside(output)
         return gradient, (value, run.outside(aux)) if has_aux else value
 
@@ -183,11 +203,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     run = _Run(func, primals, {}, range(len(primals)))
     output, aux = with_aux(_VJP, run.found, has_aux)
-    outputs, spec = outputs_in(output, _VJP)
-    for each in outputs:
-        if not (each.is_floating_point() or each.is_complex()):
-            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
-                               f"with dtype {each.dtype}")
+    outputs, spec = _differentiable(output)
     shown = run.outside(output), run.outside(aux) if has_aux else None
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -198,9 +214,20 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         for each in given:
             if not isinstance(each, Tensor | None):
                 raise TypeError(f"gradients can be either Tensors or None, but got {type(each).__name__}")
-        return tuple(run.gradients(outputs, given, keep=retain_graph))
+        with set_grad_enabled(local.thread.grad if create_graph is None else create_graph):
+            return tuple(run.in_arguments(run.gradients(outputs, given, keep=retain_graph)))
 
     return (shown[0], pull, shown[1]) if has_aux else (shown[0], pull)
+
+
+def _differentiable(output: PyTree) -> tuple[list[Tensor], TreeSpec]:
+    """The outputs of a function to differentiate, and their structure."""
+    outputs, spec = outputs_in(output, _VJP)
+    for each in outputs:
+        if not (each.is_floating_point() or each.is_complex()):
+            raise RuntimeError("vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor "
+                               f"with dtype {each.dtype}")
+    return outputs, spec
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -213,7 +240,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> push(torch.ones(2))
     tensor([1.0000, 0.5403])
 
-    Raises RuntimeError for tangents of another structure or shape.
+    Raises RuntimeError for tangents of another structure, shape or dtype.
     """
     run = _Run(func, primals, {}, range(len(primals)))
     primals_spec = tree_flatten(primals)[1]
@@ -229,6 +256,9 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             if tangent.shape != primal.shape:
                 raise RuntimeError(f"tangent:{i} with shape {tangent.shape} in flattened pytree doesn't match the "
                                    f"shape {primal.shape} of the corresponding primal.")
+            if tangent.dtype != primal.dtype:
+                raise RuntimeError(f"tangent:{i} with dtype {tangent.dtype} in flattened pytree doesn't match the "
+                                   f"dtype {primal.dtype} of the corresponding primal.")
         return tree_unflatten(run.tangents(leaves, given), spec)
 
     return run.outside(run.found), push
@@ -263,18 +293,15 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any) -> Any:
         places = chosen(argnums, len(args))
 
-        def of_chosen(*values: Any) -> Any:
-            return func(*replaced(args, places, values), **kwargs)
-
-        found = vjp(of_chosen, *[args[place] for place in places], has_aux=has_aux)
-        outputs, spec = tree_flatten(found[0])
-        inputs, inputs_spec = tree_flatten(of_argnums(argnums, [args[place] for place in places]))
-        rows = rows_of(lambda *cotangents: tree_flatten(found[1](tree_unflatten(cotangents, spec)))[0],
-                       outputs, chunk_size)
-        jacobian = assembled(rows, outputs, spec, inputs, inputs_spec)
-        return (jacobian, found[2]) if has_aux else jacobian
+        run = _Run(func, args, {}, places)
+        output, aux = with_aux(_VJP, run.found, has_aux)
+        outputs, spec = _differentiable(output)
+        rows = rows_of(lambda *cotangents: run.gradients(outputs, cotangents, keep=True), outputs, chunk_size)
+        jacobian = tree_unflatten([of_argnums(argnums, run.in_arguments(blocks))
+                                   for blocks in by_output(rows, outputs, run.inputs)], spec)
+        return (jacobian, run.outside(aux)) if has_aux else jacobian
 
     return wrapper

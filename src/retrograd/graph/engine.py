@@ -276,7 +276,7 @@ class Pass:
 
     def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
         """Run a node if a gradient came or the node always runs. An observer, if there is one, watches the run."""
-        if not node.runs_always and all(cotangent is None for cotangent in cotangents):
+        if not node.runs_always and not any([cotangent is not None for cotangent in cotangents]):
             return [None] * len(node.edges)
         observer = local.thread.observer
         run = self.gradients if observer is None else partial(observer.node, self.gradients)
@@ -347,11 +347,11 @@ class Pass:
 
     def fitted(self, result: Any, shape: tuple[int, ...], to_dtype: np.dtype[Any]) -> Any:
         """A rule's result as a gradient for a value of this shape and dtype."""
-        dtype = result.dtype if self.recorder is None else self.recorder.dtype(result)
-        if result.shape == shape and dtype == to_dtype:
+        array = result if self.recorder is None else self.recorder.array(result)
+        if array.shape == shape and array.dtype == to_dtype:
             return result
         run = local.thread.run if self.recorder is None else call
-        return run(fit, result, dtype, shape, to_dtype)
+        return run(fit, result, array.dtype, shape, to_dtype)
 
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
         """The gradients of the outputs, with zeros for an output without a gradient."""

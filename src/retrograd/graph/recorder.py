@@ -14,9 +14,6 @@ class Recorder(Protocol):
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The saved values of a node, as what the rules are to compute with."""
 
-    def dtype(self, value: Any) -> np.dtype[Any]:
-        """The NumPy dtype of a value."""
-
     def array(self, value: Any) -> np.ndarray[Any, Any]:
         """The numbers of a value."""
 

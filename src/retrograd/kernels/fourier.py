@@ -10,9 +10,12 @@ below them compute single precision in single precision, in half the time.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from .layout import empty_strided
 
 try:
     from numpy.fft import _pocketfft_umath as loops  # type: ignore[attr-defined]
@@ -23,19 +26,34 @@ except ImportError:                                             # the ufuncs are
 _LARGE = 1 << 10
 
 
+def _sorted(x: Any, dims: Sequence[int]) -> list[int]:
+    """Dims of `x`, from the slowest in memory to the fastest."""
+    return sorted(dims, key=lambda dim: -x.strides[dim])
+
+
+def _empty(x: Any, shape: Sequence[int], dims: Sequence[int], dtype: Any) -> Any:
+    """Memory for a transform of `x` over `dims`, which lie innermost, in this order."""
+    order = [*_sorted(x, [dim for dim in range(x.ndim) if dim not in dims]), *dims]
+    strides, step = [0] * x.ndim, 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(shape[dim], 1)
+    return empty_strided(tuple(shape), tuple(strides), dtype)
+
+
 def c2c(x: Any, dims: tuple[int, ...], scale: int, forward: bool) -> Any:
     """The transform from complex to complex numbers. With `forward` the exponents are negative."""
     if not dims:
-        return x.copy()
+        return x.copy("K")
     if forward and x.size >= _LARGE and not np.any(x.imag):     # real numbers in a complex dtype: half the work
-        return r2c(x.real, dims, scale, False)
+        return _from_real(x.real, dims, scale, False, _sorted(x, dims))
     return _over(x, dims, scale, forward)
 
 
 def _over(x: Any, dims: tuple[int, ...], scale: int, forward: bool, out: Any = None) -> Any:
     """The transform of complex numbers along each dim, from the last dim on. It writes to `out`, if given."""
     for dim in reversed(dims):
-        out = np.empty(x.shape, x.dtype) if out is None else out
+        out = _empty(x, x.shape, _sorted(x, dims), x.dtype) if out is None else out
         x = _lines("fft" if forward else "ifft", x, dim, x.shape[dim], scale, out)
     return x
 
@@ -54,19 +72,21 @@ def _lines(name: str, x: Any, dim: int, points: int, scale: int, out: Any) -> An
 
 def r2c(x: Any, dims: tuple[int, ...], scale: int, onesided: bool) -> Any:
     """The forward transform of real numbers. With `onesided`, the last of `dims` has only its first half."""
+    return _from_real(x, dims, scale, onesided, [*_sorted(x, dims[:-1]), dims[-1]])
+
+
+def _from_real(x: Any, dims: tuple[int, ...], scale: int, onesided: bool, inner: Sequence[int]) -> Any:
+    """The forward transform of real numbers, with the dims `inner` innermost in memory."""
     dim, size = dims[-1], x.shape[dims[-1]]
-    half = np.empty((*x.shape[:dim], size // 2 + 1, *x.shape[dim + 1:]), np.result_type(x, np.complex64))
+    half = _empty(x, (*x.shape[:dim], size // 2 + 1, *x.shape[dim + 1:]), inner, np.result_type(x, np.complex64))
     half = _over(_lines("rfft", x, dim, size, scale, half), dims[:-1], scale, True, half)
-    return half if onesided else _whole(half, dims, size)
+    return half if onesided else _whole(half, dims, _empty(x, x.shape, inner, half.dtype))
 
 
-def _whole(half: Any, dims: tuple[int, ...], size: int) -> Any:
+def _whole(half: Any, dims: tuple[int, ...], result: Any) -> Any:
     """Both halves of the transform of real numbers: the element at -k is the conjugate of the element at k."""
-    dim = dims[-1]
-    front, before = half.shape[dim], (slice(None),) * dim
-    shape = [*half.shape]
-    shape[dim] = size
-    result = np.empty(shape, half.dtype)
+    dim, shape = dims[-1], result.shape
+    size, front, before = shape[dim], half.shape[dim], (slice(None),) * dim
     result[(*before, slice(front))] = half
     mirrored = half[(*before, slice((size - 1) // 2, 0, -1))]
     for other in dims[:-1]:
@@ -80,9 +100,9 @@ def c2r(x: Any, dims: tuple[int, ...], scale: int, size: int) -> Any:
 
     The imaginary parts of elements that the symmetry makes real are ignored.
     """
-    dim = dims[-1]
-    result = np.empty((*x.shape[:dim], size, *x.shape[dim + 1:]), x.real.dtype)
-    return _lines("irfft", _over(x, dims[:-1], scale, False), dim, size, scale, result)
+    dim, x = dims[-1], _over(x, dims[:-1], scale, False)
+    result = _empty(x, (*x.shape[:dim], size, *x.shape[dim + 1:]), (dim,), x.real.dtype)
+    return _lines("irfft", x, dim, size, scale, result)
 
 
 def weighted(x: Any, dim: int, count: int, weight: float) -> Any:

@@ -34,11 +34,11 @@ def view(x: Any, shape: Shape) -> Any:
     if (1 in new and (1 in old or not by_rows)) or 0 in new:    # NumPy chooses its own strides in these cases
         by = tuple([n * x.itemsize for n in _view_strides(old, steps(x), new)])
         if by != out.strides:
-            return _by_steps(x, new, by)
+            return by_steps(x, new, by)
     return out
 
 
-def _by_steps(x: Any, shape: Shape, by: Shape) -> Any:
+def by_steps(x: Any, shape: Shape, by: Shape) -> Any:
     """The memory of `x` in a shape with as many elements, by strides in bytes that stay inside the memory."""
     owner = owner_of(x)
     if owner.flags.forc and x.size:

@@ -1,14 +1,16 @@
 """The op table: one statement for each operator, with its kernel and its derivative rules.
 
-Programs find the operators of PyTorch's core here, as `torch.ops.aten`.
+Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and those of `torch.library`.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         # Without a hint: the import of each module of the table asks for its name first.
-        if name in ("aten", "prim"):
-            return getattr(import_module("retrograd._ops"), name)
+        defined = sys.modules.get("retrograd._ops")
+        if name in ("aten", "prim") or (defined is not None and name in defined.NAMESPACES):
+            return import_module("retrograd._ops").NAMESPACES[name]
         raise AttributeError(f"'_Ops' object 'torch.ops' has no attribute {name!r}")

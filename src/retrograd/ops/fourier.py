@@ -25,10 +25,10 @@ def _from_real(g: Any, x_shape: Any, dims: Any, scale: Any, onesided: Any) -> An
     return c2r(weighted(g, dims[-1], _doubles(size), 0.5), dims, scale, size)
 
 
-c2c: Op = linear("_fft_c2c", kernels.c2c, node="FftC2CBackward0", complex="adjoint",
+c2c: Op = linear("_fft_c2c", kernels.c2c, layout="kept", node="FftC2CBackward0", complex="adjoint",
                  x=lambda g, dims, scale, forward: c2c(g, dims, scale, not forward))
-r2c: Op = linear("_fft_r2c", kernels.r2c, node="FftR2CBackward0", complex="adjoint", x=_from_real)
-c2r: Op = linear("_fft_c2r", kernels.c2r, node="FftC2RBackward0", complex="adjoint",
+r2c: Op = linear("_fft_r2c", kernels.r2c, layout="kept", node="FftR2CBackward0", complex="adjoint", x=_from_real)
+c2r: Op = linear("_fft_c2r", kernels.c2r, layout="kept", node="FftC2RBackward0", complex="adjoint",
                  x=lambda g, dims, scale, size: weighted(r2c(g, dims, scale, True), dims[-1], _doubles(size), 2.0))
 
 weighted: Op = linear("mul", kernels.weighted, x=lambda g, dim, count, weight: weighted(g, dim, count, weight))

@@ -20,7 +20,7 @@ from .face.absent import AbsentAttributes
 from .face.legacy import construct
 from .face.numpy_protocol import NumpyProtocol
 from .face.subclassing import SubclassMethods
-from .recording.gradients import accumulate, check_grad, run_backward, starting
+from .recording.gradients import accumulate, check_grad, refuse_inside, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .recording.public import METHODS, public, public_property
 from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
@@ -197,6 +197,7 @@ class Tensor(Methods):
         to the gradients of these tensors. Raises RuntimeError if nothing requires grad, if a cotangent is missing or
         does not fit, and if the graph was already used and freed.
         """
+        refuse_inside()
         cotangents = (gradient,) if gradient is None or isinstance(gradient, TensorBase) else tuple(gradient)
         starts = starting([self], cotangents)
         try:

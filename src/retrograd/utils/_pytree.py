@@ -84,10 +84,10 @@ _is_leaf = tree_is_leaf
 
 
 def _flattened(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
-    if tree_is_leaf(tree, is_leaf):
+    kind = node_type(tree)
+    if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
         return LEAF
-    kind = node_type(tree)
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     return TreeSpec(kind, context, [_flattened(child, leaves, is_leaf) for child in children])
 

@@ -231,7 +231,7 @@ def is_structseq_class(cls: type[Any]) -> bool:
 def node_type(tree: Any) -> Any:
     """The type under which a value stands in the registry, if it is a container. All named tuples share one."""
     cls = type(tree)
-    if cls not in SUPPORTED_NODES and is_namedtuple_class(cls):
+    if cls not in SUPPORTED_NODES and issubclass(cls, tuple) and is_namedtuple_class(cls):
         return namedtuple
     return cls
 

@@ -28,8 +28,8 @@ class TreeSpec:
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         self.type, self._context, self._children = type, context, children_specs
         self.num_children = len(children_specs)
-        self.num_nodes: int = 1 + sum(child.num_nodes for child in children_specs)
-        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in children_specs)
+        self.num_nodes: int = 1 + sum([child.num_nodes for child in children_specs])
+        self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in children_specs])
 
     @property
     def context(self) -> Context:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...dtypes import BOOL_
 from ...ops import choosing
 from ...ops.elementwise import comparison as ops
@@ -38,7 +40,8 @@ def chosen(condition: Any, x: Any, y: Any) -> Lanes:
 
 def clipped(x: Lanes, low: Any, high: Any) -> Lanes:
     """Floats limited to [low, high], which are numbers in the dtype of x. A nan and the sign of a zero are kept."""
-    low, high = [float(x.dtype.type(plain(limit))) for limit in (low, high)]
+    with np.errstate(over="ignore"):
+        low, high = [float(x.dtype.type(plain(limit))) for limit in (low, high)]
     if math.isnan(low) or math.isnan(high):
         raise Unknown("a limit that is nan")
     return limited(x, low, high)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,8 @@ I32 = np.dtype(np.int32)
 # The dtypes that have lanes, and LLVM's types for them. In memory a bool is a byte.
 TYPES: dict[Any, str] = {F32: "float", F64: "double", I32: "i32", I64: "i64", BOOL_: "i1"}
 _INTEGERS = {F32: I32, F64: I64}
+# The weights of a branch that is hardly ever taken.
+_RARELY = '!0 = !{!"branch_weights", i32 1, i32 100000}'
 Number: TypeAlias = int | float
 
 
@@ -29,7 +32,8 @@ class Unknown(Exception):
 
 def constant(value: Any, dtype: np.dtype[Any]) -> str:
     """A number in LLVM's text. Floats are the bits of a double, for both precisions."""
-    number = dtype.type(value)
+    with np.errstate(over="ignore"):                        # a number beyond the dtype is infinite
+        number = dtype.type(value)
     if dtype.kind == "f":
         return f"0x{struct.unpack('<Q', struct.pack('<d', float(number)))[0]:016X}"
     return str(int(number)) if dtype.kind != "b" else str(bool(number)).lower()
@@ -50,7 +54,7 @@ class Module:
 
     def text(self) -> str:
         """The whole module."""
-        return "\n".join([*self.functions.values(), *self.declared.values(), ""])
+        return "\n".join([*self.functions.values(), *self.declared.values(), _RARELY, ""])
 
 
 class Code:
@@ -62,6 +66,7 @@ class Code:
         self.entry: list[str] = []                          # memory on the stack, which belongs at the start
         self.block = "entry"                                # the label of the code that is being written
         self._count = 0
+        self._made: dict[str, str] = {}                     # the instructions whose values can be used here
         self.result: np.dtype[Any] = F32                    # the dtype of the result of the step that is written
 
     def name(self) -> str:
@@ -70,9 +75,13 @@ class Code:
         return f"%v{self._count}"
 
     def put(self, instruction: str) -> str:
-        """Write an instruction, and return the name of its value."""
-        name = self.name()
-        self.lines.append(f"  {name} = {instruction}")
+        """Write an instruction, unless it is there already, and return the name of its value."""
+        name = self._made.get(instruction)
+        if name is None:
+            name = self.name()
+            self.lines.append(f"  {name} = {instruction}")
+            if not instruction.startswith("load"):          # the memory may change
+                self._made[instruction] = name
         return name
 
     def do(self, instruction: str) -> None:
@@ -89,6 +98,14 @@ class Code:
         self.lines.append(f"{label}:")
         self.block = label
 
+    @contextmanager
+    def region(self, label: str) -> Iterator[None]:
+        """Code at the label that is not always run, so the code after the region does not use its values."""
+        self.at(label)
+        made = dict(self._made)
+        yield
+        self._made = made
+
     def loop(self, begin: int | str, end: int | str, step: int, body: Callable[[str], None]) -> None:
         """Code that runs for each i from `begin` to `end`. It is given the name of i, or i itself if there is one."""
         if isinstance(begin, int) and isinstance(end, int) and end - begin <= step:
@@ -103,11 +120,11 @@ class Code:
         self.do("")                                         # what stands here needs the label where the body ends
         more = self.put(f"icmp slt i64 {i}, {end}")
         self.do(f"br i1 {more}, label %{inside}, label %{done}")
-        self.at(inside)
-        body(i)
-        self.do(f"{after} = add nsw i64 {i}, {step}")
-        self.lines[place] = f"  {i} = phi i64 [ {begin}, %{before} ], [ {after}, %{self.block} ]"
-        self.do(f"br label %{check}")
+        with self.region(inside):
+            body(i)
+            self.do(f"{after} = add nsw i64 {i}, {step}")
+            self.lines[place] = f"  {i} = phi i64 [ {begin}, %{before} ], [ {after}, %{self.block} ]"
+            self.do(f"br label %{check}")
         self.at(done)
 
     def function(self, header: str, result: str = "void") -> str:

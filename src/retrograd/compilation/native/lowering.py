@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,24 @@ def lowers(step: Step, dtypes: Sequence[np.dtype[Any]], target: Host | None = No
     """Whether the step has machine code. `dtypes` are those of the values that its Refs name, in order."""
     if step.op.kernel not in _FORMULAS:
         return False
-    code = Code(_trial(target or host()), 4)
-    given = iter(dtypes)
-    args = [Ref(i) if isinstance(arg, Ref) else arg for i, arg in enumerate(step.args)]
+    args = tuple([Ref(i) if isinstance(arg, Ref) else arg for i, arg in enumerate(step.args)])
+    trial, kinds = (step._replace(args=args), tuple(dtypes), target or host()), tuple(map(type, args))
     try:
-        write(code, step._replace(args=tuple(args)),
-              [code.vector("%x", next(given)) if isinstance(arg, Ref) else None for arg in args])
+        return _known(kinds, *trial)
+    except TypeError:                                       # an option cannot be hashed
+        return _can_be_written(*trial)
+
+
+@lru_cache(4096)
+def _known(kinds: tuple[type, ...], step: Step, dtypes: tuple[np.dtype[Any], ...], target: Host) -> bool:
+    """The answer, kept. The kinds of the arguments tell 1 from 1.0 and True."""
+    return _can_be_written(step, dtypes, target)
+
+
+def _can_be_written(step: Step, dtypes: tuple[np.dtype[Any], ...], target: Host) -> bool:
+    code, given = Code(_trial(target), 4), iter(dtypes)
+    try:
+        write(code, step, [code.vector("%x", next(given)) if isinstance(arg, Ref) else None for arg in step.args])
     except Unknown:
         return False
     return True
@@ -38,7 +50,7 @@ def lowers(step: Step, dtypes: Sequence[np.dtype[Any]], target: Host | None = No
 @cache
 def _trial(target: Host) -> Module:
     """A module for code that is thrown away."""
-    return Module(target)
+    return Module(target, thorough=False)
 
 
 def write(code: Code, step: Step, values: Sequence[Any]) -> Lanes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -46,89 +47,130 @@ class _Large(NamedTuple):
     work: Work
 
 
-def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
-    """Compile loops and products, to run in this order, for tables of `slots` addresses.
+class Builder:
+    """Plans that are compiled together, which takes less time than one after the other.
 
     `target` says which instructions and library functions may be used; it is this machine unless given.
     """
-    small, middle = [Module(target or host(), thorough) for thorough in (False, True)]
-    pieces: list[tuple[Module, str | _Large]] = []
-    for number, item in enumerate(placed):
+
+    def __init__(self, target: Host | None = None) -> None:
+        self._small, self._middle = [Module(target or host(), thorough) for thorough in (False, True)]
+        self._count = 0
+        self._codes: list[_Compiled] | None = None
+
+    def add(self, placed: Sequence[Placed | Product], slots: int) -> Native:
+        """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called."""
+        if self._codes is not None:
+            raise RuntimeError("the plans are compiled already")
+        return Native(self, [self._piece(item) for item in placed], slots)
+
+    def _number(self) -> str:
+        self._count += 1
+        return str(self._count - 1)
+
+    def _piece(self, item: Placed | Product) -> tuple[Module, str | _Large]:
+        """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
+        number = self._number()
         if isinstance(item, Product):
-            write_product(small, item, str(number))
-            pieces.append((small, f"  call void @product{number}(ptr %table)"))
-            continue
-        module = small if item.loop.size < _MIDDLE else middle
-        work = LoopWriter(module, item.loop, item.slots, str(number)).write()
+            write_product(self._small, item, number)
+            return self._small, f"  call void @product{number}(ptr %table)"
+        module = self._small if item.loop.size < _MIDDLE else self._middle
+        work = LoopWriter(module, item.loop, item.slots, number).write()
         if item.loop.size >= _LARGE and work.extent > 1:
-            pieces.append((module, _Large(item, work)))
-        else:
-            pieces.append((module, f"  call void @{work.fill}(ptr %table)\n"
-                                   f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"))
-            for name in (work.fill, work.loop):
-                module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
-    return Native(pieces, slots)
+            return module, _Large(item, work)
+        lines = [f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
+        if work.fill:
+            lines.insert(0, f"  call void @{work.fill}(ptr %table)")
+        for name in filter(None, (work.fill, work.loop)):
+            module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
+        return module, "\n".join(lines)
+
+    def entry(self, module: Module, lines: Sequence[str]) -> str:
+        """Write a function that runs lines, and return its name."""
+        code, name = Code(module, 1), f"run{self._number()}"
+        code.lines += lines
+        module.functions[name] = code.function(f"void @{name}(ptr %table)")
+        return name
+
+    def codes(self) -> list[_Compiled]:
+        """The compiled modules."""
+        if self._codes is None:
+            self._codes = [_compiled(module.text(), module.thorough)
+                           for module in (self._small, self._middle) if module.functions]
+        return self._codes
+
+    def address(self, name: str) -> int:
+        """The address of a function."""
+        found = [code.engine.get_function_address(name) for code in self.codes() if name in code.names]
+        place: int = found[0]
+        return place
+
+
+def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
+    """A single plan."""
+    return Builder(target).add(placed, slots)
 
 
 class Native:
-    """A compiled plan. A call with a table of addresses, an array of dtype uintp, runs the plan."""
+    """A plan of loops and products. A call with a table of addresses, an array of dtype uintp, runs the plan.
 
-    def __init__(self, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
-        self.slots = slots
-        calls: list[tuple[Module, str | _Large]] = []       # names of functions, or large loops
+    The first call compiles all plans of the builder.
+    """
+
+    def __init__(self, builder: Builder, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
+        self.builder, self.slots = builder, slots
+        self._pieces: list[str | _Large] = []               # names of functions, or large loops
         for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
             items = [piece for _, piece in group]
-            if kind is _Large:
-                calls += [(module, piece) for piece in items]
-                continue
-            code, name = Code(module, 1), f"run{len(calls)}"
-            code.lines += map(str, items)
-            module.functions[name] = code.function(f"void @{name}(ptr %table)")
-            calls.append((module, name))
-        self._codes = {module: _compiled(module.text(), module.thorough) for module, _ in calls}
-        self._calls = [self._callable(self._codes[module].engine, call) for module, call in calls]
-        self._table: Any = None
-        self._address = 0
+            self._pieces += items if kind is _Large else [builder.entry(module, list(map(str, items)))]
+        self._calls: list[Callable[[int], object]] | None = None
+        self._last: tuple[Any, int] = (None, 0)             # the table of the last call, and its address
 
     def __call__(self, table: np.ndarray[Any, Any]) -> None:
         """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
-        if table is not self._table:
+        known, place = self._last
+        if table is not known:
             if table.shape != (self.slots,) or table.dtype != np.uintp or not table.flags.c_contiguous:
                 raise ValueError(f"a table of {self.slots} addresses is needed")
-            self._table, self._address = table, address(table)
-        for call in self._calls:
-            call(self._address)
+            place = address(table)
+            self._last = (table, place)
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = [self._callable(piece) for piece in self._pieces]
+        for call in calls:
+            call(place)
 
     @property
     def source(self) -> str:
-        """The text that was given to LLVM."""
-        return "\n".join([code.source for code in self._codes.values()])
+        """The text of the builder's plans as it was given to LLVM."""
+        return "\n".join([code.source for code in self.builder.codes()])
 
     @property
     def llvm(self) -> str:
-        """The text after LLVM's passes."""
-        return "\n".join([code.optimised for code in self._codes.values()])
+        """The text of the builder's plans after LLVM's passes."""
+        return "\n".join([code.optimised for code in self.builder.codes()])
 
     @property
     def assembly(self) -> str:
-        """The code in the machine's assembly language."""
-        return "\n".join([code.assembly() for code in self._codes.values()])
+        """The code of the builder's plans in the machine's assembly language."""
+        return "\n".join([code.assembly() for code in self.builder.codes()])
 
-    def _callable(self, engine: Any, call: str | _Large) -> Callable[[int], object]:
-        if isinstance(call, str):                           # short, so the interpreter's lock is kept
-            function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(
-                engine.get_function_address(call))
+    def _callable(self, piece: str | _Large) -> Callable[[int], object]:
+        place = self.builder.address
+        if isinstance(piece, str):                          # short, so the interpreter's lock is kept
+            function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece))
             return function
-        loop, fill = [engine.get_function_address(name) for name in (call.work.loop, call.work.fill)]
-        ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(loop)
-        return partial(_run_large, call, ranges, ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(fill), self.slots)
+        ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(place(piece.work.loop))
+        fill = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.work.fill)) if piece.work.fill else None
+        return partial(_run_large, piece, ranges, fill, self.slots)
 
 
 def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) -> None:
     """Run a large loop in parts, and combine what the parts make of reductions that they share."""
     placed, work = large
     loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
-    fill(table)
+    if fill is not None:
+        fill(table)
     if not work.partial:
         in_parts(lambda begin, end: ranges(table, begin, end), work.extent, work.cost)
         return
@@ -162,6 +204,7 @@ class _Compiled:
 
     def __init__(self, source: str, thorough: bool) -> None:
         llvm = binding()
+        self.names = frozenset(re.findall(r"^define void @(\w+)", source, re.MULTILINE))
         self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
         module, machine = llvm.parse_assembly(source), self._machine()
         passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dtypes import F32, F64
 from ...kernels.special.tables import ERFCX
-from .lanes import Lanes, absolute, bits_of, from_bits, fused, intrinsic, select, to
+from .lanes import Code, Lanes, Module, absolute, bits_of, from_bits, fused, intrinsic, select, to
 
 # Adding this number rounds to the nearest integer, which then stands in the last bits.
 _MAGIC = 1.5 * 2.0 ** 52
@@ -29,7 +29,7 @@ _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.02226624879595063154e-2
 _FAR = 2e5
 
 
-def _horner(x: Lanes, coefficients: Sequence[float]) -> Lanes:
+def horner(x: Lanes, coefficients: Sequence[float]) -> Lanes:
     """The polynomial with these coefficients, the constant first."""
     total = x.like(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
@@ -59,7 +59,7 @@ def _between(x: Lanes, low: float, high: float) -> Lanes:
 
 def _exp_rest(r: Lanes, single: bool) -> Lanes:
     """exp(r) - 1 for abs(r) up to log(2) / 2."""
-    return fused(r * r, _horner(r, [1 / math.factorial(k) for k in range(2, 9 if single else 15)]), r)
+    return fused(r * r, horner(r, [1 / math.factorial(k) for k in range(2, 9 if single else 15)]), r)
 
 
 def _halvings(x: Lanes) -> tuple[Lanes, Lanes]:
@@ -104,7 +104,7 @@ def _log_parts(m: Lanes, single: bool) -> tuple[Lanes, Lanes]:
     f = m - 1.0
     s = f / (f + 2.0)
     z = s * s
-    series = z * _horner(z, [2 / (2 * k + 3) for k in range(5 if single else 11)])
+    series = z * horner(z, [2 / (2 * k + 3) for k in range(5 if single else 11)])
     square = f * f * 0.5
     return f, s * (square + series) - square
 
@@ -162,14 +162,14 @@ def _quarter(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
 def _sine(r: Lanes, low: Lanes, single: bool) -> Lanes:
     """The sine of r + low, for abs(r) up to pi / 4."""
     z = r * r
-    series = _horner(z, [(-1) ** (k + 1) / math.factorial(2 * k + 3) for k in range(4 if single else 8)])
+    series = horner(z, [(-1) ** (k + 1) / math.factorial(2 * k + 3) for k in range(4 if single else 8)])
     return r + fused(r * z, series, low)
 
 
 def _cosine(r: Lanes, low: Lanes, single: bool) -> Lanes:
     """The cosine of r + low, for abs(r) up to pi / 4."""
     z = r * r
-    series = _horner(z, [(-1) ** k / math.factorial(2 * k + 4) for k in range(4 if single else 8)])
+    series = horner(z, [(-1) ** k / math.factorial(2 * k + 4) for k in range(4 if single else 8)])
     half = z * 0.5
     first = 1.0 - half
     return first + (((1.0 - first) - half) + fused(z * z, series, -(r * low)))
@@ -180,40 +180,76 @@ def _signed(x: Lanes, turn: Lanes) -> Lanes:
     return from_bits(bits_of(x) ^ ((turn & 2) << 62), F64)
 
 
-def _or_by_library(name: str, x: Lanes, near: Lanes) -> Lanes:
-    """The result `near`, but the C library's if a lane of x is far, which is rare."""
+def or_by_library(name: str, x: Lanes, near: Lanes, limit: float) -> Lanes:
+    """The result `near`, but the C library's for lanes of x beyond the limit, which are rare."""
     code, width = x.code, x.code.width
-    far, mask = absolute(x) > _FAR, f"<{width} x i1>"
+    far, mask = absolute(x) > limit, f"<{width} x i1>"
     code.module.declare(f"llvm.vector.reduce.or.v{width}i1", "i1", mask)
-    code.module.declare(name, "double", "double")
-    place, slow, done = code.stack(x.type), code.label(), code.label()
-    code.do(f"store {x.type} {near.name}, ptr {place}")
-    code.do(f"br i1 {code.call(f'llvm.vector.reduce.or.v{width}i1', 'i1', [(mask, far.name)])}, "
-            f"label %{slow}, label %{done}")
-    code.at(slow)
-    result = near.name
-    for lane in range(width):
-        number = code.put(f"extractelement {x.type} {x.name}, i32 {lane}")
-        value = code.call(name, "double", [("double", number)])
-        result = code.put(f"insertelement {x.type} {result}, double {value}, i32 {lane}")
-    code.do(f"store {x.type} {result}, ptr {place}")
-    code.do(f"br label %{done}")
+    full = f"far.{name}"
+    if full not in code.module.functions:
+        code.module.functions[full] = _of_far_lanes(code.module, name, full, x.dtype, limit)
+    result, slow, done = code.stack(x.type), code.label(), code.label()
+    code.do(f"store {x.type} {near.name}, ptr {result}")
+    some = code.call(f"llvm.vector.reduce.or.v{width}i1", "i1", [(mask, far.name)])
+    code.do(f"br i1 {some}, label %{slow}, label %{done}, !prof !0")
+    with code.region(slow):
+        places = [code.stack(x.type) for _ in range(2)]
+        for place, vector in zip(places, (x, near)):
+            code.do(f"store {x.type} {vector.name}, ptr {place}")
+        code.do(f"call void @{full}(ptr {places[0]}, ptr {places[1]}, i64 {width})")
+        chosen = code.put(f"load {x.type}, ptr {places[1]}")
+        code.do(f"store {x.type} {chosen}, ptr {result}")
+        code.do(f"br label %{done}")
     code.at(done)
-    return code.vector(code.put(f"load {x.type}, ptr {place}"), x.dtype)
+    return code.vector(code.put(f"load {x.type}, ptr {result}"), x.dtype)
+
+
+def _of_far_lanes(module: Module, name: str, full: str, dtype: np.dtype[Any], limit: float) -> str:
+    """A function that writes the C library's results over those of the numbers beyond the limit."""
+    code = Code(module, 1)
+    type = code.type(dtype)
+
+    def body(lane: str) -> None:
+        places = [code.put(f"getelementptr {type}, ptr %{start}, i64 {lane}") for start in ("x", "result")]
+        x, near = [code.vector(code.put(f"load {type}, ptr {place}"), dtype) for place in places]
+        chosen = select(absolute(x) > limit, lane_by_lane(name, x), near)
+        code.do(f"store {type} {chosen.name}, ptr {places[1]}")
+
+    code.loop(0, "%width", 1, body)
+    return code.function(f"internal void @{full}(ptr %x, ptr %result, i64 %width) cold noinline optnone")
+
+
+def lane_by_lane(name: str, *operands: Lanes) -> Lanes:
+    """The C library's function of this name, for one lane after the other."""
+    x = operands[0]
+    code, type = x.code, x.type
+    element = type.partition("x ")[2][:-1]
+    code.module.declare(name, element, *[element] * len(operands))
+    places = [code.stack(type) for _ in operands]
+    for place, y in zip(places, operands):
+        code.do(f"store {type} {y.name}, ptr {place}")
+
+    def body(lane: str) -> None:
+        own = [code.put(f"getelementptr {element}, ptr {place}, i64 {lane}") for place in places]
+        numbers = [(element, code.put(f"load {element}, ptr {place}")) for place in own]
+        code.do(f"store {element} {code.call(name, element, numbers)}, ptr {own[0]}")
+
+    code.loop(0, code.width, 1, body)
+    return code.vector(code.put(f"load {type}, ptr {places[0]}"), x.dtype)
 
 
 def sin(x: Lanes, single: bool) -> Lanes:
     """The sine."""
     n, r, low = _quarter(x)
     value = select((n & 1) == 0, _sine(r, low, single), _cosine(r, low, single))
-    return _or_by_library("sin", x, select(x == 0, x, _signed(value, n)))
+    return or_by_library("sin", x, select(x == 0, x, _signed(value, n)), _FAR)
 
 
 def cos(x: Lanes, single: bool) -> Lanes:
     """The cosine."""
     n, r, low = _quarter(x)
     value = select((n & 1) == 0, _cosine(r, low, single), _sine(r, low, single))
-    return _or_by_library("cos", x, _signed(value, n + 1))
+    return or_by_library("cos", x, _signed(value, n + 1), _FAR)
 
 
 def tan(x: Lanes, single: bool) -> Lanes:
@@ -221,7 +257,7 @@ def tan(x: Lanes, single: bool) -> Lanes:
     n, r, low = _quarter(x)
     sine, cosine, even = _sine(r, low, single), _cosine(r, low, single), (n & 1) == 0
     value = select(even, sine, -cosine) / select(even, cosine, sine)
-    return _or_by_library("tan", x, select(x == 0, x, value))
+    return or_by_library("tan", x, select(x == 0, x, value), _FAR)
 
 
 def tanh(x: Lanes, single: bool) -> Lanes:
@@ -253,8 +289,8 @@ _FAR_ERF = [float(c) for c in np.polynomial.chebyshev.cheb2poly(np.asarray(ERFCX
 def erf(x: Lanes, single: bool) -> Lanes:
     """The error function: a Taylor series up to 1, and beyond 1 minus the complement."""
     size = _between(absolute(x), 0.0, 6.0)
-    near = _horner(x * x, _NEAR_ERF[:12] if single else _NEAR_ERF) * x
-    scaled = _horner(1.0 - 8.0 / (size + 4.0), _FAR_ERF) / (size * 2.0 + 1.0)
+    near = horner(x * x, _NEAR_ERF[:12] if single else _NEAR_ERF) * x
+    scaled = horner(1.0 - 8.0 / (size + 4.0), _FAR_ERF) / (size * 2.0 + 1.0)
     far = intrinsic("copysign", 1.0 - exp(-size * size, single) * scaled, x)
     return select(size < 1.0, near, select(x == x, far, x))
 

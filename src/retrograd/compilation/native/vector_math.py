@@ -1,8 +1,9 @@
 """Elementary functions of vectors: from glibc's vector library, by name, or from `polynomials`, or lane by lane.
 
-The vector library is off by at most 4 units in the last place (most functions: 2.5). What the polynomials are off by
-is stated there. What neither has comes from the C library, one lane after the other. Each function of a width is one
-function of the module, so a loop may call it often.
+Some functions of single precision are written into large loops; `single` has these. The vector library is off by at
+most 4 units in the last place (most functions: 2.5). What the polynomials are off by is stated there. What neither has
+comes from the C library, one lane after the other. Each function of a width is one function of the module, so a loop
+may call it often.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import F32, F64
-from . import polynomials
+from . import polynomials, single
 from .host import Host, has_symbol
 from .lanes import Code, Lanes, Module, Unknown
 
@@ -28,7 +29,10 @@ def apply(name: str, *operands: Lanes) -> Lanes:
     x = operands[0]
     if x.dtype not in (F32, F64) or any([y.dtype != x.dtype for y in operands]):
         raise Unknown(f"{name} is for floats of one dtype")
-    found = _in_library(x.code.module.host, _IN_C.get(name, name), x.dtype, len(operands), x.code.width)
+    module = x.code.module
+    if name in single.FORMULAS and x.dtype == F32 and module.host.fma and (module.thorough or not module.host.letters):
+        return single.FORMULAS[name](*operands)
+    found = _in_library(module.host, _IN_C.get(name, name), x.dtype, len(operands), x.code.width)
     if found is not None:
         return _by_library(found[0], found[1], operands)
     if polynomials.has(name, x.dtype):
@@ -36,20 +40,7 @@ def apply(name: str, *operands: Lanes) -> Lanes:
     scalar = _IN_C.get(name, name) + ("f" if x.dtype == F32 else "")
     if not has_symbol(scalar):
         raise Unknown(f"no function {name}")
-    return _by_formula(name, partial(_lane_by_lane, scalar), operands)
-
-
-def _lane_by_lane(name: str, *operands: Lanes) -> Lanes:
-    """The C library's function of this name, for one lane after the other."""
-    x = operands[0]
-    code, type, result = x.code, x.type, "poison"
-    element = type.partition("x ")[2][:-1]
-    code.module.declare(name, element, *[element] * len(operands))
-    for lane in range(code.width):
-        numbers = [(element, code.put(f"extractelement {type} {y.name}, i32 {lane}")) for y in operands]
-        value = code.call(name, element, numbers)
-        result = code.put(f"insertelement {type} {result}, {element} {value}, i32 {lane}")
-    return code.vector(result, x.dtype)
+    return _by_formula(name, partial(polynomials.lane_by_lane, scalar), operands)
 
 
 def _in_library(host: Host, name: str, dtype: Any, operands: int, width: int) -> tuple[str, int] | None:

@@ -28,7 +28,8 @@ _COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
 class Work(NamedTuple):
     """A loop's functions, by name. A range of [0, extent) can be run at a time; `cost` is in nanoseconds.
 
-    `partial` has the numbers of the reductions that several ranges share.
+    `fill` is empty if no reduction needs to begin with a number. `partial` has the numbers of the reductions that
+    several ranges share.
     """
 
     loop: str
@@ -76,7 +77,10 @@ class LoopWriter:
     def write(self) -> Work:
         """Add the two functions to the module."""
         name, fill = f"loop{self.name}", f"fill{self.name}"
-        self.module.functions[fill] = self._fill(fill)
+        if all([self._direct(number) for number in range(len(self.loop.reductions))]):
+            fill = ""
+        else:
+            self.module.functions[fill] = self._fill(fill)
         self.module.functions[name] = self._loop(name)
         if self.nest is None:
             return Work(name, fill, 0, 0.0, ())
@@ -207,9 +211,9 @@ class LoopWriter:
         code = self.code
         inside, done = code.label(), code.label()
         code.do(f"br i1 {condition}, label %{inside}, label %{done}")
-        code.at(inside)
-        write()
-        code.do(f"br label %{done}")
+        with code.region(inside):
+            write()
+            code.do(f"br label %{done}")
         code.at(done)
 
     def _tail(self, pointers: list[str], start: int, end: int, accumulators: dict[int, list[str]],

@@ -6,7 +6,7 @@ A column holds the elements that one output position sees: C * prod(kernel) numb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product as places
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ _POSITIONS, _BLOCK, _PRODUCT = 1024, 1 << 22, 0.04
 # If a kernel has at most _PLACES places and its columns at least _LARGE elements, the columns are copied place by
 # place. Otherwise the input is padded with zeros first.
 _PLACES, _LARGE = 8, 1 << 14
+# How many bytes of columns may be kept for the next call of the same geometry.
+_KEPT = 1 << 19
 
 
 class Window(NamedTuple):
@@ -87,37 +89,40 @@ def _seen(offset: int, step: int, inputs: int, outputs: int) -> tuple[slice, sli
 
 
 class Columns:
-    """The columns of `count` samples at a time, in memory that is reused. Each thread has an object of its own.
+    """The columns of `count` samples of a shape, in memory that is reused. Only one thread at a time may use it.
 
     The columns of each sample are one matrix for each group: (samples, groups, C / groups * prod(kernel), positions).
     If `merged`, the columns of all samples are one matrix: (groups, C / groups * prod(kernel), samples * positions).
     With `ones`, each column has a last element of 1.
     """
 
-    def __init__(self, x: Any, window: Window, outputs: Sizes, groups: int, count: int, merged: bool,
+    def __init__(self, count: int, shape: Sizes, dtype: Any, window: Window, outputs: Sizes, groups: int, merged: bool,
                  ones: bool = False) -> None:
-        inner, sizes = x.shape[1] // groups, x.shape[2:]
-        self.x, self.count, self.merged = x.reshape(len(x), groups, inner, *sizes), count, merged
-        self.trivial = window.trivial
+        inner, sizes = shape[0] // groups, shape[1:]
+        self.shape, self.merged, self.trivial = (count, groups, inner, *sizes), merged, window.trivial
+        self.sliding: tuple[Window, Sizes] | None = None
         self.rest: list[tuple[Any, Any]] = []
+        self.nbytes = 0
         if self.trivial:
             return
         depth, positions = inner * math.prod(window.kernel), math.prod(outputs)
         by_rows = window.kernel[-1] > 1 and max(window.kernel[:-1], default=1) > 1
         new = np.empty if by_rows or not any(window.padding) else np.zeros
         if merged:
-            memory = new((groups, depth + ones, count, positions), x.dtype)
+            memory = new((groups, depth + ones, count, positions), dtype)
             self.columns, memory = memory.reshape(groups, depth + ones, -1), memory.transpose(2, 0, 1, 3)
         else:
-            memory = self.columns = new((count, groups, depth + ones, positions), x.dtype)
+            memory = self.columns = new((count, groups, depth + ones, positions), dtype)
+        self.nbytes = memory.nbytes
         memory[:, :, depth:] = 1
         place = memory[:, :, :depth].reshape(count, groups, inner, *window.kernel, *outputs)
         if by_rows:
             window, outputs, place = self._by_rows(window, outputs, place)
         if not any(window.padding):
-            self.x, self.pieces = window.view(self.x, outputs), [(place, ...)]
+            self.sliding, self.pieces = (window, outputs), [(place, ...)]
         elif math.prod(window.kernel) > _PLACES or place.size < _LARGE:
-            padded = np.zeros((count, groups, inner, *[n + 2 * p for n, p in zip(sizes, window.padding)]), x.dtype)
+            padded = np.zeros((count, groups, inner, *[n + 2 * p for n, p in zip(sizes, window.padding)]), dtype)
+            self.nbytes += padded.nbytes
             self.pieces = [(padded[last(tuple([slice(p, p + n) for n, p in zip(sizes, window.padding)]))], ...)]
             self.rest.insert(0, (place, window.view(padded, outputs)))
         else:
@@ -130,8 +135,9 @@ class Columns:
         The first step copies short runs. The second step copies more data, but in long runs. Returns the first step.
         """
         one, (kernel, stride, padding, dilation) = (1,) * (len(outputs) - 1), window
-        ahead = [n + 2 * p for n, p in zip(self.x.shape[3:-1], padding)]
+        ahead = [n + 2 * p for n, p in zip(self.shape[3:-1], padding)]
         rows = np.zeros((*columns.shape[:3], kernel[-1], *ahead, outputs[-1]), columns.dtype)
+        self.nbytes += rows.nbytes
         view = Window((*kernel[:-1], 1), (*stride[:-1], 1), (0, *one), (*dilation[:-1], 1)).view(rows, outputs)
         after = 3 + len(outputs)
         view = view.transpose(0, 1, 2, *range(4, after), 3, *range(after, view.ndim)).reshape(columns.shape)
@@ -139,16 +145,46 @@ class Columns:
         return (Window((*one, kernel[-1]), (*one, stride[-1]), padding, (*one, dilation[-1])), rows.shape[4:],
                 rows.reshape(*rows.shape[:3], *one, *rows.shape[3:]))
 
-    def __call__(self, start: int) -> Any:
-        """The columns of the samples from `start` on."""
-        x = self.x[start:start + self.count]
+    def __call__(self, x: Any) -> Any:
+        """The columns of these samples."""
+        x = x.reshape(self.shape)
         if self.trivial:
             return matrices(x, self.merged)
+        if self.sliding:
+            x = self.sliding[0].view(x, self.sliding[1])
         for place, source in self.pieces:
             np.copyto(place, x[source])
         for place, view in self.rest:
             np.copyto(place, view)
         return self.columns
+
+
+def in_blocks(kind: Callable[..., Any], x: Any, start: int, stop: int, size: int,
+              *geometry: Any) -> Iterator[tuple[int, int, Any]]:
+    """The samples from `start` to `stop` by blocks: the first sample, how many, and their columns in reused memory.
+
+    `kind` makes the object that makes the columns, from the number of samples, their shape and dtype, and `geometry`.
+    A small object is kept for the next call of the same geometry, because making it takes longer than filling it.
+    """
+    makers: dict[int, Any] = {}
+    for i in range(start, stop, size):
+        count = min(size, stop - i)
+        if count not in makers:
+            try:
+                makers[count] = _kept(kind, count, x.shape[1:], x.dtype, *geometry).pop()
+            except IndexError:                              # none is kept, or each is in use
+                makers[count] = kind(count, x.shape[1:], x.dtype, *geometry)
+        yield i, count, makers[count](x[i:i + count])
+    for count, maker in makers.items():
+        kept = _kept(kind, count, x.shape[1:], x.dtype, *geometry)
+        if maker.nbytes <= _KEPT and len(kept) < threads.available():
+            kept.append(maker)
+
+
+@lru_cache(maxsize=32)
+def _kept(*geometry: Any) -> list[Any]:
+    """The objects of this geometry that are not in use."""
+    return []
 
 
 def matrices(x: Any, merged: bool) -> Any:

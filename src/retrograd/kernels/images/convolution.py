@@ -31,7 +31,7 @@ import numpy as np
 
 from ...dtypes import F16, F32
 from . import samples_last
-from .columns import Columns, Sizes, Taps, Window, blocks, last, matrices, over_samples
+from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
 
 # How many bytes of columns of one sample are made at a time.
 _STRIP = 1 << 23
@@ -77,21 +77,18 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, groups: int) -> Any
     weights = weight.reshape(groups, rows // groups, -1)
     positions = math.prod(outputs)
     size, merged, cost = blocks(len(x), positions, rows // groups, weights.shape[2], groups, x.itemsize)
+    extended = bias is not None and not window.trivial
     if bias is not None:
         bias = bias.reshape(groups, -1, 1)
-        if not window.trivial:
-            weights = np.concatenate((weights, bias), 2)
+    if extended:
+        weights = np.concatenate((weights, bias), 2)
 
     def work(start: int, stop: int) -> None:
-        columns = None
-        for i in range(start, stop, size):
-            count = min(size, stop - i)
-            if columns is None or columns.count != count:
-                columns = Columns(x, window, outputs, groups, count, merged, bias is not None)
+        for i, count, columns in in_blocks(Columns, x, start, stop, size, window, outputs, groups, merged, extended):
             target = np.empty((groups, rows // groups, count * positions), x.dtype) if merged else (
                 result[i:i + count].reshape(count, groups, rows // groups, positions))
-            np.matmul(weights, columns(i), out=target)
-            if bias is not None and window.trivial:
+            np.matmul(weights, columns, out=target)
+            if bias is not None and not extended:
                 target += bias
             if merged:
                 result[i:i + count] = target.reshape(rows, count, *outputs).swapaxes(0, 1)
@@ -127,13 +124,12 @@ def spread(g: Any, weight: Any, bias: Any, window: Window, sizes: Sizes, groups:
     phases = _phases(window) if _by_phases(window, sizes, outputs) else []
 
     def work(start: int, stop: int) -> None:
-        given = None
-        for i in range(start, stop, size):
-            count = min(size, stop - i)
-            if given is None or given.count != count:
-                given = Columns(g, ahead, outputs, groups, count, merged)
+        room = 0
+        for i, count, given in in_blocks(Columns, g, start, stop, size, ahead, outputs, groups, merged):
+            if room != count:
                 products, parts = _room(groups, (channels, len(taps), count, *outputs), merged, g.dtype)
-            np.matmul(weights, given(i), out=products)
+                room = count
+            np.matmul(weights, given, out=products)
             if phases:
                 _add_by_phases(parts, result[i:i + count], window.stride, phases)
             else:
@@ -301,12 +297,9 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, stride: Sizes, padding: Sizes,
     given, sums = g.reshape(len(g), groups, rows, *outputs), []
 
     def work(start: int, stop: int) -> None:
-        total, columns = np.zeros((groups, rows, inner), x.dtype), None
-        for i in range(start, stop, size):
-            count = min(size, stop - i)
-            if columns is None or columns.count != count:
-                columns = Columns(x, window, outputs, groups, count, merged)
-            product = _product_over_positions(matrices(given[i:i + count], merged), columns(i))
+        total = np.zeros((groups, rows, inner), x.dtype)
+        for i, count, columns in in_blocks(Columns, x, start, stop, size, window, outputs, groups, merged):
+            product = _product_over_positions(matrices(given[i:i + count], merged), columns)
             total += product if merged else product.sum(0)
         sums.append(total)
 

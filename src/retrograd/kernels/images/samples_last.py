@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .columns import Sizes, Window, cost_in_threads, over_samples
+from .columns import Sizes, Window, cost_in_threads, in_blocks, over_samples
 
 # At most so many positions; at least so many numbers in a row of positions of all samples of a block; how many samples
 # and positions a block should have; and how many bytes its rows of the input may take.
@@ -55,27 +55,27 @@ def adjoint_block(shape: Sizes, weight: Sizes, window: Window, sizes: Sizes, ite
 
 
 class _Rows:
-    """The rows of the input that each row of positions sees, for `count` samples at a time, in memory that is reused.
+    """The rows of the input that each row of positions sees, for `count` samples of a shape, in memory that is reused.
 
     They are a matrix for each row of positions: (prod(kernel) * C, positions in a row * samples).
     """
 
-    def __init__(self, x: Any, window: Window, outputs: Sizes, count: int) -> None:
-        (inner, *sizes), around = x.shape[1:], window.padding[0]
-        self.x, self.count = x, count
+    def __init__(self, count: int, shape: Sizes, dtype: Any, window: Window, outputs: Sizes) -> None:
+        (inner, *sizes), around = shape, window.padding[0]
         new = np.zeros if any(window.padding) else np.empty
-        memory: Any = new((sizes[0] + 2 * around, *window.kernel[1:], inner, *outputs[1:], count), x.dtype)
+        memory: Any = new((sizes[0] + 2 * around, *window.kernel[1:], inner, *outputs[1:], count), dtype)
         rows, rest = memory[around:around + sizes[0]], _without_first(window)
         taps, whole = rest.taps(tuple(sizes[1:]), outputs[1:]), slice(None)
         self.pieces = [(rows[whole, *tap, whole, *source], (whole, whole, *target))
                        for tap, (source, target) in zip(places(*map(range, rest.kernel)), taps)]
-        wide, step = math.prod(outputs[1:]) * count, x.itemsize
+        wide, step = math.prod(outputs[1:]) * count, memory.itemsize
         self.seen = as_strided(memory, (outputs[0], inner * math.prod(window.kernel), wide),
                                (window.stride[0] * memory.strides[0], wide * step, step))
+        self.nbytes = memory.nbytes
 
-    def __call__(self, start: int) -> Any:
-        """The rows for the samples from `start` on."""
-        x = samples_last(self.x[start:start + self.count])
+    def __call__(self, x: Any) -> Any:
+        """The rows for these samples."""
+        x = samples_last(x)
         if len(self.pieces) > 1:
             x = np.ascontiguousarray(x)
         for place, source in self.pieces:
@@ -94,8 +94,8 @@ def samples_last(x: Any) -> Any:
 
 
 def _samples_first(x: Any) -> Any:
-    """The reverse of `samples_last`."""
-    return x.transpose(x.ndim - 1, 1, 0, *range(2, x.ndim - 1))
+    """Channels (C, ..., n) as a view (n, C, ...), which is copied as a single matrix."""
+    return x.transpose(x.ndim - 1, *range(x.ndim - 1))
 
 
 def _without_first(window: Window) -> Window:
@@ -116,16 +116,15 @@ def gathered(x: Any, weight: Any, bias: Any, window: Window, size: int) -> Any:
     result = np.empty((len(x), channels, *outputs), x.dtype)
 
     def work(start: int, stop: int) -> None:
-        rows = None
-        for i in range(start, stop, size):
-            count = min(size, stop - i)
-            if rows is None or rows.count != count:
-                rows = _Rows(x, window, outputs, count)
-                sums = np.empty((outputs[0], channels, rows.seen.shape[2]), x.dtype)
-            np.matmul(matrix, rows(i), out=sums)
+        room = 0
+        for i, count, rows in in_blocks(_Rows, x, start, stop, size, window, outputs):
+            if room != count:
+                sums = np.empty((channels, outputs[0], rows.shape[2]), x.dtype)
+                room = count
+            np.matmul(matrix, rows, out=sums.swapaxes(0, 1))
             if bias is not None:
-                np.add(sums, bias[:, None], out=sums)
-            result[i:i + count] = _samples_first(sums.reshape(outputs[0], channels, *outputs[1:], count))
+                np.add(sums, bias[:, None, None], out=sums)
+            result[i:i + count] = _samples_first(sums.reshape(channels, *outputs, count))
 
     over_samples(work, len(x), cost_in_threads(len(x), weight.size * math.prod(outputs)))
     return result
@@ -136,13 +135,10 @@ def weight_gradient(x: Any, g: Any, shape: Sizes, window: Window, size: int) -> 
     outputs, channels, found = g.shape[2:], shape[0], []
 
     def work(start: int, stop: int) -> None:
-        total, rows = np.zeros((math.prod(shape[1:]), channels), x.dtype), None
-        for i in range(start, stop, size):
-            count = min(size, stop - i)
-            if rows is None or rows.count != count:
-                rows = _Rows(x, window, outputs, count)
+        total = np.zeros((math.prod(shape[1:]), channels), x.dtype)
+        for i, count, rows in in_blocks(_Rows, x, start, stop, size, window, outputs):
             given = np.ascontiguousarray(g[i:i + count].transpose(*range(2, g.ndim), 0, 1))
-            total += np.matmul(rows(i), given.reshape(outputs[0], -1, channels)).sum(0)
+            total += np.matmul(rows, given.reshape(outputs[0], -1, channels)).sum(0)
         found.append(total)
 
     over_samples(work, len(x), cost_in_threads(len(x), math.prod(shape) * math.prod(outputs)))
@@ -165,22 +161,21 @@ def spread(g: Any, weight: Any, window: Window, sizes: Sizes, size: int) -> Any:
     result = np.empty((len(g), channels, *sizes), g.dtype)
 
     def work(start: int, stop: int) -> None:
-        rows = None
-        for i in range(start, stop, size):
-            count = min(size, stop - i)
-            if rows is None or rows.count != count:
-                rows = _Rows(g, ahead, (sizes[0], *outputs[1:]), count)
-                products: Any = np.empty((sizes[0], len(matrix), rows.seen.shape[2]), g.dtype)
+        room = 0
+        for i, count, rows in in_blocks(_Rows, g, start, stop, size, ahead, (sizes[0], *outputs[1:])):
+            if room != count:
+                products: Any = np.empty((sizes[0], len(matrix), rows.shape[2]), g.dtype)
                 parts = products.reshape(sizes[0], len(taps), channels, *outputs[1:], count)
-                sums: Any = np.empty((sizes[0], channels, *sizes[1:], count), g.dtype)
-            np.matmul(matrix, rows(i), out=products)
+                memory: Any = np.empty((channels, *sizes, count), g.dtype)
+                sums, room = memory.swapaxes(0, 1), count
+            np.matmul(matrix, rows, out=products)
             (source, target), *others = taps
             sums[...] = 0
             np.add(parts[:, 0, :, *source], 0, out=sums[:, :, *target])
             for t, (source, target) in enumerate(others, 1):
                 place = sums[:, :, *target]
                 np.add(place, parts[:, t, :, *source], out=place)
-            result[i:i + count] = _samples_first(sums)
+            result[i:i + count] = _samples_first(memory)
 
     over_samples(work, len(g), cost_in_threads(len(g), weight.size * math.prod(outputs)))
     return result

@@ -15,6 +15,7 @@ from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain
+from ...tensors.state.inside import refuse_samples
 from ...tensors.tensor import Tensor
 from .reduction import checked_reduction, reduced
 
@@ -51,6 +52,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
                         "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
                         "ints target_lengths)\n * (Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "
                         "target_lengths)")
+    refuse_samples("ctc_loss", targets, *[each for each in (input_lengths, target_lengths)
+                                          if isinstance(each, TensorBase)])
     times, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
     batched = log_probs._array.ndim == 3
     scores = log_probs if batched else unsqueeze(log_probs, 1)

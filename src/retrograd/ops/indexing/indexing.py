@@ -12,7 +12,7 @@ import numpy as np
 from ...kernels.indexing import gathering, indexing as kernels, view_scatters
 from ..choosing import choose
 from ..framework import Op, linear, operator
-from ..shape import as_strided, diagonal
+from ..shape import diagonal, transfer
 
 # One element or a range of a dimension
 
@@ -149,4 +149,5 @@ as_strided_scatter: Op = linear(
     "as_strided_scatter", view_scatters.as_strided_scatter, tensors=2,
     x=lambda g, src_shape, size, stride, start, layout: as_strided_scatter(
         g, np.zeros_like(g, shape=src_shape), size, stride, start, layout),
-    src=lambda g, size, stride, start, layout: as_strided(g, size, stride, start, layout))
+    src=lambda g, x_shape, size, stride, start, layout: transfer(
+        g, (x_shape, layout, 0), (size, stride, start), ((0,), (1,), 0)))

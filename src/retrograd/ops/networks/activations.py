@@ -155,7 +155,7 @@ glu = operator("glu", kernels.glu, layout="kept", x=_glu)
 
 # 0 counts to the negative side.
 prelu = elementwise("prelu", kernels.prelu, node="PreluKernelBackward0", domain="as given",
-                  x=lambda g, x, weight: choose(x > 0.0, g, g * weight),
+                  x=lambda g, x, weight: g * choose(x > 0.0, 1.0, weight),
                   weight=lambda g, x: choose(x > 0.0, 0.0, g * x))
 
 

@@ -75,7 +75,8 @@ def _bce_target(g: Any, x: Any, y: Any, weight: Any, reduction: Any) -> Any:
     return _weighted(g, x, weight, reduction) * (np.log1p(-x) - np.log(x))
 
 
-binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_entropy, tensors=3, x=_bce, y=_bce_target)
+binary_cross_entropy = operator("binary_cross_entropy", kernels.binary_cross_entropy, tensors=3, layout="kept",
+                                x=_bce, y=_bce_target)
 
 
 def _bce_logits(g: Any, x: Any, y: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
@@ -96,7 +97,7 @@ def _bce_logits_target(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: 
 
 binary_cross_entropy_with_logits = operator(
     "binary_cross_entropy_with_logits", kernels.binary_cross_entropy_with_logits, tensors=4,
-    x=_bce_logits, y=_bce_logits_target)
+    layout="kept", x=_bce_logits, y=_bce_logits_target)
 
 
 # Negative log-likelihood is linear in x, and its gradient is linear in g: each is the adjoint of the other.

@@ -6,22 +6,30 @@ from typing import Any
 
 from ...dtypes import DIFFERENTIABLE
 from ...graph.versions import new_lineage
+from ...modes import local
 from ..arguments.dims import kind_of
 from ..recording.public import methods, public_property
 from ..state.base import TensorBase, edge_of, sharing
+from ..state.inside import keep_tangents, refuse_samples
 from .storage import put_behind
 
 
 def data(self: TensorBase) -> TensorBase:
     """A tensor over the same memory without history, with a version of its own. Assigning to it replaces the memory."""
+    refuse_samples("data", self, said="accessing `{}` under vmap transform is not allowed.")
     return sharing(self, new_lineage(self._array))  # type: ignore[no-any-return]
 
 
 def set_data(self: TensorBase, value: Any) -> None:
-    """Give this tensor the memory of another, of any shape and type. Nothing is recorded.
+    """Give this tensor the memory of another, of any shape and type. Nothing is recorded. Tangents stay.
 
-    Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad.
+    Raises TypeError if `value` is no tensor, RuntimeError for integers if the tensor requires grad, and inside of a
+    transformed function.
     """
+    refuse_samples("data", self, said="mutating directly with `.{}` under vmap transform is not allowed.")
+    if local.thread.functions:
+        raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed. Compute a new "
+                           "tensor.")
     if not isinstance(value, TensorBase):
         raise TypeError(f"Variable data has to be a tensor, but got {kind_of(value)}")
     if value.is_meta != self.is_meta:
@@ -33,7 +41,9 @@ def set_data(self: TensorBase, value: Any) -> None:
                            f"is torch.{new.dtype.name}.")
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
         self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
+    former = self._array
     put_behind(self, new)
+    keep_tangents(self._array, former)
 
 
 def refuse_deletion(self: TensorBase) -> None:

@@ -105,7 +105,7 @@ def _real(value: Any, kind: str) -> Any:
 @public(name="__bool__")
 def to_bool(self: TensorBase) -> bool:
     """Whether the single element is not zero."""
-    if self._array.size != 1:
+    if self._array.size != 1 and not hasattr(self._array, "levels"):
         how = "more than one value" if self._array.size else "no values"
         raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its "
                            f"shape {list(self._array.shape)}.")

@@ -14,6 +14,7 @@ from typing import Any
 from ...graph.node import AccumulateGrad, OtherNode
 from ...ops.framework import Op
 from ..state.base import requires, with_edge
+from .cotangents import shared_zeros
 
 # By the name of the operator, the inputs that its gradients depend on in PyTorch; after a colon, which of the gradients
 # do. Without a colon all of them do.
@@ -96,7 +97,7 @@ class Tied(OtherNode):
 
     def apply(self, cotangents: list[Any], walk: Any) -> list[Any]:
         """Zeros for all."""
-        return [walk.zeros(cotangents[0], edge.shape, edge.dtype) for edge in self.edges]
+        return [shared_zeros(cotangents[0], edge, walk) for edge in self.edges]
 
 
 Tied.__name__ = "TiedBackward0"

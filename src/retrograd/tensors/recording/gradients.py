@@ -54,11 +54,6 @@ class TensorRecorder:
             tensors.append(with_edge(value, edge))
         return tuple(tensors)
 
-    def dtype(self, value: Any) -> np.dtype[Any]:
-        """The NumPy dtype of a tensor."""
-        dtype: np.dtype[Any] = value._array.dtype
-        return dtype
-
     def array(self, value: Any) -> np.ndarray[Any, Any]:
         """The array of a tensor."""
         array: np.ndarray[Any, Any] = value._array
@@ -93,6 +88,14 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
     return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
+def refuse_inside() -> None:
+    """Raise RuntimeError inside of a transformed function, where `backward()` would leave gradients for nobody."""
+    if local.thread.functions:
+        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
+                           "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+                           "transforms.")
+
+
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
                  inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
     """Run one pass from what `starting` returned. With `capture`, it returns the gradients of the edges `inputs`."""
@@ -100,10 +103,6 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
     thread = local.thread
-    if thread.functions and not capture:
-        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
-                           "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-                           "transforms.")
     # If a transform is on, or the pass may cross into one, the rules compute with tensors, so that each of their ops
     # passes the seam.
     recorder = RECORDER if create_graph or thread.transform is not None or crossings else None

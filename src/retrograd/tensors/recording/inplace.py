@@ -30,7 +30,8 @@ from ..arguments.dims import kind_of
 from ..state.base import Results, StridedView, TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
-from ..state.writable import refuse_inference, refuse_overlap, unlock, unlocked
+from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock, unlocked
+from .cotangents import of_all_levels
 from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 from .overriding import NOBODY, Attention, handled
@@ -324,17 +325,12 @@ def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any
             # after the write, or if hooks will see the saved values, since they are called after the write.
             # Arrays without elements share no memory for NumPy, but a write to them is counted too.
             lost = (index == 0 or after or local.thread.watchers) and (
-                not target.size or _may_share_memory(arrays[index], target))
+                not target.size or may_share_memory(arrays[index], target))
             kept[index] = clone.run(arrays[index], "C") if lost else arrays[index]
     node = new_node(op, operands, kept, edges, (target, *args), operands[:1])
     node.shape, node.dtype = target.shape, target.dtype
     look_after_converted(node, operands, arrays, 1)      # the first operand was copied already
     return node, after
-
-
-def _may_share_memory(a: Any, b: Any) -> bool:
-    """Whether a write to one array may change the other. For arrays that are not NumPy's, the answer is always yes."""
-    return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)
 
 
 def rebase(x: Any, node: Any) -> None:
@@ -385,6 +381,9 @@ class CopySlices(OtherNode):
         saved = inner.saved
         gradients = [*walk.gradients(inner, clone(part, "C"))]
         of_slice = gradients[0]
+        if (wide := of_all_levels(gradient, of_slice, walk)) is not gradient:
+            gradient = clone(wide, self.layout)
+            part = self.replay(gradient)
         if not walk.keep:
             self.inner = None
         if inner.steps is not None:

@@ -15,6 +15,7 @@ from ...ops.framework import Op
 from ..recording.nodes import new_node
 from ..recording.operands import floating, scalar
 from ..state.base import TensorBase, edge_of, meta_of, plain, refuse_tangents, requires, stands_as_leaf, with_edge
+from ..state.inside import refuse_samples
 
 # What a public function does with sparse tensors, by the name of the function.
 TABLE: dict[str, Callable[..., Any]] = {}
@@ -69,6 +70,7 @@ def record(op: Op, *args: Any) -> Any:
     thread = local.thread
     if thread.levels:
         refuse_tangents(op.name, operands, "Sparse tensors have no tangents.")
+        refuse_samples(op.name, *[x for x in operands if x is not None])
     out = thread.run(op, arrays, *args[1:]) if op.variadic else thread.run(op, *arrays, *args[op.arity:])
     result = with_edge(out, None)
     edges: tuple[Any, ...] = ()

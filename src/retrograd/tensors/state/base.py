@@ -17,7 +17,7 @@ from ...graph.hooks import HookDict
 from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ...graph.versions import next_number, written_since
 from ...kernels.indexing.indexing import overlaps
-from ...kernels.layout import address, layout_of, steps
+from ...kernels.layout import layout_of, offset_of, steps
 from ...modes import local
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
@@ -282,7 +282,7 @@ class ByStrides:
     __slots__ = ("geometry", "layout")
 
     def __init__(self, view: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> None:
-        self.geometry = view.shape, steps(view), (address(view) - address(base)) // view.itemsize
+        self.geometry = view.shape, steps(view), offset_of(view) - offset_of(base)
         self.layout = steps(base)
 
     def __call__(self, base: Any) -> Any:

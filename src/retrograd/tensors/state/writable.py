@@ -50,3 +50,8 @@ def unlocked(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     writable = target.view()
     writable.flags.writeable = True
     return writable
+
+
+def may_share_memory(a: Any, b: Any) -> bool:
+    """Whether a write to one array may change the other. For arrays that are not NumPy's, the answer is always yes."""
+    return type(a) is not np.ndarray or type(b) is not np.ndarray or np.may_share_memory(a, b)

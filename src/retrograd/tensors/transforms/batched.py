@@ -6,7 +6,7 @@ levels, so the axis of the innermost level becomes the first axis of an ordinary
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,8 @@ def joined(levels: tuple[Any, ...], array: Array) -> Any:
 def shown(array: Any, level: Any) -> Any:
     """The array with the axis of `level` as an ordinary first axis."""
     levels, samples = array.levels, array.array
+    if len(levels) == 1:
+        return samples
     at = levels.index(level)
     if at != len(levels) - 1:                            # a level that a backward pass put back below newer levels
         samples = np.moveaxis(samples, at, len(levels) - 1)
@@ -108,9 +110,47 @@ def hidden(array: Any, level: Any) -> Batched:
 
 def is_array(value: Any) -> bool:
     """Whether an argument of an operator is an array, NumPy's or batched, and no option."""
-    return hasattr(value, "strides")
+    return type(value) is np.ndarray or type(value) is Batched or hasattr(value, "strides")
 
 
 def is_batched(array: Any, level: Any) -> bool:
     """Whether an array has an axis of the level."""
     return type(array) is Batched and level in array.levels
+
+
+def common_axes(values: Sequence[Any]) -> tuple[tuple[Any, ...], int]:
+    """All levels of some arrays, in order, and the highest rank of their samples."""
+    levels: tuple[Any, ...] = ()
+    rank = 0
+    for value in values:
+        if type(value) is Batched:
+            if value.levels != levels:
+                levels = tuple(sorted({*levels, *value.levels})) if levels else value.levels
+        elif type(value) is not np.ndarray:
+            continue
+        if value.ndim > rank:
+            rank = value.ndim
+    return levels, rank
+
+
+def in_axes(array: Any, levels: tuple[Any, ...], rank: int) -> Any:
+    """The NumPy array behind an array, with an axis for each of `levels` and for a sample of this rank."""
+    if type(array) is not Batched:
+        return array
+    if array.levels == levels and array.ndim == rank:
+        return array.array
+    axes = [slice(None) if level in array.levels else None for level in levels]
+    return array.array[(*axes, *[None] * (rank - array.ndim), ...)]
+
+
+def of_axes(array: Array, levels: tuple[Any, ...], rank: int) -> Any:
+    """What was computed, element by element, from arrays that are `in_axes`, as an array of samples."""
+    count = len(levels)
+    if not count:
+        return array
+    sizes = tuple([level.size for level in levels])
+    if array.ndim != count + rank:                         # computed from arrays that are the same for all samples
+        array = np.broadcast_to(array, sizes + array.shape)
+    elif array.shape[:count] != sizes:
+        array = np.broadcast_to(array, sizes + array.shape[count:])
+    return Batched(levels, array)

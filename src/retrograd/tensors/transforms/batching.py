@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...kernels.elementwise.arithmetic import overwrite
+from ...kernels.shape import by_steps
 from ...ops.basic import clone, copy, look
 from ...ops.creation import full_beside
 from ...ops.framework import Op
@@ -25,11 +24,11 @@ from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
 from .batched import Batched, hidden, is_array, is_batched, shown
 from .families.dims import DIMS
-from .families.operands import aligned
+from .families.operands import Same, aligned
 from .families.table import rule_of
 from .levels import Level, below, with_level
 from .randomness import RANDOM, draw
-from .refusals import unwritable
+from .refusals import check_reach, unwritable
 from .rules import by_composition
 
 # Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
@@ -37,6 +36,8 @@ VIEWED = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim"
           "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
           "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
           "diagonal": ("offset", "dim0", "dim1")}
+# Constants that are not computed element by element.
+WHOLE = frozenset(("isin", "lu_permutation"))
 # The view that each operator copies.
 VIEWS = {op: view for view, op in COPIES.items()}
 
@@ -49,6 +50,10 @@ class BatchLevel(Level):
     def __init__(self, size: int, randomness: str) -> None:
         super().__init__()
         self.size, self.randomness = size, randomness
+
+    def holds(self, array: Any) -> bool:
+        """Whether an array has an axis of this level."""
+        return is_batched(array, self)
 
     def concerned(self, op: Op, args: tuple[Any, ...]) -> Any:
         """Whether an operand has an axis of this level, or random numbers are to be drawn."""
@@ -72,7 +77,7 @@ class BatchLevel(Level):
             return by_composition(op, args, with_level(self))
         if write:
             return self._write(op, call, args)
-        if op.kind in ("elementwise", "constant") and op.name != "isin":
+        if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
         if not self.size:
             return self._without_samples(op, call, args)
@@ -84,7 +89,8 @@ class BatchLevel(Level):
     def _hidden(self, found: Any) -> Any:
         """Results with the axis of the level first, as results of samples. Kernels leave some results empty."""
         if type(found) is tuple:
-            return tuple([part if part.shape[:1] != (self.size,) else hidden(part, self) for part in found])
+            return tuple([part.array if type(part) is Same else part if part.shape[:1] != (self.size,)
+                          else hidden(part, self) for part in found])
         return hidden(found, self)
 
     def _copied(self, found: Any) -> Any:
@@ -131,11 +137,12 @@ class BatchLevel(Level):
             raise RuntimeError(unwritable(op.name, self.size, [a.shape for a in args if is_array(a)]))
         if not self.size:
             return
-        if op.kind in ("elementwise", "constant") and all(a.ndim <= args[0].ndim for a in args if hasattr(a, "ndim")):
+        target = args[0]
+        fitting = all([a.ndim <= target.ndim for a in args if hasattr(a, "ndim")])
+        if fitting and (op.kind in ("elementwise", "constant") or (op is copy and args[1].shape == target.shape)):
             below(op, call, aligned(args, self), True)
             return
         found = rule_of(op)(self, op, args[1:]) if getattr(call, "func", None) is write_over else NotImplemented
-        target = args[0]
         if found is not NotImplemented and found.shape[1:] == target.shape and found.dtype == target.dtype:
             copy.write(overwrite, shown(target, self), found)
             return
@@ -158,6 +165,8 @@ def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         found = call(x.array, *[x.array.shape[:lead] + o if name == "shape" else further(o, lead) if name in DIMS else o
                                 for name, o in zip(named, options)])
         return tuple([Batched(x.levels, part) for part in found]) if type(found) is tuple else Batched(x.levels, found)
+    if op.name == "as_strided":
+        check_reach(x, *options[:3])
     found = call(x.like, *options)
     return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
 
@@ -169,6 +178,5 @@ def further(dim: Any, by: int) -> Any:
 
 def _spread(x: Batched, view: Any) -> Batched:
     lead = len(x.levels)
-    array = np.lib.stride_tricks.as_strided(view, (*x.array.shape[:lead], *view.shape),
-                                            (*x.array.strides[:lead], *view.strides), writeable=view.flags.writeable)
+    array = by_steps(view, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
     return Batched(x.levels, array)

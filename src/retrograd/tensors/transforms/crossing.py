@@ -13,8 +13,7 @@ ordinary pass on dual numbers, in which the two parts have changed places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from ...graph.crossings import Crossing
@@ -35,18 +34,24 @@ from .shadows import alike
 _CROSSED = "levels that were crossed"
 
 
-@contextmanager
-def entered(level: Level) -> Iterator[None]:
-    """Have a level be in effect, above those that are."""
-    thread = local.thread
-    watchers = thread.watchers
-    if lifting not in watchers:
-        thread.watchers = (*watchers, lifting)
-    try:
-        with in_effect(with_level(level)):
-            yield
-    finally:
-        thread.watchers = watchers
+class entered:
+    """The context in which a level is in effect, above those that are."""
+
+    __slots__ = ("before", "level")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+
+    def __enter__(self) -> None:
+        thread = local.thread
+        self.before = thread.levels, thread.transform, thread.watchers
+        if lifting not in thread.watchers:
+            thread.watchers = (*thread.watchers, lifting)
+        put(with_level(self.level))
+
+    def __exit__(self, *error: object) -> None:
+        thread = local.thread
+        thread.levels, thread.transform, thread.watchers = self.before
 
 
 def _enter_again(level: Level, walk: Any) -> None:
@@ -230,12 +235,16 @@ def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
     if not is_array(array):
         return set()
-    found = {*parts(array)[1]}
-    for level in local.thread.levels:
-        if isinstance(level, ForwardLevel) and level not in found:
-            tangent = level.shadows.tangent(array)
-            if tangent is not None:
-                found |= {level, *_levels_of(tangent)}
+    physical, hidden_axes = parts(array)
+    found = {*hidden_axes}
+    forward = [level for level in local.thread.levels if level.has_tangents]
+    for level in forward:
+        shadow = level.shadows.beside(physical)
+        if shadow is not None and level not in found:
+            found.add(level)
+            found.update(shadow.levels)
+            if len(forward) > 1:
+                found |= _levels_of(shadow.memory)
     return found
 
 
@@ -257,19 +266,21 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
     """
     if not isinstance(results[0], TensorBase) or _of_one_batch(node, results[0]._array, operands):
         return                                             # (a view taken again is of its base's levels)
-    of_results: set[Any] = set().union(*[_levels_of(result._array) for result in results])
+    of_results = _levels_of(results[0]._array)
+    if len(results) > 1:
+        of_results.update(*[_levels_of(result._array) for result in results[1:]])
     of_results.discard(own)
     if not of_results:
         return
-    edges = [*node.edges]
-    for i, (edge, operand) in enumerate(zip(edges, operands)):
+    for i, (edge, operand) in enumerate(zip(node.edges, operands)):
         if edge is None or not isinstance(operand, TensorBase):
             continue
         of_operand = _levels_of(operand._array)
         if operand is results[0]:
             of_operand = {level for level in of_operand if not level.gave_a_tangent(operand._array)}
-        for level in sorted(of_results - of_operand):
-            lift = Lift(level, (edge,), edge.shape, edge.dtype)
-            lift.number = node.number - 1
-            edges[i] = edge = lift
-    node.edges = tuple(edges)
+        if not of_results <= of_operand:
+            lifted = edge
+            for level in sorted(of_results - of_operand):
+                lifted = Lift(level, (lifted,), edge.shape, edge.dtype)
+                lifted.number = node.number - 1
+            node.edges = (*node.edges[:i], lifted, *node.edges[i + 1:])

@@ -7,7 +7,7 @@ the results: None for zero, NotImplemented if the gradient is to be transposed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,10 @@ import numpy as np
 from ...ops.elementwise.arithmetic import add
 from ...ops.framework import Op
 from ...ops.indexing.indexing import gather
-from ...ops.linalg.adjoints import adjoint, differences, main_diagonal, on_diagonal, real_part
-from ...ops.linalg.solving import solve_ex
 from ...ops.networks.normalization import standardize, standardize_backward
 from ...ops.reductions import sum_dim
+from .matrices import MATRICES, Formula
 from .rules import by_rule, option, pulled, slope
-
-Formula = Callable[[Op, tuple[Any, ...], Sequence[Any], Any], Any]
 
 
 def _symmetric(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
@@ -56,9 +53,11 @@ def _reduced(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -
     if out.dtype.kind == "c" and op.complex == "adjoint":
         return NotImplemented
     terms = by_rule(_real_product if op.complex == "adjoint" else _product, slope(op, 0, args, out), t)
+    if x.shape == out.shape:                             # nothing was reduced, or axes of size 1
+        return terms
     axes = next((option(op, args, name) for name in ("axes", "dim") if name in op.arguments), None)
     axes = range(x.ndim) if axes is None or axes == () else (axes,) if isinstance(axes, int) else axes
-    return sum_dim.run(terms, tuple([axis % x.ndim for axis in axes]), out.ndim == x.ndim, None) if x.ndim else terms
+    return sum_dim.run(terms, tuple([axis % x.ndim for axis in axes]), out.ndim == x.ndim, None)
 
 
 def _of_matrices(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
@@ -123,77 +122,70 @@ def _log_softmax(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: An
     return by_rule(lambda t, y: t - np.sum(np.exp(y) * t, axis=dim, keepdims=True), tangents[0], out)
 
 
+def _normalized(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any, axes: Any,
+                eps: Any) -> Any:
+    """The tangent of the standardised x times the weight, plus the bias. The Jacobian of standardising is symmetric."""
+    total: Any = 0.0 if by_bias is None else by_bias
+    if by_weight is not None:
+        total = standardize(x, mean, rstd, axes, eps) * by_weight + total
+    if by_x is not None:
+        part = standardize_backward(by_x, x, None, mean, rstd, axes, eps)
+        total = (part if weight is None else part * weight) + total
+    return total
+
+
 def _layer_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    """The Jacobian of standardising is symmetric."""
     x, weight, _, rank, eps = args
-    by_x, by_weight, by_bias = tangents[:3]
-    axes = tuple(range(x.ndim - rank, x.ndim))
+    return by_rule(_normalized, x, weight, *out[1:], *tangents[:3], tuple(range(x.ndim - rank, x.ndim)),
+                   eps), None, None
+
+
+def _shaped(shape: tuple[int, ...], *arrays: Any) -> list[Any]:
+    return [None if a is None else np.reshape(a, shape) for a in arrays]
+
+
+def _group_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    x, weight, _, groups, eps = args
+    if not x.size:
+        return NotImplemented
+    count, channels = x.shape[:2]
+    shape = (count, groups, channels // groups, x.size // (count * channels))
 
     def tangent(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any) -> Any:
+        x, by_x = _shaped(shape, x, by_x)
+        weight, by_weight, by_bias = _shaped((1, *shape[1:3], 1), weight, by_weight, by_bias)
+        mean, rstd = _shaped((*shape[:2], 1, 1), mean, rstd)
+        return _normalized(x, weight, mean, rstd, by_x, by_weight, by_bias, (2, 3), eps)
+
+    found = by_rule(tangent, x, weight, *out[1:], *tangents[:3])
+    return by_rule(lambda found: np.reshape(np.broadcast_to(found, shape), x.shape), found), None, None
+
+
+def _batch_norm(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    x, weight, _, eps = args
+    shape, axes = (1, -1, *[1] * (x.ndim - 2)), (0, *range(2, x.ndim))
+
+    def tangent(x: Any, by_x: Any, *channels: Any) -> Any:
+        weight, mean, rstd, by_weight, by_bias = _shaped(shape, *channels)
+        return _normalized(x, weight, mean, rstd, by_x, by_weight, by_bias, axes, eps)
+
+    return by_rule(tangent, x, tangents[0], weight, *out[1:3], *tangents[1:3]), None, None, None
+
+
+def _batch_norm_by(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
+    """With given moments, the result is linear in x, and in the weight and the bias."""
+    x, weight, _, mean, variance, eps = args
+    shape = (1, -1, *[1] * (x.ndim - 2))
+
+    def tangent(x: Any, by_x: Any, *channels: Any) -> Any:
+        weight, mean, variance, by_weight, by_bias = _shaped(shape, *channels)
+        rstd = 1.0 / np.sqrt(variance + eps)
         total: Any = 0.0 if by_bias is None else by_bias
         if by_weight is not None:
-            total = standardize(x, mean, rstd, axes, eps) * by_weight + total
-        if by_x is not None:
-            part = standardize_backward(by_x, x, None, mean, rstd, axes, eps)
-            total = (part if weight is None else part * weight) + total
-        return total
+            total = (x - mean) * rstd * by_weight + total
+        return total if by_x is None else by_x * (rstd if weight is None else rstd * weight) + total
 
-    return by_rule(tangent, x, weight, *out[1:], by_x, by_weight, by_bias), None, None
-
-
-# Matrices
-
-
-def _inverse(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    return by_rule(lambda t, y: -np.matmul(np.matmul(y, t), y), tangents[0], out[0]), None
-
-
-def _solution(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    """The solution of the same system for what is missing: da x + a dx = db."""
-    a, _, left, vector = args
-    by_a, by_b = tangents[:2]
-
-    def missing(x: Any, by_a: Any, by_b: Any) -> Any:
-        if by_a is None:
-            return by_b
-        if vector:
-            moved = np.reshape(np.matmul(by_a, x[..., None]), x.shape)
-        else:
-            moved = np.matmul(by_a, x) if left else np.matmul(x, by_a)
-        return -moved if by_b is None else by_b - moved
-
-    return solve_ex.run(a, by_rule(missing, out[0], by_a, by_b), left, vector)[0], None, None, None
-
-
-def _eigh(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    def tangent(t: Any, values: Any, vectors: Any) -> Any:
-        inner = np.matmul(np.matmul(adjoint(vectors), t), vectors)
-        between = np.where(on_diagonal(values.shape[-1]), np.zeros_like(inner), inner / differences(values))
-        return real_part(main_diagonal(inner)), np.matmul(vectors, between)
-
-    return by_rule(tangent, tangents[0], *out)
-
-
-def _svd(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -> Any:
-    u, s, vh = out
-    count = s.shape[-1]
-    if u.dtype.kind == "c" or u.shape[-1] != count or vh.shape[-2] != count:
-        return NotImplemented
-
-    def tangent(t: Any, u: Any, s: Any, vh: Any) -> Any:
-        v, back = adjoint(vh), adjoint(u)
-        inner = np.matmul(np.matmul(back, t), v)
-        squares = differences(s) * (s[..., None, :] + s[..., :, None])
-        inverse = np.where(on_diagonal(count), np.zeros_like(squares), 1.0 / squares)
-        by_u, by_v = inner * s[..., None, :] * inverse, s[..., :, None] * inner * inverse
-        left, right = np.matmul(u, by_u - adjoint(by_u)), np.matmul(adjoint(by_v) - by_v, vh)
-        if u.shape[-2] > count:
-            left = left + (np.matmul(t, v) - np.matmul(u, inner)) / s[..., None, :]
-        if vh.shape[-1] > count:
-            right = right + (np.matmul(back, t) - np.matmul(inner, vh)) / s[..., :, None]
-        return left, main_diagonal(inner), right
-
-    return by_rule(tangent, tangents[0], u, s, vh)
+    return by_rule(tangent, x, tangents[0], weight, mean, variance, *tangents[1:3])
 
 
 def _for(names: str, formula: Formula) -> dict[str, Formula]:
@@ -208,13 +200,12 @@ FORMULAS: dict[tuple[str, bool], Formula] = {
         **_for("mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits "
                "soft_margin_loss", _loss),
         "constant_pad_nd": _padded, "embedding": _linear_in_first, "log_softmax": _log_softmax,
-        "linalg_det": _of_matrices,
+        "linalg_det": _of_matrices, "batch_norm_by": _batch_norm_by,
     }.items()},
     **{(name, True): formula for name, formula in {
         **_for("max min median nanmedian mode kthvalue sort topk cummax cummin", _selected),
         "max_pool2d_with_indices": _pooled(2), "max_pool3d_with_indices": _pooled(3), "adaptive_max_pool2d": _pooled(2),
         "adaptive_max_pool3d": _pooled(3), "fractional_max_pool2d": _pooled(2), "fractional_max_pool3d": _pooled(3),
-        "layer_norm": _layer_norm, "linalg_inv_ex": _inverse, "linalg_solve_ex": _solution, "linalg_eigh": _eigh,
-        "linalg_svd": _svd,
+        "layer_norm": _layer_norm, "group_norm": _group_norm, "batch_norm": _batch_norm, **MATRICES,
     }.items()},
 }

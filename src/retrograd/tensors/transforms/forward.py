@@ -26,11 +26,11 @@ from ..recording.calls import CALLS
 from ..recording.gradients import run_backward, starting
 from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
-from .batched import Batched, is_array, parts
+from .batched import Batched, is_array, joined, parts
 from .formulas import FORMULAS
-from .levels import Level, below, with_level
+from .levels import Level, below, in_effect, moving, others, with_level
 from .products import PRODUCTS
-from .rules import arrays_of, by_composition, by_rule, saved
+from .rules import arrays_of, by_composition, by_elements, by_rule, saved
 from .shadows import Shadows, apart, put_over
 
 # The kernels of copies. Who writes a copy may write it in another shape.
@@ -44,6 +44,7 @@ class ForwardLevel(Level):
     """One application of forward mode. The tangents of a level are its shadows."""
 
     __slots__ = ("gained", "shadows")
+    has_tangents = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,6 +79,12 @@ class ForwardLevel(Level):
     def constant(self, array: Any) -> Any:
         """The same memory without a tangent."""
         return apart(array) if self.moves(array) else array
+
+    def carry(self, array: Any, former: Any) -> None:
+        """Give an array that takes the place of `former` the tangent of `former`, if that fits."""
+        if self.moves(former) and (array.shape, array.dtype) == (former.shape, former.dtype):
+            with in_effect(others(self)):
+                self.shadows.give(array, fresh_copy(self.shadows.tangent(former)))
 
     def gave_a_tangent(self, array: Any) -> bool:
         """Whether the last write at this level was to memory that had no tangent before: that of the array."""
@@ -148,9 +155,10 @@ def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
 
 def fresh_copy(tangent: Any) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
-    if local.thread.transform is None and type(tangent) is np.ndarray and tangent.flags.forc:
-        return tangent.copy("K")
-    return copy.run(tangent, "K")
+    physical, levels = parts(tangent)
+    if moving(tangent) or not physical.flags.forc:
+        return copy.run(tangent, "K")
+    return joined(levels, physical.copy("K"))
 
 
 def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, Any]:
@@ -190,20 +198,23 @@ def _or_zeros(array: Any, tangent: Any) -> Any:
 
 def _pointwise(op: Op, args: tuple[Any, ...], tangents: Tangents, out: Any) -> Any:
     """The tangent of an elementwise operator: its derivatives times the tangents of its operands."""
-    total = None
+    terms: list[tuple[Callable[..., Any], list[Any]]] = []
     for index, rule, positions in op.steps:
         t = tangents[index]
         if t is None:
             continue
         values = [saved(op.saves[i], args, out) for i in positions]
         if op.complex == "adjoint" and (out.dtype.kind == "c" or args[index].dtype.kind == "c"):
-            part = _by_basis(rule, t, values, args[index], out)
+            terms.append((_unchanged, [_by_basis(rule, t, values, args[index], out)]))
         else:
             if t.dtype != out.dtype and out.dtype.kind == "c":
                 t = cast.run(t, out.dtype)
-            part = by_rule(rule, t, *values)
-        total = part if total is None else by_rule(np.add, total, part)
-    return total
+            terms.append((rule, [t, *values]))
+    return by_elements(terms) if terms else None
+
+
+def _unchanged(t: Any) -> Any:
+    return t
 
 
 def _by_basis(rule: Callable[..., Any], t: Any, values: list[Any], x: Any, out: Any) -> Any:

@@ -23,6 +23,7 @@ class Level:
     """One application of a transform. `number` orders the levels: an inner level has a higher number."""
 
     __slots__ = ("__weakref__", "number")
+    has_tangents = False                                   # whether arrays may have tangents at this level
 
     def __init__(self) -> None:
         self.number = _next_number()
@@ -37,6 +38,13 @@ class Level:
     def constant(self, array: Any) -> Any:
         """The same memory without a tangent at this level."""
         return array
+
+    def holds(self, array: Any) -> bool:
+        """Whether an array has an axis of this level."""
+        return False
+
+    def carry(self, array: Any, former: Any) -> None:
+        """Give an array that takes the place of `former` the tangent of `former` at this level."""
 
     def facts(self, tensor: Any) -> list[str]:
         """What the text of a tensor tells about it at this level."""
@@ -62,20 +70,21 @@ def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
     thread = local.thread
     levels, transform = thread.levels, thread.transform
     try:
-        if len(levels) == 1:                               # the usual case, with the fewest calls
-            level = levels[0]
-            thread.levels, thread.transform = (), None
-            known = level.concerned(op, args)
-            return call(*args) if known is None else level.interpret(op, call, args, write, known)
-        while thread.levels:
-            level = thread.levels[-1]
-            put(thread.levels[:-1])
+        for i in range(len(levels) - 1, -1, -1):
+            level = levels[i]
             known = level.concerned(op, args)
             if known is not None:
+                thread.levels, thread.transform = levels[:i], interpret if i else None
                 return level.interpret(op, call, args, write, known)
+        thread.levels, thread.transform = (), None
         return call(*args)
     finally:
         thread.levels, thread.transform = levels, transform
+
+
+def moving(*arrays: Any) -> bool:
+    """Whether one of the arrays has a tangent at a level that is in effect."""
+    return any([level.moves(array) for level in local.thread.levels if level.has_tangents for array in arrays])
 
 
 def put(levels: Sequence[Level]) -> None:

@@ -6,6 +6,7 @@ Each is PyTorch's sentence, and then what a program can do.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,15 +37,43 @@ def of_any_shape(name: str) -> str:
             f"aten::{name}. Please file an issue at {_ISSUES} if you need this feature.{_LOOP}")
 
 
+def check_reach(x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int) -> None:
+    """Raise RuntimeError if a sample's `as_strided` can read memory in which the sample has no element."""
+    low, high = x.offset, x.offset + _span(x.shape, [step // x.itemsize for step in x.strides])
+    first = low + start
+    last = first + _span(size, stride)
+    if 0 not in size and not low <= first <= last <= high:
+        raise RuntimeError(
+            f"result = tensor.as_strided({[*size]}, {[*stride]}, {first}) can access memory outside of `tensor`. "
+            f"`result` can access some memory in range [{first}, {last}], but `tensor` can only access some memory in "
+            f"range [{low}, {high}]. This is not supported inside of vmap, please try to rewrite the `as_strided` call "
+            "as a sequence of PyTorch view operations")
+
+
+def _span(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """How many elements lie between the first element of a geometry and the end of its last."""
+    return 0 if 0 in shape else 1 + sum([(n - 1) * step for n, step in zip(shape, strides, strict=True)])
+
+
+STATISTICS = ("Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated "
+              "in place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+              "`track_running_stats` to be False.\nIn a whole model, torch.func.replace_all_batch_norm_modules_ does.")
+
+# Writes of which PyTorch says that the result does not fit the target.
+_BROADCAST = frozenset(("add", "atan2", "copysign", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+                        "bitwise_right_shift"))
 # How PyTorch calls writes that have a rule of their own. Other writes have the name of the operator.
-_WRITES = {**dict.fromkeys(("sub", "mul", "div", "copy", "masked_fill"), "inplace arithmetic"),
-           **{name: f"{name}_" for name in ("fill", "index_put", "index_add")},
+_WRITES = {**dict.fromkeys(("sub", "mul", "div", "copy", "masked_fill", "clamp_min", "clamp_max", "logical_and",
+                            "logical_or", "logical_xor"), "inplace arithmetic"),
+           **{name: f"{name}_" for name in ("fill", "index_put", "index_add", "index_fill", "scatter_reduce")},
            "bernoulli": "inplace bernoulli"}
 
 
 def unwritable(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> str:
     """The sentence about a write of what differs by sample over what does not."""
-    if name in ("add", "atan2"):
+    if name == "blend":
+        return STATISTICS
+    if name in _BROADCAST:
         broadcast = [size, *np.broadcast_shapes(*shapes)]
         return (f"output with shape {list(shapes[0])} doesn't match the broadcast shape {broadcast}. The written "
                 "tensor is the same for all samples, so it cannot hold what differs; compute out of place.")

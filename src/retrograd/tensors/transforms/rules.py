@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from ...dtypes import RARE
 from ...modes import local
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
-from .batched import is_array
-from .levels import in_effect
+from .batched import Batched, common_axes, in_axes, is_array, of_axes, parts
+from .levels import in_effect, moving
 
 
 def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
@@ -27,6 +29,35 @@ def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
     finally:
         thread.grad = grad
     return arrays_of(found)
+
+
+def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
+    """The sum of what rules make of their values, for rules that work element by element.
+
+    If no level has tangents for the values, each rule is called once for all samples of a batch.
+    """
+    values = [value for _, given in terms for value in given]
+    thread = local.thread
+    if thread.transform is None and Batched not in map(type, values):
+        return np.asarray(_summed(terms, thread.run))
+    if RARE or moving(*values):
+        return reduce(partial(by_rule, np.add), [by_rule(rule, *given) for rule, given in terms])
+    levels, rank = common_axes(values)
+    with in_effect(()):
+        total = _summed([(rule, [in_axes(value, levels, rank) for value in given]) for rule, given in terms],
+                        thread.run)
+    for value in values:
+        if total is parts(value)[0]:                       # the caller asks whether the result is new memory
+            return value
+    return of_axes(np.asarray(total), levels, rank)
+
+
+def _summed(terms: Sequence[tuple[Callable[..., Any], list[Any]]], run: Callable[..., Any]) -> Any:
+    total = None
+    for rule, values in terms:
+        result = run(rule, *values)
+        total = result if total is None else run(np.add, total, result)
+    return total
 
 
 def arrays_of(found: Any) -> Any:

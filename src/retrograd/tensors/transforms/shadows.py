@@ -17,10 +17,10 @@ import numpy as np
 from ...dtypes import DIFFERENTIABLE
 from ...graph.versions import count_with, new_lineage
 from ...kernels.layout import address, owner_of
-from ...modes import local
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from .batched import Batched, joined, parts
+from .levels import moving
 
 
 class Shadow:
@@ -28,16 +28,18 @@ class Shadow:
 
     `levels` are those of the leading axes that the shadow has and the memory has not, and `lead` their sizes and
     strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`, which is
-    at the address `place`.
+    at the address `place`. `whole` is the tangent of all the memory.
     """
 
-    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start")
+    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start", "whole")
 
     def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
                  lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
         self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
-        alike = not levels and not start and (memory.shape, memory.strides) == (owner.shape, owner.strides)
+        sizes, strides = lead
+        alike = not start and memory.shape == sizes + owner.shape and memory.strides == strides + owner.strides
         self.seen = memory if alike else self._window(owner, start)
+        self.whole = joined(levels, self.seen) if levels else self.seen
         self.place: int | None = None                      # asked for by the first view
         self.owner: Any = None                             # a weak reference, which forgets the shadow
 
@@ -66,6 +68,10 @@ class Shadows:
     def __init__(self) -> None:
         self.by_owner: dict[int, Shadow] = {}
 
+    def beside(self, physical: Any) -> Shadow | None:
+        """The shadow of the memory of a NumPy array, if it has one."""
+        return self.by_owner.get(id(physical if physical.base is None else owner_of(physical)))
+
     def tangent(self, array: Any) -> Any:
         """The tangent of an array; None if it is zero."""
         physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
@@ -73,8 +79,7 @@ class Shadows:
         shadow = self.by_owner.get(id(owner))
         if shadow is None:
             return None
-        return shadow.seen if physical is owner and not levels and not shadow.levels else shadow.under(
-            physical, owner, levels)
+        return shadow.whole if physical is owner and not levels else shadow.under(physical, owner, levels)
 
     def give(self, array: Any, tangent: Any) -> None:
         """Make `tangent`, of the shape and dtype of `array`, its tangent. None stands for zero.
@@ -91,11 +96,14 @@ class Shadows:
                 self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
             return
         given, given_levels = parts(tangent)
-        if shadow is None and physical is owner and given_levels == levels and physical.flags.forc:
-            if given.base is not None or given.strides != physical.strides:
-                given = np.empty_like(physical)
-                self._write(joined(levels, given) if levels else given, tangent)
-            self._keep(owner, Shadow(owner, given, 0))
+        lead = len(given_levels) - len(levels)
+        if shadow is None and physical is owner and given_levels[lead:] == levels and (
+                physical.flags.c_contiguous or (physical.flags.forc and not lead)):
+            if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
+                given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
+                self._write(joined(given_levels, given), tangent)
+            sizes, strides = given.shape[:lead], given.strides[:lead]
+            self._keep(owner, Shadow(owner, given, 0, given_levels[:lead], (sizes, strides)))
             return
         extra = tuple([level for level in given_levels if level not in levels])
         if shadow is None or not set(extra) <= set(shadow.levels):
@@ -122,15 +130,16 @@ class Shadows:
     @staticmethod
     def _write(view: Any, tangent: Any) -> None:
         """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
-        if type(view) is Batched or local.thread.levels or type(tangent) is Batched:
-            copy.write(put_over, view, tangent)
+        (array, hidden), (given, given_hidden) = parts(view), parts(tangent)
+        if hidden == given_hidden and not moving(view, tangent):
+            np.copyto(array, given, casting="unsafe")
         else:
-            np.copyto(view, tangent, casting="unsafe")
+            copy.write(put_over, view, tangent)
 
 
 def alike(array: Any) -> Any:
     """The array, as memory of its own for shadows; in the same place if no level in effect has a tangent for it."""
-    return copy.run(array, "K") if local.thread.levels else apart(array)
+    return copy.run(array, "K") if moving(array) else apart(array)
 
 
 def apart(array: Any) -> Any:

@@ -21,6 +21,7 @@ from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERI
 from ...recording.public import methods, public
 from ...recording.twins import Call, Function, both, twins
 from ...state.base import TensorBase, plain
+from ...state.inside import refuse_samples
 from .arithmetic import NUMBER, invalid
 from .elementary import between_tensors, twins_of_tensors
 
@@ -123,6 +124,7 @@ def copysign(call: Call, input: TensorBase, other: Any) -> TensorBase:
 @public("equal(Tensor input, Tensor other)", method=True)
 def equal(input: TensorBase, other: TensorBase) -> bool:
     """Whether both tensors have the same shape and the same elements, as a bool. nan equals nothing."""
+    refuse_samples("equal", input, other)
     return bool(np.array_equal(input._array, other._array))
 
 
@@ -144,6 +146,8 @@ def isclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: flo
 def allclose(input: TensorBase, other: TensorBase, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether `isclose` is true for all elements, as a bool."""
+    refuse_samples("allclose", input, other, said="vmap over torch.{} isn't supported yet. Please file an issue at "
+                   "https://github.com/pytorch/pytorch/issues if you need this feature.")
     rtol, atol = _check_close("allclose", input, other, rtol, atol)
     return bool(_isclose(input, other, rtol, atol, equal_nan)._array.all())
 

@@ -266,7 +266,7 @@ cummax, cummin = _running("cummax", scans.cummax, True), _running("cummin", scan
 
 
 @public(
-    "nonzero(Tensor input, out)",
+    "nonzero(Tensor input, *, bool as_tuple=False, out)",
     out=rule(exact="nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}", overlap=APART,
         gradient=UNASKED), method=True)
 def nonzero(input: Any, *, as_tuple: bool = False) -> TensorBase | Any:

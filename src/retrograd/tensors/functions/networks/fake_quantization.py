@@ -18,6 +18,7 @@ from ...arguments.dims import axis_of
 from ...recording.calls import recorded
 from ...recording.public import public
 from ...state.base import plain, requires
+from ...state.inside import NO_WRITE, refuse_samples
 
 _per_tensor, _per_tensor_of_tensors = recorded(ops.per_tensor), recorded(ops.per_tensor_of_tensors)
 _per_channel, _observed = recorded(ops.per_channel), recorded(ops.observed)
@@ -145,6 +146,8 @@ def fused_moving_avg_obs_fake_quant(
     rounded; otherwise the result is a copy. With `per_row_fake_quant` each row along dimension 0 has its own. Raises
     RuntimeError unless the input is float32.
     """
+    refuse_samples("fused_moving_avg_obs_fake_quant", input, observer_on, fake_quant_on, running_min, running_max,
+                   scale, zero_point, said=NO_WRITE)
     x = input._array
     if ch_axis >= x.ndim:
         raise RuntimeError("Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < self.dim()")
@@ -178,6 +181,7 @@ def _begin(rows: int, low: Any, high: Any, scale: Any, zero: Any) -> None:
 @public("fbgemm_linear_quantize_weight(Tensor input) -> (Tensor, Tensor, float, int)", strict=True)
 def fbgemm_linear_quantize_weight(input: Any) -> tuple[Any, Any, float, int]:
     """A matrix as int8, the sum of each row less the zero's share, the scale and the zero. The input is float32."""
+    refuse_samples("fbgemm_linear_quantize_weight", input)
     x = input._array
     if x.ndim != 2:
         axis_of("fbgemm_linear_quantize_weight", 1, x.ndim)

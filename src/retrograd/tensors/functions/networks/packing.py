@@ -21,6 +21,7 @@ from ...arguments.options import check_tensors, number, refuse_complex_gradient
 from ...recording.calls import recorded
 from ...recording.public import public
 from ...state.base import plain
+from ...state.inside import refuse_samples
 
 _pack, _pad = recorded(ops.pack_padded), recorded(ops.pad_packed)
 
@@ -55,6 +56,7 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
     `torch.nn.utils.rnn.pack_padded_sequence`.
     """
     check_tensors("_pack_padded_sequence", input=input, lengths=lengths)
+    refuse_samples("_pack_padded_sequence", lengths)
     _check_lengths(lengths)
     shape = input.shape
     if not input._array.size:

@@ -160,9 +160,9 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     """
     if repeats is None:
         return plain(_places(input._array, output_size))
-    array = input._array
     if dim is None:
-        input, dim, array = flatten(input), 0, array.reshape(-1)
+        input, dim = flatten(input), 0
+    array = input._array
     axis = axis_of("repeat_interleave", dim, array.ndim)
     if isinstance(repeats, TensorBase):
         counts = _checked_counts(repeats._array if repeats._array.ndim else repeats._array.reshape(1))

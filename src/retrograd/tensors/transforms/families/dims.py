@@ -197,6 +197,12 @@ def _sum_over_rows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return sum_dim.run(shown(g, level), tuple(range(1, 1 + g.ndim - rank)), False, None)
 
 
+def _sum_of_windows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """The gradient of windows. The windows of a number have a dim that the number has not."""
+    shape = args[1]
+    return by_dims(level, op, args) if shape else NotImplemented
+
+
 def _permuted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, dims = args
     return op.run(shown(x, level), (0, *shifted(dims, x.ndim)))
@@ -215,7 +221,8 @@ DIMENSIONS: dict[str, Rule] = {
     "sum": _of_all(sum_dim), "mean": _of_all(mean_dim), "prod": _prod, "max": _extreme, "min": _extreme,
     "argmax": _argextreme, "argmin": _argextreme, "median": _median, "nanmedian": _median, "any_zero": _any_zero,
     "trace": _trace, "roll": _roll, "repeat": _repeat, "sum_of_parts": _sum_of_parts, "new_full": _full,
-    "clone": _clone, "copy_": _clone, "sum_over_rows": _sum_over_rows, "_unsafe_view": _in_shape,
+    "clone": _clone, "copy_": _clone, "sum_over_rows": _sum_over_rows,
+    "unfold_backward": _sum_of_windows, "_unsafe_view": _in_shape,
     "view": _in_shape, "permute": _permuted,
     "dist": _dist, "isin": _isin, "searchsorted": _searchsorted,
     **rules(_looked_at, "look without_phase"), **rules(by_stack, "to fresh tril triu detach_copy"),

@@ -14,11 +14,12 @@ from ....ops.elementwise.comparison import ne
 from ....ops.framework import Op
 from ....ops.networks.losses import nll_loss
 from ....ops.reductions import mean_dim, sum_dim
-from ....ops.shape import expand
+from ....ops.shape import expand, unsqueeze
 from ..batched import is_array, is_batched, shown
 from .dims import by_dims, shifted
 from .operands import (
     Rule,
+    Same,
     aligned,
     as_shape,
     by_fold,
@@ -74,9 +75,12 @@ def _nll_loss(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
-    """The total weight of each sample's targets: its loss if all scores are -1."""
-    scores = expand.run(full_beside(like, (), like.dtype, -1), shape)
-    weights = nll_loss.run(scores, targets, weight, "none", ignored)
+    """The total weight of each sample's targets: how many there are, or the loss if all scores are -1."""
+    if weight is None:
+        weights = cast.run(ne.run(targets, np.array(ignored, targets.dtype)), like.dtype)
+    else:
+        weights = nll_loss.run(expand.run(full_beside(like, (), like.dtype, -1), shape), targets, weight, "none",
+                               ignored)
     return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // level.size)), (1,), False,
                        None)
 
@@ -127,8 +131,19 @@ def _scaled_and_shifted(level: Any, out: Any, weight: Any, bias: Any, after: int
     return out
 
 
+def _of_one(level: Any, op: Op, args: tuple[Any, ...], after: int) -> Any:
+    """A normalization of what is the same for all samples. Only the weight or the bias differ, and no statistics."""
+    x, weight, bias, *options = args
+    if weight is not None and weight.dtype != x.dtype:
+        return NotImplemented
+    out, *statistics = op.run(x, None, None, *options)
+    return _scaled_and_shifted(level, unsqueeze.run(out, 0), weight, bias, after), *map(Same, statistics)
+
+
 def _layer_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, weight, bias, rank, eps = args
+    if not is_batched(x, level):
+        return _of_one(level, op, args, 0)
     x = first(x, level)
     if not (is_batched(weight, level) or is_batched(bias, level)):
         return op.run(x, weight, bias, rank, eps)
@@ -140,7 +155,10 @@ def _layer_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 def _group_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, weight, bias, groups, eps = args
-    x, after = folded(first(x, level)), args[0].ndim - 2
+    after = x.ndim - 2
+    if not is_batched(x, level):
+        return _of_one(level, op, args, after)
+    x = folded(first(x, level))
     if not (is_batched(weight, level) or is_batched(bias, level)):
         return unfolded(op.run(x, weight, bias, groups, eps), level.size)
     if weight is not None and weight.dtype != x.dtype:
@@ -157,6 +175,14 @@ def _by_channels(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     if type(found) is tuple:
         return unfolded_second(found[0], level.size), *[unfolded(part, level.size) for part in found[1:]]
     return unfolded(found, level.size) if found.ndim == 1 else unfolded_second(found, level.size)
+
+
+def _batch_norm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    if not is_batched(args[0], level):
+        found = _of_one(level, op, args, args[0].ndim - 2)
+        if found is not NotImplemented:
+            return found
+    return _by_channels(level, op, args)
 
 
 def _by_given_moments(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
@@ -249,7 +275,7 @@ NETWORKS: dict[str, Rule] = {
     "multi_margin_loss": _multi_margin, "multilabel_margin_loss": _multilabel_margin,
     **rules(_nll_loss, "nll_loss nll_loss2d"), "nll_loss_backward": _nll_loss_backward,
     "layer_norm": _layer_norm, "group_norm": _group_norm, "batch_norm_by": _by_given_moments,
-    **rules(_by_channels, "batch_norm centred_sum"),
+    "batch_norm": _batch_norm, "centred_sum": _by_channels,
     **rules(_standardized, "standardize standardize_backward standardized_sum"),
     "embedding": _embedding, "embedding_rows": _embedding_rows, "embedding_dense_backward": _embedding_backward,
     **rules(by_stack, "native_dropout affine"), "unsafe_split": _gates, "squeeze": _first_row,

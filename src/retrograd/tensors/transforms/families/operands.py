@@ -21,6 +21,15 @@ from ..batched import is_array, is_batched, joined, parts, shown
 Rule = Callable[[Any, Op, tuple[Any, ...]], Any]
 
 
+class Same:
+    """One of several results, which is the same for all samples."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
 def first(array: Any, level: Any) -> Any:
     """An operand with the axis of the level first: its own, or an expanded one."""
     if is_batched(array, level):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....ops.basic import clone
 from ....ops.elementwise.arithmetic import mul
 from ....ops.elementwise.elementary import conj
 from ....ops.framework import Op
@@ -12,7 +13,7 @@ from ....ops.linalg.matrix import bmm, mm, mv
 from ....ops.reductions import sum_dim
 from ....ops.shape import permute, unsqueeze
 from ..batched import is_array, is_batched, shown
-from .operands import Rule, as_shape, blended, by_stack, first, folded, in_line, rules, unfolded, with_axes
+from .operands import Rule, as_shape, blended, by_stack, first, folded, in_line, rules, scaled, unfolded, with_axes
 
 
 def _mm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
@@ -63,6 +64,8 @@ def _plus(product: Rule, alone: Callable[[Any, Any], Any]) -> Rule:
             found = product(level, op, (left, right))
             return blended(in_line(x, level, found.ndim - 1), found, beta, alpha)
         found = alone(left, right)
+        if beta == 0:                                      # each sample is the product of what they share
+            return clone.run(first(scaled(found, alpha), level), "C")
         return blended(in_line(x, level, found.ndim), found, beta, alpha)
 
     return rule
@@ -135,5 +138,6 @@ PRODUCTS: dict[str, Rule] = {
                           "linalg_ldl_solve linalg_lu linalg_lu_factor_ex linalg_lu_solve linalg_matrix_exp linalg_qr "
                           "linalg_slogdet linalg_solve_ex linalg_solve_adjoint linalg_solve_triangular linalg_svd "
                           "triangular_solve _cdist_forward _euclidean_dist"),
+    "lu_permutation": by_stack,
     "linalg_pinv": _pinv, "lu_unpack": _unpacked, **rules(_of_reflectors, "linalg_householder_product ormqr"),
 }

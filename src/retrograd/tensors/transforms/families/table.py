@@ -9,9 +9,10 @@ from .networks import NETWORKS
 from .operands import Rule
 from .places import PLACES
 from .products import PRODUCTS
+from .sequences import SEQUENCES
 from .unknown import UNKNOWN, one_by_one
 
-RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **IMAGES, **UNKNOWN}
+RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **SEQUENCES, **IMAGES, **UNKNOWN}
 
 
 def rule_of(op: Op) -> Rule:

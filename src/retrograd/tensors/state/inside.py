@@ -1,0 +1,29 @@
+"""What functions ask the transforms in effect about a tensor: whether it is a batch, and what its memory carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...modes import local
+
+_LOOP = ' Or call vmap(..., fallback="loop"), which calls the function once for each sample.'
+_NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."
+
+NO_WRITE = "Batching rule not implemented for aten::{}; the fallback path doesn't work on out= or view ops."
+
+
+def is_sample(tensor: Any) -> bool:
+    """Whether a tensor is a sample of a batch, at any level of `vmap` that is in effect."""
+    return any([level.holds(tensor._array) for level in local.thread.levels])
+
+
+def refuse_samples(name: str, *tensors: Any, said: str = _NO_RULE) -> None:
+    """Raise RuntimeError if a tensor is a sample of a batch, for whose numbers the function `name` asks."""
+    if local.thread.levels and any([is_sample(tensor) for tensor in tensors]):
+        raise RuntimeError(said.format(name) + _LOOP)
+
+
+def keep_tangents(array: Any, former: Any) -> None:
+    """Give an array that takes the place of another one the tangents of the other, at each level."""
+    for level in local.thread.levels:
+        level.carry(array, former)
