@@ -25,6 +25,7 @@ from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .state import State, walk
+from .stand_ins import let_go
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
 from .watching import clock, watched
@@ -46,7 +47,7 @@ class FirstRun:
         self.before: State = walk(function, args, kwargs)
         self.guard: Any = None
         self.left: Left | None = None
-        self.outputs: list[int] = []
+        self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
         self.recipe: Recipe | None
         self.tape, self.recipe, self.plans = Tape(whole, native), None, list[Plan]()
         self.reason: Reason | None = None
@@ -104,9 +105,8 @@ class FirstRun:
         """Give the results of this run the history that those of a repetition have."""
         assert self.left is not None
         made, inputs = self.left.made, self._inputs()
-        arrays = [self.tape.values[number].like for number in self.outputs]
         for backward in recipe.backward:
-            recipe.record(backward, made, arrays, inputs)
+            recipe.record(backward, made, self.arrays, inputs)
         for view, take in zip(self.left.views, self.left.retaking()):
             again: list[Any] = [*made]
             take(again, inputs)
@@ -176,8 +176,10 @@ class FirstRun:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
-        self.outputs = [*outputs, *saved]
-        program = Program(tape.values, lines, tape.inputs, self.outputs)
+        numbers = [*outputs, *saved]
+        self.arrays = [tape.values[number].like for number in numbers]
+        let_go(tape.values)
+        program = Program(tape.values, lines, tape.inputs, numbers)
         plan = planned(program, [*given], self.native)
         if self._is_unsteady(plan):
             tape.give_up("the program uses the memory behind a view, which may be another in each call")

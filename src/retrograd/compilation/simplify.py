@@ -35,8 +35,9 @@ def with_constants(program: Program) -> Program:
         known = (line.op is new_full or fixed.issuperset(line.reads)) and not memory & escaping
         if not line.write and not draws(line) and not checks(line) and known and not memory & written:
             fixed.update(line.results)
-            for number in line.results:
-                values[number].source = "constant"
+            found = line.call(*replaced(line.args, Ref, lambda ref: values[ref.number].like))
+            for number, array in zip(line.results, found if line.several else (found,), strict=True):
+                values[number].source, values[number].like = "constant", array
         else:
             kept.append(line)
     return program._replace(lines=kept)
