@@ -40,9 +40,12 @@ class Compiled:
             return function(*args, **kwargs)
         if Tracing.thread is not None and Tracing.thread != get_ident() and Tracing.lock.acquire(timeout=PATIENCE):
             Tracing.lock.release()
-        for guard, recipe in self.entries:
+        for entry in self.entries:
+            guard, recipe = entry
             inputs = guard.check(function, args, kwargs)
             if type(inputs) is list:
+                if entry is not self.entries[0]:           # the next call will probably be alike
+                    self.entries = [entry, *[other for other in self.entries if other is not entry]]
                 if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
                     return function(*args, **kwargs)
                 try:

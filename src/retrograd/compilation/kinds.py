@@ -6,6 +6,7 @@ import argparse
 import enum
 import io
 import random
+import sys
 from abc import ABC
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
@@ -18,11 +19,11 @@ import numpy as np
 
 from ..devices import device
 from ..dtypes import dtype
+from ..names import PACKAGE
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
-from ..utils.data import DataLoader
 from .places import Missing
 from .reading import OWN, USER, whose
 
@@ -64,7 +65,6 @@ REFUSED_CLASSES: tuple[tuple[Any, str], ...] = (
     (io.IOBase, "an open file"),
     (random.Random, "a source of Python's random numbers"),
     ((np.random.Generator, np.random.RandomState), "a source of NumPy's random numbers"),
-    (DataLoader, "a DataLoader, which gives other data in each run"),
 )
 
 
@@ -78,6 +78,9 @@ def refusal(value: Any) -> str | None:
     for classes, reason in REFUSED_CLASSES:
         if isinstance(value, classes):
             return reason
+    data = sys.modules.get(f"{PACKAGE}.utils.data")          # no program has a loader before this import
+    if data is not None and isinstance(value, data.DataLoader):
+        return "a DataLoader, which gives other data in each run"
     if isinstance(value, np.ndarray) and (value.nbytes > CONTENT_LIMIT or value.dtype.hasobject):
         return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"
     return None

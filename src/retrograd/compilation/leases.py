@@ -9,7 +9,7 @@ program holds the memory in another way, such as a NumPy array, the plan must gi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from sys import getrefcount
 from typing import Any
 
@@ -69,6 +69,6 @@ class Lease:
 _SLOT_ALONE = 4
 
 
-def all_free(leases: Sequence[Lease]) -> bool:
+def all_free(leases: Iterable[Lease]) -> bool:
     """Take all memory back, if this is possible. Returns whether it is."""
     return all([lease.is_free() for lease in leases])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from ..names import reached
 from .expansions import expanded
@@ -14,14 +15,32 @@ from .program import Program
 from .simplify import simplified, with_constants
 
 
-class Plan(NamedTuple):
-    """A program that can run. `code.run(*arrays)` takes the arrays of the values `given`, and returns the outputs."""
+class Plan:
+    """A program that can run. `code.run(*arrays)` takes the arrays of the values `given`, and returns the outputs.
 
-    program: Program
-    units: list[Unit]
-    code: Any
-    given: list[int]
-    native: bool
+    The loops are machine code if `native`; otherwise NumPy runs them. If `leasing`, results lie in memory that is lent
+    to the program. The units and the code are made when they are first asked for: many traces are never repeated.
+    """
+
+    def __init__(self, program: Program, given: Sequence[int], native: bool, leasing: bool) -> None:
+        self.program, self.native, self.leasing = program, native, leasing
+        used = {number for line in program.lines for number in line.reads} | {*program.outputs}
+        memories = {program.values[number].memory for number in used}
+        self.given = [number for number in given if number in used or program.values[number].memory in memories]
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """The lines in the order in which they run."""
+        return units(self.program, reached("compilation.lowered") if self.native else None)
+
+    @cached_property
+    def code(self) -> NumPyCode:
+        """What runs the units."""
+        executor = reached("compilation.machine_code").MachineCode if self.native else NumPyCode
+        code: NumPyCode = executor(self.program, self.units, self.given, self.leasing)
+        for lease in code.leases.values():
+            lease.settle()
+        return code
 
 
 def native(backend: Any) -> bool:
@@ -32,28 +51,11 @@ def native(backend: Any) -> bool:
 
 
 def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
-    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed.
-
-    The loops are machine code if `native`; otherwise NumPy runs them.
-    """
+    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
     program = program._replace(values=[value.copied() for value in program.values])      # other plans have them, too
-    return _with_code(simplified(expanded(with_constants(program), native)), given, native, True)
+    return Plan(simplified(expanded(with_constants(program), native)), given, native, True)
 
 
 def without_leases(plan: Plan) -> Plan:
     """The same plan with new memory for the results of each run."""
-    return _with_code(plan.program, plan.given, plan.native, False)
-
-
-def _with_code(program: Program, given: Sequence[int], native: bool, leasing: bool) -> Plan:
-    if native:
-        lowered, machine = reached("compilation.lowered"), reached("compilation.machine_code")
-    parts = units(program, lowered if native else None)
-    executor = machine.MachineCode if native else NumPyCode
-    used = {number for line in program.lines for number in line.reads} | {*program.outputs}
-    memories = {program.values[number].memory for number in used}
-    taken = [number for number in given if number in used or program.values[number].memory in memories]
-    code = executor(program, parts, taken, leasing)
-    for lease in code.leases.values():
-        lease.settle()
-    return Plan(program, parts, code, taken, native)
+    return Plan(plan.program, plan.given, plan.native, False)

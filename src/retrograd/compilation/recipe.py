@@ -16,7 +16,7 @@ import numpy as np
 from ..graph import versions
 from ..graph.node import Output
 from ..tensors.state.base import edge_of, plain
-from .leases import all_free
+from .leases import Lease, all_free
 from .outside import CompiledFunctionBackward
 from .plan import Plan, without_leases
 
@@ -50,7 +50,9 @@ class Recipe:
 
     def __init__(self, given: list[int], plan: Plan, count: int) -> None:
         self.given, self.plan, self.count = given, plan, count
-        self.run, self.leases = plan.code.run, plan.code.leases
+        self.run: Any = None                               # before the first repetition
+        self.leases: dict[int, Lease] = {}
+        self.leaves: dict[int, Any] = {}                   # whose gradients the results are, by the place of the result
         self.lock = threading.Lock()
         self.returned: Any = None
         self.finishing: list[Any] = []
@@ -64,7 +66,9 @@ class Recipe:
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced call did, with other numbers. Returns what the call would return."""
-        if self.leases and not all_free(self.leases.values()):
+        if self.run is None:
+            self._begin()
+        elif self.leases and not all_free(self.leases.values()):
             self.plan = without_leases(self.plan)
             self.run, self.leases = self.plan.code.run, {}
         given = [inputs[place]._array for place in self.given]
@@ -85,6 +89,12 @@ class Recipe:
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
         return result
+
+    def _begin(self) -> None:
+        """Have the plan make its code."""
+        self.run, self.leases = self.plan.code.run, self.plan.code.leases
+        for place, lease in self.leases.items():
+            lease.leaf = self.leaves.get(place)
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""

@@ -24,8 +24,8 @@ from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
-from .state import State, walk
 from .stand_ins import let_go
+from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
 from .watching import clock, watched
@@ -150,10 +150,8 @@ class FirstRun:
         if recipe is not None:
             recipe.returned, recipe.finishing = returned, left.finishing()
             recipe.effects = [_effect(effect, left) for effect in changed.effects]
-            for effect in filter(_is_gradient, changed.effects):
-                lease = recipe.leases.get(left.place(effect.whole.value))        # type: ignore[union-attr]
-                if lease is not None:
-                    lease.leaf = effect.anchor
+            recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
+                             for effect in filter(_is_gradient, changed.effects)}
             self.recipe = recipe
         return None
 
