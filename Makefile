@@ -14,7 +14,7 @@ PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BI
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity field suites nestings mutants bench pages stubs docs clean
+.PHONY: help demo test quick check parity field suites nestings mutants bench figures pages stubs docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -48,8 +48,16 @@ nestings: $(VENV)/.parity ## count right derivatives of all nestings, here and i
 mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (an hour or more)
 	cd tests && nice -n 15 ../$(BIN)/python -m mutants
 
-bench: $(VENV)/.parity ## measure speed and memory against real PyTorch (installs it)
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (installs them; a quarter of an hour)
+	mkdir -p build
+	$(BIN)/python -W ignore -m benchmarks --json build/eager.json; eager=$$?; \
+	$(BIN)/python -W ignore -m benchmarks.compiled --json build/compiled.json && exit $$eager
+
+figures: $(VENV)/.bench ## measure growth with size, and write it and the last `make bench` into docs/performance.md
+	mkdir -p build
+	$(BIN)/python -W ignore -m benchmarks.growth --json build/growth.json --pictures docs/pictures
+	$(BIN)/python -m benchmarks.page --growth build/growth.json $(foreach kind,eager compiled,\
+		$(addprefix --$(kind) ,$(wildcard build/$(kind).json)))
 
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
 	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md ../docs/*.md

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 OURS, THEIRS = "retrograd", "torch"
 
@@ -37,7 +38,7 @@ def header() -> str:
 
 
 def line(result: Result) -> str:
-    times = "".join(f"{_duration(result.seconds.get(package)):>11}" for package in (THEIRS, OURS))
+    times = "".join(f"{duration(result.seconds.get(package)):>11}" for package in (THEIRS, OURS))
     ratio = "-" if result.ratio is None else f"{result.ratio:.2f}"
     met = {True: "yes", False: "NO", None: "-"}[result.met]
     problem = f"  {result.problem}" if result.problem else ""
@@ -59,13 +60,25 @@ def write_json(results: Iterable[Result], file: str) -> None:
         for result in results
     ]
     with open(file, "w", encoding="utf-8") as stream:
-        json.dump({"machine": _machine(), "results": rows}, stream, indent=2)
+        json.dump({"machine": machine(), "results": rows}, stream, indent=2)
         stream.write("\n")
 
 
-def _machine() -> dict[str, object]:
-    versions = {package: _version(package) for package in (OURS, THEIRS, "numpy")}
-    return {"python": platform.python_version(), "architecture": platform.machine(), "cpus": os.cpu_count(), **versions}
+def machine() -> dict[str, object]:
+    """What the figures depend on: the processor, and the versions of all that takes part."""
+    versions = {package: _version(package) for package in (OURS, THEIRS, "numpy", "jax", "llvmlite")}
+    return {"python": platform.python_version(), "architecture": platform.machine(), "processor": _processor(),
+            "cpus": os.cpu_count(), **versions}
+
+
+def _processor() -> str:
+    """The processor's name where Linux tells it, or the architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    names = [text.partition(":")[2].strip() for text in lines if text.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def _version(package: str) -> str | None:
@@ -75,7 +88,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _duration(seconds: float | None) -> str:
+def duration(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):

@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
      "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse", "profiler", "__config__", "func",
      "_functorch", "_vmap_internals", "futures", "_ops", "_subclasses", "_tensor_str", "op", "utils.collect_env",
      "utils.model_zoo", "masked", "device_libraries", "export", "monitor", "mtia", "quasirandom", "streams",
-     "_utils_internal"),
+     "_utils_internal", "compilation"),
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )

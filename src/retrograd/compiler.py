@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
-from .compiling import BACKENDS, OTHER_BACKENDS, Modules, compile, marked
+from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Modules, compile, marked
+from .modes import local
 from .names import missing
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
@@ -16,14 +17,20 @@ if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
 
 
+def _tape() -> Any:
+    """What writes down the calls of the thread, if a call is traced."""
+    tape = getattr(local.thread.transform, "__self__", None)
+    return tape if hasattr(tape, "keeps") else None
+
+
 def is_compiling() -> bool:
-    """Whether the program is being compiled: no."""
-    return False
+    """Whether the program is being compiled: in the first run of a compiled function."""
+    return _tape() is not None
 
 
 def is_dynamo_compiling() -> bool:
-    """Whether the program is being compiled: no."""
-    return False
+    """Whether the program is being compiled: in the first run of a compiled function."""
+    return _tape() is not None
 
 
 def is_exporting() -> bool:
@@ -32,7 +39,9 @@ def is_exporting() -> bool:
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing was."""
+    """Forget what was compiled. Each function is compiled anew at its next call."""
+    for compiling in [*Compiling.compiled]:
+        compiling.forget()
 
 
 def cudagraph_mark_step_begin() -> None:
@@ -45,7 +54,10 @@ def list_backends(exclude_tags: Sequence[str] | None = ("debug", "experimental")
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """A function that computes what `fn` computes, and is not compiled; without `fn`, a decorator."""
+    """A function that computes what `fn` computes, and is not compiled; without `fn`, a decorator.
+
+    A compiled function that calls it runs as it is.
+    """
     if fn is None:
         return lambda fn: disable(fn, recursive, reason=reason)
     if not callable(fn):
@@ -54,7 +66,14 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         return fn
     if isinstance(fn, Modules.kind):
         return Modules.optimized(fn)
-    return marked(fn, _torchdynamo_disable=True)
+
+    def apart(*args: Any, **kwargs: Any) -> Any:
+        tape = _tape()
+        if tape is not None:
+            tape.give_up(f"the program calls {getattr(fn, '__name__', fn)}, which torch.compiler.disable keeps out")
+        return fn(*args, **kwargs)
+
+    return marked(apart, fn, _torchdynamo_disable=True)
 
 
 def allow_in_graph(fn: Any) -> Any:

@@ -1,16 +1,21 @@
-"""torch.compile, which checks its arguments as PyTorch does and runs the program as it is."""
+"""torch.compile: checks its arguments as PyTorch does, and hands a function to the compiler at its first call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ClassVar
+from weakref import WeakSet
 
-from .errors import warn_once
+from .names import reached
 
 __all__ = ["compile"]
 
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+# What runs the plans of the compiler: NumPy alone, or machine code through llvmlite.
+EXECUTORS = ("numpy", "llvm")
+# A function that was traced so often runs as it is; and for functions whose shapes are said to change.
+LIMIT, MOST_SHAPES = 8, 256
 # PyTorch's backends. Those in the second tuple are experimental, or help to find faults.
 BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
 OTHER_BACKENDS = ("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_partitioner", "aot_ts", "eager",
@@ -25,7 +30,7 @@ class Modules:
     """The class of modules, and what `compile` makes of a module. `wiring` fills them in."""
 
     kind: ClassVar[type]
-    optimized: ClassVar[Callable[[Any], Any]]
+    optimized: ClassVar[Callable[..., Any]]
 
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
@@ -34,8 +39,22 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
             recompile_limit: int | None = None, isolate_recompiles: bool = False, shapes_spec: Any = None) -> Any:
     """A function or module that computes what `model` computes; without `model`, a decorator.
 
-    Nothing is compiled: the options change no result. Of a module, the result is an `OptimizedModule`. Raises
-    RuntimeError if `mode` and `options` are both given, or if the mode or the backend is not one of PyTorch's.
+    The first call traces the function: it may contain a whole training step. Later calls run the trace without the
+    function's own Python, as long as everything that the function can reach is as it was; otherwise it is traced
+    again. A function that looks at numbers runs as it is, after a warning that names the line; with `fullgraph` it
+    raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
+    `OptimizedModule`. The backends "numpy" and "llvm" say
+    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. Each shape is
+    traced by itself; with `dynamic`, or with a higher `recompile_limit`, more than eight traces are kept. `mode` and
+    `options` change nothing. Raises RuntimeError if `mode` and `options`
+    are both given, or if the mode or the backend is not one of PyTorch's.
+
+    >>> import retrograd as torch
+    >>> @torch.compile
+    ... def f(x):
+    ...     return (x.sin() * x).sum()
+    >>> f(torch.ones(3)), f(torch.zeros(3))
+    (tensor(2.5244), tensor(0.))
     """
     if model is None:
         def decorate(model: Any) -> Any:
@@ -52,10 +71,54 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     model = getattr(model, "_torchdynamo_orig_callable", model)      # what was compiled before
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
-    _say_eager()
+    limit = recompile_limit or (MOST_SHAPES if dynamic else LIMIT)
     if isinstance(model, Modules.kind):
-        return Modules.optimized(model)
-    return model if isinstance(model, type) else marked(model, _torchdynamo_orig_callable=model)
+        return Modules.optimized(model, lambda function: Compiling(function, fullgraph, backend, limit))
+    if isinstance(model, type):
+        return model
+    return marked(Compiling(model, fullgraph, backend, limit), model, _torchdynamo_orig_callable=model)
+
+
+class Compiling:
+    """A function that is compiled at its first call. With a backend that compiles nothing, it runs as it is.
+
+    `backend` says what runs the plans: NumPy alone ("numpy"), machine code ("llvm"), or what there is.
+    """
+
+    compiled: ClassVar[WeakSet[Compiling]] = WeakSet()
+
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
+        self.function, self.whole, self.backend, self.limit = function, whole, backend, limit
+        self.run = self._first if backend in (None, *BACKENDS, *EXECUTORS) else function
+        Compiling.compiled.add(self)
+
+    def _first(self, *args: Any, **kwargs: Any) -> Any:
+        self.run = reached("compilation.compiled").Compiled(
+            self.function, self.whole, self.backend, self.limit)
+        return self.run(*args, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns."""
+        return self.run(*args, **kwargs)
+
+    def forget(self) -> None:
+        """Compile the function anew at its next call."""
+        if self.run is not self.function:
+            self.run = self._first
+
+
+def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Run `function(*args, **kwargs)` once, and return what `compile` makes of this call: its text is the plan.
+
+    >>> import retrograd as torch
+    >>> x = torch.ones(3)
+    >>> print(torch.compile.explain(lambda x: (x * 2).sum(), x).reason)
+    None
+    """
+    return reached("compilation.explaining").explain(function, *args, **kwargs)
+
+
+compile.explain = explain  # type: ignore[attr-defined]
 
 
 def _check_arguments(mode: Any = None, options: Any = None, backend: Any = None) -> None:
@@ -65,7 +128,7 @@ def _check_arguments(mode: Any = None, options: Any = None, backend: Any = None)
     if backend is None or backend == "inductor":
         if mode and mode not in MODES:
             raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
-    elif isinstance(backend, str) and backend not in BACKENDS + OTHER_BACKENDS:
+    elif isinstance(backend, str) and backend not in BACKENDS + OTHER_BACKENDS + EXECUTORS:
         raise InvalidBackend(f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available "
                              "backends.")
 
@@ -76,15 +139,11 @@ def _check_dynamic(dynamic: Any) -> None:
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
 
 
-def _say_eager() -> None:
-    """Say once that nothing is compiled."""
-    warn_once("retrograd does not compile yet: torch.compile runs the program as it is, and the results are the same.")
+def marked(function: Callable[..., Any], like: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
+    """A new function with these attributes that calls `function` and looks like `like`, as PyTorch's compiler makes it.
+    """
 
-
-def marked(function: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
-    """A new function with these attributes that calls `function`, as PyTorch's compiler makes one."""
-
-    @wraps(function)
+    @wraps(like)
     def calling(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 

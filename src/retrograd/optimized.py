@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from typing import Any
 
 from .nn.modules.module import Module
@@ -24,15 +24,16 @@ class OptimizedModule(Module):
 
     _OWN = frozenset(("_orig_mod", "_torchdynamo_orig_callable", "forward", "__dict__"))
 
-    def __init__(self, mod: Module) -> None:
+    def __init__(self, mod: Module, compiling: Callable[[Any], Any] | None = None) -> None:
         super().__init__()
         del self.__dict__["training"]                        # the inner module's is read instead
         self._modules["_orig_mod"] = mod
         self.__dict__["_torchdynamo_orig_callable"] = mod.forward
+        self.__dict__["_compiled"] = mod if compiling is None else compiling(mod)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the inner module."""
-        return self._orig_mod(*args, **kwargs)
+        """Call the inner module, or what was compiled of it."""
+        return self.__dict__["_compiled"](*args, **kwargs)
 
     def __len__(self) -> int:
         if isinstance(self._orig_mod, Sized):

@@ -79,8 +79,8 @@ def understood(command: str) -> bool:
             return wanted is not None and set(filter(None, (wanted[1] or "").split(","))) <= extras()
         case ["python", "-m", "retrograd", *arguments] | ["retrograd", *arguments]:
             return accepted(arguments)
-        case ["python", "-m", "benchmarks", *_]:
-            return (ROOT / "benchmarks" / "__main__.py").exists()
+        case ["python", "-m", module, *_] if module.partition(".")[0] == "benchmarks":
+            return (ROOT / f"{module.replace('.', '/')}.py").exists() or (ROOT / module / "__main__.py").exists()
         case ["python", "-m", "pytest", *paths] | ["python", *paths]:
             return all(here(path) for path in paths if not path.startswith("-"))
     return False

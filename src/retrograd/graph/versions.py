@@ -85,6 +85,8 @@ def apart(array: Any) -> Any:
 
 def new_lineage(array: Any) -> Any:
     """The same memory as an array with a write count of its own."""
+    if not isinstance(array, np.ndarray) and hasattr(array, "apart"):
+        return array.apart()
     owner = owner_of(array)
     if owner is array or not array.size or not owner.flags.forc:
         return apart(array)
@@ -124,6 +126,11 @@ def count(array: Any) -> int:
     """How often the memory of an array was written in place."""
     writes = writes_to(array)
     return 0 if writes is None else writes.count
+
+
+def forget(owner: Any) -> None:
+    """Begin to count anew: the memory that `owner` owns now serves another value."""
+    _books.pop(id(owner), None)
 
 
 # Functions to call with an array just before its memory is written.

@@ -91,7 +91,7 @@ class Op:
             raise TypeError(f"{name} has several outputs, so its rules are adjoints, or have real coefficients")
         self.unfilled = unfilled      # whether rules get None, not zeros, for an output without a gradient
         # Whether the short recorded call is used: for ufuncs, and kernels called like them, of one or two tensors.
-        self.short = short or (_called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
+        self.short = short or (called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
         # Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name.
         self.saves = [*(Save("input", i) for i in range(self.arity)), Save("out", 0)] if self.short else []
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
@@ -185,7 +185,8 @@ def _quietly(kernel: Callable[..., Any], *args: Any) -> Any:
     return local.thread.run(kernel, *args)
 
 
-def _called_as_ufunc(kernel: Callable[..., Any]) -> bool:
+def called_as_ufunc(kernel: Callable[..., Any]) -> bool:
+    """Whether a kernel has the keyword `out`, in which it writes its result."""
     return isinstance(kernel, np.ufunc) or "out" in (getattr(kernel, "__kwdefaults__", None) or ())
 
 

@@ -89,7 +89,7 @@ def _rows(n: int) -> Any:
     return rows
 
 
-def _classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]:
+def check_classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]:
     """The target classes, and which of them count (None if all do). Raises IndexError for a class out of bounds."""
     classes = target if target.dtype == np.int64 else target.astype(np.int64)
     # Read as unsigned, negative numbers are large.
@@ -130,7 +130,7 @@ def _places(classes: Any, ndim: int) -> tuple[Any, ...]:
 def nll_loss(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
     """-x of the target's class, times the weight of the class. A mean is divided by the sum of the weights."""
     refuse(x.dtype, "nll_loss2d_forward_out_frame" if x.ndim > 2 else "nll_loss_out_frame", "biuc")
-    classes, counts = _classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
+    classes, counts = check_classes(target, x.shape[min(x.ndim - 1, 1)], ignore_index)
     scores = x[_places(classes, x.ndim)]
     weights = _weights(classes, counts, weight, x.dtype)
     if weights is not None:
@@ -150,7 +150,7 @@ def nll_loss_backward(g: Any, target: Any, weight: Any, shape: tuple[int, ...], 
                       ignore_index: int) -> Any:
     """The gradient by x: -g at the targets' classes, times their weights, and zeros elsewhere."""
     g = np.asarray(g)
-    classes, counts = _classes(target, shape[min(len(shape) - 1, 1)], ignore_index)
+    classes, counts = check_classes(target, shape[min(len(shape) - 1, 1)], ignore_index)
     weights = _weights(classes, counts, weight, g.dtype)
     if reduction == "mean":
         g = np.divide(g, _total(classes, weights), dtype=g.dtype)

@@ -115,7 +115,7 @@ _LEAST, _MOST = 6.0, 39.0   # bounds of sqrt(-2 log(p)): the start of the far ta
 
 # The coefficients, in powers of x * x, of the inverse hyperbolic tangent of erf(x / sqrt(2)), divided by x. The fit
 # minimises the greatest relative error of erf.
-_ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-05, -5.478136e-05, 3.872994e-06,
+ERF_ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-05, -5.478136e-05, 3.872994e-06,
                                         -1.2525193e-07, 1.5671318e-09)]
 
 
@@ -177,11 +177,11 @@ def twice_ndtr(x: Any) -> Any:
         return np.add(t, 1, out=t)
     size = limited(x, -6, 6)                                # erf is 1 beyond
     square = np.square(size, out=...)
-    t = np.multiply(square, _ARGUMENT[-1], out=...)
-    for coefficient in _ARGUMENT[-2:0:-1]:
+    t = np.multiply(square, ERF_ARGUMENT[-1], out=...)
+    for coefficient in ERF_ARGUMENT[-2:0:-1]:
         np.add(t, coefficient, out=t)
         np.multiply(t, square, out=t)
-    np.add(t, _ARGUMENT[0], out=t)
+    np.add(t, ERF_ARGUMENT[0], out=t)
     np.tanh(np.multiply(t, size, out=t), out=t)
     return np.add(t, 1, out=t)
 

@@ -23,6 +23,7 @@ from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from .composing import composing
 from .joins import joining, joins
 from .nodes import class_of, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
@@ -43,7 +44,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
     elementwise function; None if it takes no `out`.
     """
     if op.composition is not None:
-        return op.composition
+        return composing(op, op.composition)
     call = _calls.get((op, dunder))
     if call is None:
         single = op.arity == 1 and not op.variadic and op.outputs == ("out",)
@@ -163,7 +164,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan, widened = op.kernel, class_of(op), plan_of(op), op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
-    promoting = _general(op, otherwise)
+    promoting, ordered = _general(op, otherwise), op.layout == "elementwise"
     straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -204,7 +205,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result._array = out
         result._meta = result._edge = None
         meta, other_meta = input._meta, other._meta
-        if ((meta and not a.flags.c_contiguous) or (other_meta and not b.flags.c_contiguous)) and (
+        if ordered and ((meta and not a.flags.c_contiguous) or (other_meta and not b.flags.c_contiguous)) and (
                 thread.transform is None):
             result._array = out = in_common_order(out, (a, b))
             note_layout(result)

@@ -244,7 +244,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
-                meta.grad = plain(copy.run(g, "C"))
+                meta.grad = plain(copy.run(g, _layout_of_gradient(leaf._array)))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(g, OtherArray):
@@ -255,6 +255,11 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                 meta.grad = _copied(leaf._array, g, own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _layout_of_gradient(like: np.ndarray[Any, Any]) -> Any:
+    """The layout of the first gradient of a leaf: that of the leaf, or row by row if the leaf is not dense."""
+    return "C" if like.flags.c_contiguous or not dense(like) else steps(like)
 
 
 def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
@@ -269,9 +274,8 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
         return copied
     if not isinstance(g, TensorBase):
         g = plain(g)
-    is_dense = dense(like)
-    copied = copying(g, "C" if like.flags.c_contiguous or not is_dense else steps(like))
-    if is_dense and (own == SHARED or not _lie_alike(g._array, like)):
+    copied = copying(g, _layout_of_gradient(like))
+    if dense(like) and (own == SHARED or not _lie_alike(g._array, like)):
         written(copied._array, None)
     return copied
 

@@ -191,3 +191,9 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
     if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
         return RuntimeError(f"{op.name}: {error}")
     return error
+
+
+def is_scalar(tensor: Any) -> bool:
+    """Whether a tensor is one of the kept constants of `scalar`."""
+    return any(tensor is kept for by_dtype in _constants.values() for of_dtype in by_dtype.values()
+               for kept in of_dtype.values())

@@ -17,6 +17,8 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
 
     Raises RuntimeError if the memory is too small and others hold it too, since a NumPy array cannot grow.
     """
+    if hasattr(tensor._array, "seen"):                       # while a compiler traces
+        tensor._array = tensor._array.seen()
     array = tensor._array
     owner = owner_of(array)
     start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0] if array.size else 0

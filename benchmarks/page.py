@@ -1,0 +1,153 @@
+"""``python -m benchmarks.page``: writes the figures of the JSON files into the tables of docs/performance.md.
+
+A table stands between two comments, `<!-- figures: NAME -->` and `<!-- end -->`. Tables whose file is not given stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compiled import FIRST_TARGETS, size
+from benchmarks.contestants import COMPILED, CONTESTANTS, EAGER, OURS, RIVALS
+from benchmarks.report import duration
+
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+TABLE = re.compile(r"(<!-- figures: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+TITLES = {"torch": "PyTorch", "numpy": "NumPy", "llvm": "machine code"}
+Figures = dict[str, Any]
+
+
+def rows(titles: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown. Numbers stand at the right."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in
+                     [titles, ["---", *["---:"] * (len(titles) - 1)], *cells]) + "\n"
+
+
+def ratio(value: float | None, target: float) -> str:
+    """A ratio; in bold with its target if it is above the target."""
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if value <= target else f"**{value:.2f}** (target {target:g})"
+
+
+def machine(figures: Figures) -> str:
+    """The machine and the versions, as a sentence."""
+    of = figures["machine"]
+    versions = [f"{name} {of[name]}" for name in ("numpy", "torch", "jax", "llvmlite") if of.get(name)]
+    return f"{of['processor']}, {of['cpus']} processors; Python {of['python']}, {', '.join(versions)}.\n"
+
+
+def eager(figures: Figures) -> str:
+    """All workloads of `python -m benchmarks`."""
+    return machine(figures) + "\n" + rows(
+        ["workload", "PyTorch", "retrograd", "retrograd / PyTorch"],
+        [[each["summary"], _of(each["seconds"], EAGER, duration), _of(each["seconds"], OURS, duration),
+          ratio(each["ratio"], each["target"])] for each in figures["results"]])
+
+
+def compiled(figures: Figures) -> str:
+    """The time of each step, and the ratios to the faster rival."""
+    return machine(figures) + "\n" + rows(
+        ["step", *[TITLES.get(name, name) for name in CONTESTANTS], *[f"{TITLES[name]} / best" for name in COMPILED]],
+        [[each["summary"], *[_of(each["seconds"], name, duration) + _way(each, name) for name in CONTESTANTS],
+          *[ratio(each["ratios"].get(name), each["targets"][name]) for name in COMPILED]]
+         for each in figures["results"]])
+
+
+def _way(each: Figures, name: str) -> str:
+    """A mark if torch.compile was faster with the loss than with the whole step."""
+    return " (loss)" if name == "torch.compile" and each["way"] == "loss" else ""
+
+
+def first(figures: Figures) -> str:
+    """The time to the first result, in a new process."""
+    names = (*RIVALS, *COMPILED)
+    return rows(
+        ["step", *[TITLES.get(name, name) for name in names], *[f"{TITLES[name]} / best" for name in COMPILED],
+         *[f"with import: {TITLES.get(name, name)}" for name in names[1:]]],
+        [[each["name"], *[_of(each["first"], name, duration) for name in names],
+          *[ratio(each["first_ratios"].get(name), FIRST_TARGETS[name]) for name in COMPILED],
+          *[_of(each["with_import"], name, duration) for name in names[1:]]] for each in figures["results"]])
+
+
+def memory(figures: Figures) -> str:
+    """The peak of later runs, and of the first runs where a compiler works."""
+    names = (EAGER, OURS, *COMPILED)
+    return rows(
+        ["step", *[TITLES.get(name, name) for name in names], *[f"first runs, {TITLES[name]}" for name in COMPILED]],
+        [[each["name"], *[_of(each["memory"], name, size) for name in names],
+          *[_of(each["first_memory"], name, size) for name in COMPILED]] for each in figures["results"]])
+
+
+def missed(figures: Figures) -> str:
+    """The ratios above their targets, as a list."""
+    found = []
+    for each in figures["results"]:
+        parts = [("step", each["ratios"], each["targets"]), ("first result", each["first_ratios"], FIRST_TARGETS),
+                 ("peak memory", each["memory_ratios"], dict.fromkeys((OURS, *COMPILED), 1.0))]
+        found += [f"- {each['name']}, {what}, {TITLES.get(name, name)}: {value:.2f}; the target is {targets[name]:g}"
+                  for what, ratios, targets in parts for name, value in ratios.items() if value > targets[name]]
+        found += [f"- {each['name']}: {problem}" for problem in each["problems"]]
+    return "\n".join([*found, ""]) if found else "All targets are reached.\n"
+
+
+def limits(figures: Figures) -> str:
+    """What was measured of the machine itself."""
+    of = figures["limits"]
+    return rows(["limit", "measured"], [
+        ["memory, a copy by all processors", f"{of['gigabytes_a_second']:.1f} GB/s"],
+        ["time of the copy for each `float32`", f"{of['copy_seconds_each'] * 1e9:.2f} ns"],
+        ["a call of NumPy on two numbers", f"{of['call_seconds'] * 1e9:.0f} ns"]])
+
+
+def nodes(figures: Figures) -> str:
+    """Nanoseconds and bytes for each node of the longest chain."""
+    found = []
+    for name, points in figures["nodes"].items():
+        count = max(points, key=int)
+        parts = [f"{seconds / int(count) * 1e9:,.0f} ns" for seconds in points[count].values()]
+        held = figures["nodes_memory"].get(name, {}).get(count)
+        found.append([f"{TITLES.get(name, name)}, {int(count):,} nodes", *parts,
+                      f"{held['peak'] / int(count):,.0f} bytes" if held else "–"])
+    return rows(["each node", "forward", "backward", "release", "memory"], found)
+
+
+def _of(values: dict[str, Any], name: str, show: Callable[[float], str]) -> str:
+    return show(values[name]) if name in values else "–"
+
+
+# The tables, by the file of figures that each of them shows.
+TABLES: dict[str, tuple[Callable[[Figures], str], ...]] = {
+    "eager": (eager,), "compiled": (compiled, first, memory, missed), "growth": (limits, nodes),
+}
+
+
+def fill(text: str, files: dict[str, Figures]) -> str:
+    """The page with the tables of these files. Raises KeyError if the page has a table that nothing fills."""
+    makers = {make.__name__: (make, kind) for kind, made in TABLES.items() for make in made}
+
+    def table(match: re.Match[str]) -> str:
+        make, kind = makers[match[2]]
+        return f"{match[1]}{make(files[kind])}{match[3]}" if kind in files else match[0]
+
+    return TABLE.sub(table, text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.page",
+                                     description="Write measured figures into docs/performance.md.")
+    for kind in TABLES:
+        parser.add_argument(f"--{kind}", metavar="FILE", help=f"the figures of {kind}, as JSON")
+    options = parser.parse_args()
+    files = {kind: json.loads(Path(file).read_text(encoding="utf-8"))
+             for kind, file in vars(options).items() if file is not None}
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), files), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

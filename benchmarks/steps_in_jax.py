@@ -1,0 +1,146 @@
+"""The steps of `steps` in JAX. They begin with the same numbers: parameters and batches are those of the other package.
+
+JAX compiles a step as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy
+from jax.nn import log_softmax, relu, sigmoid, softmax
+
+from benchmarks.steps import HEADS
+
+
+class Step(NamedTuple):
+    """`step` gets the parameters, the optimiser's state and a batch. It returns results, parameters and state.
+
+    The results are the loss, or the loss and the gradients. `start` makes the first state for the parameters.
+    """
+
+    step: Callable[..., tuple[Any, Any, Any]]
+    start: Callable[[Any], Any] = lambda parameters: ()
+
+
+def with_gradients(loss: Callable[..., Any]) -> Step:
+    """A step that returns the loss and the gradients of the parameters."""
+
+    def step(parameters: Any, state: Any, *batch: Any) -> Any:
+        value, gradients = jax.value_and_grad(loss)(parameters, *batch)
+        return (value, *gradients), parameters, state
+
+    return Step(step)
+
+
+def with_sgd(loss: Callable[..., Any], rate: float) -> Step:
+    """A step with stochastic gradient descent."""
+
+    def step(parameters: Any, state: Any, *batch: Any) -> Any:
+        value, gradients = jax.value_and_grad(loss)(parameters, *batch)
+        return (value,), [p - rate * g for p, g in zip(parameters, gradients)], state
+
+    return Step(step)
+
+
+def with_adam(loss: Callable[..., Any], rate: float) -> Step:
+    """A step with Adam, with PyTorch's default options."""
+
+    def start(parameters: Any) -> Any:
+        zeros = [numpy.zeros(parameter.shape, parameter.dtype) for parameter in parameters]
+        return jax.device_put((numpy.float32(0), zeros, zeros), may_alias=False)
+
+    def step(parameters: Any, state: Any, *batch: Any) -> Any:
+        count, first, second = state
+        value, gradients = jax.value_and_grad(loss)(parameters, *batch)
+        count = count + 1
+        first = [0.9 * m + 0.1 * g for m, g in zip(first, gradients)]
+        second = [0.999 * v + 0.001 * g * g for v, g in zip(second, gradients)]
+        size, root = rate / (1 - 0.9**count), jnp.sqrt(1 - 0.999**count)
+        parameters = [p - size * m / (jnp.sqrt(v) / root + 1e-8) for p, m, v in zip(parameters, first, second)]
+        return (value,), parameters, (count, first, second)
+
+    return Step(step, start)
+
+
+def _chain(parameters: Any) -> Any:
+    x, y = parameters
+    z = jnp.ones((2, 3), dtype="float32")
+    for _ in range(100):
+        z = (z / x) * y
+    return z.sum()
+
+
+def _cubic(parameters: Any, x: Any, y: Any) -> Any:
+    a, b, c, d = parameters
+    return ((a + b * x + c * x**2 + d * x**3 - y) ** 2).sum()
+
+
+def _pointwise(parameters: Any) -> Any:
+    a, = parameters
+    return (jnp.sin(a) * a + jnp.exp(a)).sum()
+
+
+def _layers(parameters: Any, x: Any) -> Any:
+    """Linear layers, with relu between them."""
+    pairs = [*zip(parameters[::2], parameters[1::2])]
+    for weight, bias in pairs[:-1]:
+        x = relu(x @ weight.T + bias)
+    weight, bias = pairs[-1]
+    return x @ weight.T + bias
+
+
+def _model(parameters: Any, x: Any, y: Any) -> Any:
+    return ((_layers(parameters, x) - y) ** 2).mean()
+
+
+def _digits(parameters: Any, images: Any, labels: Any) -> Any:
+    scores = log_softmax(_layers(parameters, images))
+    return -jnp.take_along_axis(scores, labels[:, None], 1).mean()
+
+
+def _lstm(parameters: Any, x: Any) -> Any:
+    inputs, hidden, input_bias, hidden_bias = parameters
+    from_inputs = x @ inputs.T + (input_bias + hidden_bias)
+    zeros = jnp.zeros((x.shape[1], hidden.shape[1]), dtype=x.dtype)
+
+    def cell(carry: Any, row: Any) -> Any:
+        h, c = carry
+        i, f, g, o = jnp.split(row + h @ hidden.T, 4, axis=-1)
+        c = sigmoid(f) * c + sigmoid(i) * jnp.tanh(g)
+        h = sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    _, rows = jax.lax.scan(cell, (zeros, zeros), from_inputs)
+    return (rows**2).mean()
+
+
+def _norm(x: Any, weight: Any, bias: Any) -> Any:
+    x = x - x.mean(-1, keepdims=True)
+    return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * weight + bias
+
+
+def _attention(parameters: Any, x: Any, weights: Any) -> Any:
+    (in_weight, in_bias, out_weight, out_bias, up, up_bias, down, down_bias, *norms) = parameters
+    n, length, width = x.shape
+    q, k, v = (part.reshape(n, length, HEADS, width // HEADS).transpose(0, 2, 1, 3)
+               for part in jnp.split(x @ in_weight.T + in_bias, 3, axis=-1))
+    shares = softmax(q @ k.swapaxes(-1, -2) * (width // HEADS) ** -0.5)
+    mixed = (shares @ v).transpose(0, 2, 1, 3).reshape(n, length, width)
+    x = _norm(x + mixed @ out_weight.T + out_bias, *norms[:2])
+    x = _norm(x + relu(x @ up.T + up_bias) @ down.T + down_bias, *norms[2:])
+    return (x * weights).mean()
+
+
+STEPS: dict[str, Step] = {
+    "chain": with_gradients(_chain),
+    "cubic": with_sgd(_cubic, 1e-6),
+    **{f"sin-exp-1e{exponent}": with_gradients(_pointwise) for exponent in (3, 5, 6, 7)},
+    "model": with_sgd(_model, 0.001),
+    "digits": with_adam(_digits, 1e-4),
+    "lstm": with_sgd(_lstm, 0.001),
+    "attention": with_sgd(_attention, 0.001),
+}

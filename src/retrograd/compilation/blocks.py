@@ -1,0 +1,153 @@
+"""A loop over large arrays in blocks that fit the processor's cache, in threads, with NumPy alone.
+
+All lines of the loop run on one block before they run on the next one. So values that only the loop uses are never
+whole: each thread has a few small arrays for all of them. A sum is made of the sums of the blocks, in their order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernels.native.threads import in_parts
+from ..ops.framework import called_as_ufunc
+from ..ops.reductions import sum_all
+from .fusing import Unit, is_reduction
+from .program import Line, Value
+from .python_source import Source, write_text
+
+Array = np.ndarray[Any, Any]
+# The number of elements of a block.
+BLOCK = 16_384
+# What one element of one line costs, in nanoseconds, to decide on threads.
+COST = 0.5
+
+
+class BlockedLoop:
+    """A unit as a function of whole arrays: of the values `inputs`, then of `outputs`, which it writes.
+
+    `shape` is the index space. If `flat`, the elements of all arrays lie in the same order without gaps, and blocks are
+    ranges of elements; otherwise blocks are ranges of the first dim. `summed` are the results of sums.
+    """
+
+    def __init__(self, unit: Unit, values: list[Value], kept: set[int]) -> None:
+        assert unit.shape is not None
+        self.unit, self.values, self.shape = unit, values, unit.shape
+        made = [number for line in unit.lines for number in line.results]
+        self.sums = [line for line in unit.lines if is_reduction(line)]
+        self.summed = [line.results[0] for line in self.sums]
+        self.inputs = [*dict.fromkeys(n for line in unit.lines for n in line.reads if n not in made)]
+        self.outputs = [number for number in made if number in kept and number not in self.summed]
+        self.flat = flat(unit, values)
+        length, rest = (math.prod(self.shape), 1) if self.flat else (self.shape[0], math.prod(self.shape[1:]))
+        self.length, self.rows = length, max(1, BLOCK // rest)
+        self.scratch: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+        self.source = Source()
+        self._write()
+        self.names = [f"v{number}" for number in (*self.inputs, *self.outputs)]
+        work = self.source.function("block", ["start", "stop", "scratch", *self.names])
+        self.work = work
+
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
+        """Run the loop on whole arrays. Returns the sums."""
+        if self.flat:
+            arrays = tuple([array.reshape(-1) if array.size == self.length else array for array in arrays])
+        parts: list[tuple[int, list[tuple[Array, ...]]]] = []
+
+        def work(first: int, last: int) -> None:
+            scratch = [np.empty(shape, dtype) for shape, dtype in self.scratch]
+            found = []
+            for start in range(first, last, self.rows):
+                stop = min(start + self.rows, last)
+                whole = stop - start == self.rows
+                found.append(self.work(start, stop, scratch if whole else [one[: stop - start] for one in scratch],
+                                       *arrays))
+            parts.append((start, found))
+
+        in_parts(work, self.length, COST * len(self.unit.lines) * math.prod(self.shape))
+        parts.sort(key=lambda part: part[0])
+        blocks = [block for _, found in parts for block in found]
+        return tuple([self._summed(line, [block[i] for block in blocks]) for i, line in enumerate(self.sums)])
+
+    def _summed(self, line: Line, parts: list[Array]) -> Array:
+        """A sum from the sums of the blocks."""
+        like = self.values[line.results[0]].like
+        if not self.flat and line.op is not sum_all and 0 not in line.args[1]:
+            return np.concatenate(parts, axis=0, dtype=like.dtype)
+        return np.add.reduce(np.stack(parts), axis=0, dtype=like.dtype, out=...).reshape(like.shape)
+
+    def _write(self) -> None:
+        """Write the source of one block."""
+        source, last = self.source, _last_uses(self.unit.lines)
+        for number in (*self.inputs, *self.outputs):
+            if self._is_sliced(number):
+                source.lines.append(f"v{number} = v{number}[start:stop]")
+        free: dict[np.dtype[Any], list[int]] = {}
+        held: dict[int, int] = {}
+        for place, line in enumerate(self.unit.lines):
+            self._line(line, free, held)
+            for number in {*line.reads, *line.results}:
+                if number in held and last[number] == place:
+                    free.setdefault(self.values[number].like.dtype, []).append(held.pop(number))
+        source.lines.append(f"return ({''.join([f'v{number}, ' for number in self.summed])})")
+
+    def _line(self, line: Line, free: dict[np.dtype[Any], list[int]], held: dict[int, int]) -> None:
+        source = self.source
+        if line.write:
+            source.lines.append(write_text(source, line, self.values, self._text))
+            return
+        number = line.results[0]
+        if is_reduction(line):
+            args = line.args if not self.flat else (line.args[0], None)
+            kernel = (sum_all if self.flat else line.op).kernel
+            source.lines.append(f"v{number} = {source.call(kernel, args, self._text)}")
+        elif called_as_ufunc(line.op.kernel):
+            if number not in self.outputs:
+                held[number] = self._scratch(number, free)
+                source.lines.append(f"v{number} = scratch[{held[number]}]")
+            source.lines.append(source.call(line.op.kernel, line.args, self._text, out=f"v{number}"))
+        elif number in self.outputs:
+            source.lines.append(f"v{number}[...] = {source.call(line.op.kernel, line.args, self._text)}")
+        else:
+            source.lines.append(f"v{number} = {source.call(line.op.kernel, line.args, self._text)}")
+
+    def _text(self, number: int) -> str:
+        return f"v{number}"
+
+    def _scratch(self, number: int, free: dict[np.dtype[Any], list[int]]) -> int:
+        """The place of memory for a value that only the loop uses."""
+        dtype = self.values[number].like.dtype
+        if free.get(dtype):
+            return free[dtype].pop()
+        self.scratch.append(((self.rows,) if self.flat else (self.rows, *self.shape[1:]), dtype))
+        return len(self.scratch) - 1
+
+    def _is_sliced(self, number: int) -> bool:
+        shape = self.values[number].like.shape
+        return shape == self.shape if self.flat else len(shape) == len(self.shape) and shape[0] == self.shape[0]
+
+
+def _last_uses(lines: Sequence[Line]) -> dict[int, int]:
+    """The last line that uses each value."""
+    return {number: place for place, line in enumerate(lines) for number in (*line.reads, *line.results)}
+
+
+def flat(unit: Unit, values: list[Value]) -> bool:
+    """Whether all arrays of a unit lie in the same order without gaps, except for single numbers."""
+    for line in unit.lines:
+        for number in (*line.reads, *([] if is_reduction(line) else line.results)):
+            like = values[number].like
+            if like.size > 1 and not (like.shape == unit.shape and like.flags.c_contiguous):
+                return False
+        if is_reduction(line) and line.op is not sum_all and len(line.args[1]) != len(unit.shape or ()):
+            return False
+    return True
+
+
+def suits(unit: Unit, values: list[Value]) -> bool:
+    """Whether blocks make sense for a loop: the arrays lie alike, or the first dim has enough places."""
+    return flat(unit, values) or (unit.shape is not None and math.prod(unit.shape[1:]) <= 4 * BLOCK and all(
+        values[number].like.ndim <= len(unit.shape) for line in unit.lines for number in line.reads))

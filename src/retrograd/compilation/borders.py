@@ -1,0 +1,69 @@
+"""Where the graph of a traced call ends: tensors from outside that have a history.
+
+While a call is traced, each such tensor has a `Border` for its edge. A pass of the program itself goes through it, and
+the tape is given up, since a repetition knows nothing of graphs from outside. The traced backward pass of the results
+ends there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ..graph.node import OtherNode
+from ..tensors.state.base import edge_of
+from .tracing import Tape
+
+
+class Border(OtherNode):
+    """The identity, between a tensor from outside and its history."""
+
+    def __init__(self, tape: Tape, edge: Any) -> None:
+        super().__init__((edge,), edge.shape, edge.dtype)
+        self.tape, self.closed = tape, False
+
+    def apply(self, cotangents: list[Any], walk: Any) -> Any:
+        """The gradient, or None if the pass ends here."""
+        if self.closed:
+            return [None]
+        self.tape.give_up("the program runs a backward pass through a graph from outside of it")
+        return cotangents
+
+
+class Borders:
+    """The borders of one traced call."""
+
+    def __init__(self, tape: Tape, tensors: Iterable[Any]) -> None:
+        self.borders: list[tuple[Any, Border]] = []
+        for tensor in tensors:
+            if tensor._edge is not None and tensor._edge.node is not None:
+                with suppress(RuntimeError):                 # the program itself will raise it
+                    edge_of(tensor)
+                if tensor._meta is not None and tensor._meta.retained is not None:
+                    tape.give_up("a tensor with a history retains its gradient")
+                border = Border(tape, tensor._edge)
+                tensor._edge = border
+                self.borders.append((tensor, border))
+
+    def remove(self) -> None:
+        """Give the tensors their edges."""
+        for tensor, border in self.borders:
+            if tensor._edge is border:
+                tensor._edge = border.edges[0]
+
+    @contextmanager
+    def closed(self, leaves: Iterable[Any]) -> Iterator[None]:
+        """Have passes end at the borders, and call no hooks of the leaves: they belong to the pass outside."""
+        hooks = [(leaf._meta, leaf._meta.hooks) for leaf in leaves]
+        for meta, _ in hooks:
+            meta.hooks = None
+        for _, border in self.borders:
+            border.closed = True
+        try:
+            yield
+        finally:
+            for meta, before in hooks:
+                meta.hooks = before
+            for _, border in self.borders:
+                border.closed = False

@@ -1,0 +1,95 @@
+"""A compiled function: traced calls that can be repeated, each with the guard that says when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock, get_ident
+from typing import Any, ClassVar
+
+from ..errors import warn
+from ..modes import local
+from ..tensors.state.base import Results
+from .plan import native
+from .run_once import FirstRun
+from .tracing import GivenUp, Reason
+
+# How many seconds a call waits while another thread traces.
+PATIENCE = 10
+
+
+class Tracing:
+    """One thread at a time traces a call, since other arrays stand behind the tensors meanwhile."""
+
+    lock = RLock()
+    thread: ClassVar[int | None] = None
+
+
+class Compiled:
+    """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made."""
+
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
+        self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
+        self.entries: list[tuple[Any, Any]] = []
+        self.reason: Reason | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Repeat a traced call if its guard holds. Otherwise trace this call."""
+        function, thread = self.function, local.thread
+        if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
+                or thread.anomalies is not None or Results.plain is not Results.tensor):
+            return function(*args, **kwargs)
+        if Tracing.thread is not None and Tracing.thread != get_ident() and Tracing.lock.acquire(timeout=PATIENCE):
+            Tracing.lock.release()
+        for entry in self.entries:
+            guard, recipe = entry
+            inputs = guard.check(function, args, kwargs)
+            if type(inputs) is list:
+                if entry is not self.entries[0]:           # the next call will probably be alike
+                    self.entries = [entry, *[other for other in self.entries if other is not entry]]
+                if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
+                    return function(*args, **kwargs)
+                try:
+                    return recipe.repeat(inputs, args, kwargs)
+                finally:
+                    recipe.lock.release()
+        if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread
+            return function(*args, **kwargs)
+        before, Tracing.thread = Tracing.thread, get_ident()
+        try:
+            if any([guard(function, args, kwargs) for guard, _ in self.entries]):            # by another thread
+                return function(*args, **kwargs)
+            return self._first(args, kwargs)
+        finally:
+            Tracing.thread = before
+            Tracing.lock.release()
+
+    def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Trace a call."""
+        if len(self.entries) >= self.limit:
+            why = self.entries[-1][0].why(self.function, args, kwargs)
+            self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}", None))
+            return self.function(*args, **kwargs)
+        try:
+            run = FirstRun(self.function, args, kwargs, self.whole, self.native)
+            if run.reason is not None:
+                self._run_as_it_is(run.reason)
+                return self.function(*args, **kwargs)
+            result = run.run()
+        except GivenUp as error:
+            raise RuntimeError(f"torch.compile with fullgraph=True found that {name_of(self.function)} cannot be "
+                               f"compiled: {error}.") from None
+        if run.recipe is not None:
+            self.entries.append((run.guard, run.recipe))
+        else:
+            self._run_as_it_is(run.reason)
+        return result
+
+    def _run_as_it_is(self, reason: Reason | None) -> None:
+        """Give up compiling the function, and say so."""
+        self.reason = reason
+        warn(f"torch.compile runs {name_of(self.function)} as it is, since {reason}. The results are the same.")
+
+
+def name_of(function: Any) -> str:
+    """The name of a function, or of the class of a callable object."""
+    return str(getattr(function, "__name__", type(function).__name__))

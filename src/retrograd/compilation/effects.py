@@ -1,0 +1,116 @@
+"""What a line reads, what it writes, and which lines must stay in their order.
+
+A line writes over the memory of its first argument, if it writes; the step of an optimizer also writes over its state.
+Random numbers and checks are effects, too: such lines are never left out, and draws keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ops.basic import look
+from ..ops.creation import drawn, drawn_beside, random_apart, random_from, random_like
+from .program import Line, Program, Value
+
+_DRAWING = frozenset((random_like, random_from, random_apart))
+
+
+def draws(line: Line) -> bool:
+    """Whether a line takes numbers from a random generator."""
+    return line.op in _DRAWING or line.op.kernel is drawn or line.op.kernel is drawn_beside
+
+
+def checks(line: Line) -> bool:
+    """Whether a line only looks at numbers, and raises an error if they are wrong."""
+    return line.op is look
+
+
+def memory_read(line: Line, values: list[Value]) -> set[int]:
+    """The memory of all arguments. A view reads nothing, since only its geometry counts."""
+    if line.op.view and not line.write:
+        return set()
+    return {values[number].memory for number in line.reads}
+
+
+def steps_over(line: Line) -> bool:
+    """Whether a line writes over all of its arguments, as the step of an optimizer does over its state."""
+    return line.op.name.startswith("_fused_")
+
+
+def memory_written(line: Line, values: list[Value]) -> set[int]:
+    """The memory that the line writes over."""
+    if not line.write:
+        return set()
+    if steps_over(line):
+        return {values[number].memory for number in line.reads}
+    return {values[line.reads[0]].memory}
+
+
+def needed(program: Program) -> list[Line]:
+    """The lines without those whose results nobody uses."""
+    values = program.values
+    live = {values[number].memory for number in program.outputs}
+    live |= {value.memory for value in values if value.source == "outside"}
+    kept = []
+    for line in reversed(program.lines):
+        results = {values[number].memory for number in line.results}
+        written = memory_written(line, values)
+        if draws(line) or checks(line) or (results | written) & live:
+            live |= {values[number].memory for number in line.reads} | results
+            kept.append(line)
+    return kept[::-1]
+
+
+def before(lines: list[Line], values: list[Value]) -> list[int]:
+    """For each line that is no view, the lines that must run before it: its arguments, and conflicts of memory.
+
+    The lines are a set of bits. Views are left out of the numbers: what needs a view needs what made its memory. Checks
+    and draws stay in their order, and no memory from outside is written before a check that comes earlier.
+    """
+    made: dict[int, int] = {}
+    writers: dict[int, int] = {}                           # the last line that wrote each memory
+    readers: dict[int, int] = {}                           # the lines that have read each memory since then
+    ordered, result = 0, list[int]()
+    for line in lines:
+        if is_view(line, values):
+            made.update(dict.fromkeys(line.results, made.get(line.reads[0], 0)))
+            continue
+        bit, needs = 1 << len(result), 0
+        for number in line.reads:
+            needs |= made.get(number, 0)
+        read, written = memory_read(line, values), memory_written(line, values)
+        for memory in read:
+            needs |= writers.get(memory, 0)
+            readers[memory] = readers.get(memory, 0) | bit
+        for memory in written:
+            needs |= writers.get(memory, 0) | readers.get(memory, 0)
+            writers[memory], readers[memory] = bit, 0
+            if values[memory].source == "outside":
+                needs |= ordered
+        for number in line.results:
+            made[number] = bit
+            if values[number].is_view:
+                needs |= writers.get(values[number].memory, 0)
+            else:
+                writers[number] = bit
+        if draws(line) or checks(line):
+            needs |= ordered
+            ordered = bit
+        result.append(needs & ~bit)
+    return result
+
+
+def sources_of(program: Program, sources: Sequence[int]) -> list[set[int]]:
+    """For each output of a program, on which of the values `sources` it depends, as places among them."""
+    values = program.values
+    depends: dict[int, set[int]] = {values[number].memory: {place} for place, number in enumerate(sources)}
+    for line in program.lines:
+        found = set[int]().union(*[depends.get(values[number].memory, set()) for number in line.reads])
+        for memory in {values[number].memory for number in line.results} | memory_written(line, values):
+            depends[memory] = depends.get(memory, set()) | found
+    return [depends.get(values[number].memory, set()) for number in program.outputs]
+
+
+def is_view(line: Line, values: list[Value]) -> bool:
+    """Whether a line only looks at memory in another way."""
+    return line.op.view and not line.write and all([values[number].is_view for number in line.results])

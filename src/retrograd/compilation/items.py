@@ -1,0 +1,150 @@
+"""What a walk over a function finds: items, and facts about tensors. `state` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.layout import address
+from ..tensors.state.base import requires, stands_as_leaf
+from .places import Step
+
+# The kinds of items. CONSTANT: a value that cannot change, such as a number. CONTAINER: a list, tuple or dict, or
+# another thing that is guarded by its parts. OBJECT: a thing with an identity, and with parts.
+TENSOR, CONSTANT, CONTAINER, OBJECT, SET, ARRAY, OPAQUE, REFUSED = (
+    "tensor", "constant", "container", "object", "set", "array", "opaque", "refused")
+
+
+class Facts(NamedTuple):
+    """What is guarded of a tensor, besides its identity.
+
+    `plain` says that no gradient, no hooks and no history of its own stand in the tensor. `tracked` is `_meta.leaf`.
+    """
+
+    cls: type[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+    requires_grad: bool
+    leaf: bool
+    inference: bool
+    plain: bool
+    tracked: bool
+    view: bool
+
+
+def facts_of(tensor: Any) -> Facts:
+    """The facts about a tensor at this moment."""
+    array, meta = tensor._array, tensor._meta
+    geometry = type(tensor), array.shape, array.strides, array.dtype, requires(tensor), stands_as_leaf(tensor)
+    if meta is None:
+        return Facts(*geometry, False, True, False, False)
+    plain = (meta.grad is None and meta.hooks is None and meta.post_accumulate is None and not meta.leaf
+             and not meta.inference)
+    return Facts(*geometry, meta.inference, plain, meta.leaf, meta.base is not None)
+
+
+class Item:
+    """A value that a function can reach, and the first place in which the walk found it.
+
+    `fixed` says that the guard asks for this very object. A tensor in the arguments, and one that is a gradient, are
+    not fixed. `entries` has the parts of the value by step. `facts` are the `Facts` of a tensor, the bytes of an array,
+    the keys of a container, and the reason for which a value is refused. `array` is the array of a fixed tensor.
+    """
+
+    __slots__ = ("_words", "array", "entries", "facts", "fixed", "key", "kind", "number", "parent", "role", "step",
+                 "value")
+
+    def __init__(self, number: int, parent: Item | None, step: Step, value: Any, kind: str, fixed: bool) -> None:
+        self.number, self.parent, self.step, self.value, self.kind, self.fixed = (
+            number, parent, step, value, kind, fixed)
+        self.entries: dict[Step, Item] = {}
+        self.facts: Any = None
+        self.array: Any = None
+        self.role = ""                                       # "argument", "captured" or "grad", for a tensor
+        self.key: Item | None = None                         # the item of the key, if a tensor is the key
+        self._words = ""
+
+    @property
+    def path(self) -> tuple[Step, ...]:
+        """The steps from the function, or from the arguments, to the value."""
+        steps = [self.step]
+        item = self.parent
+        while item is not None:
+            steps.append(item.step)
+            item = item.parent
+        return tuple(reversed(steps))
+
+    @property
+    def words(self) -> str:
+        """The place as the user writes it, such as `model.weight`."""
+        unnamed: list[Item] = []
+        item: Item | None = self
+        while item is not None and not item._words:              # no recursion, since lists may be nested deeply
+            unnamed.append(item)
+            item = item.parent
+        for item in reversed(unnamed):
+            if item.parent is None:
+                item._words = item.step.shown
+            else:
+                key = None if item.key is None else item.key.words
+                item._words = item.step.words(item.parent._words, key)
+        return self._words
+
+    def __repr__(self) -> str:
+        return f"Item({self.words}, {self.kind})"
+
+
+class State:
+    """All that a call of a function can reach. The items are in such an order that parents come before their parts.
+
+    `mentioned` are the names in the code that may run: of other objects' attributes the call knows nothing.
+    """
+
+    def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any) -> None:
+        self.items, self.known, self.mentioned, self.modes = items, known, mentioned, modes
+
+    def tensors(self) -> Iterator[Item]:
+        """The items of all tensors: arguments, captured tensors and their gradients."""
+        return (item for item in self.items if item.kind == TENSOR)
+
+    @property
+    def refusals(self) -> list[str]:
+        """Why a call cannot be traced, in sentences; empty if nothing stands against it."""
+        reasons = [f"{item.words} is {item.facts}" for item in self.items if item.kind == REFUSED]
+        return [*reasons, "there are hooks on all modules or on all optimizers"] if self.modes["hooks"] else reasons
+
+
+def root_of(array: Any) -> Any:
+    """The array that owns the memory; None if the memory belongs to something else, which others may share, too."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array if isinstance(array, np.ndarray) else None
+
+
+def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, int], ...]:
+    """Which arrays share memory: the two positions in `[*first, *second]`, and how many bytes lie between the starts.
+
+    Pairs within `second` do not count.
+    """
+    arrays = [*first, *second]
+    spans = [_span(array) for array in arrays]
+    return tuple([(i, j, address(arrays[j]) - address(arrays[i]))
+                  for i in range(len(first)) for j in range(i + 1, len(arrays))
+                  if spans[i][0] < spans[j][1] and spans[j][0] < spans[i][1]])
+
+
+def _span(array: Any) -> tuple[int, int]:
+    """The addresses of the first byte and behind the last byte of an array. The span of an empty array is empty."""
+    start = end = address(array)
+    if not array.size:
+        return start, start
+    for size, stride in zip(array.shape, array.strides):
+        if stride < 0:
+            start += (size - 1) * stride
+        else:
+            end += (size - 1) * stride
+    return start, end + array.itemsize
+

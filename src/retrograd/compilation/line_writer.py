@@ -1,0 +1,92 @@
+"""Writing the lines that one line of a program becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..ops.basic import call as of_arrays, clone
+from ..ops.framework import Op
+from ..tensors.recording.inplace import write_over
+from .loops import Ref
+from .program import Line, Value
+
+Array = np.ndarray[Any, Any]
+
+
+class LineWriter:
+    """Writes the lines that one line becomes. `native` says whether loops will be machine code."""
+
+    def __init__(self, values: list[Value], line: Line, native: bool, constants: dict[Any, Ref]) -> None:
+        self.values, self.line, self.native, self.constants = values, line, native, constants
+        self.lines: list[Line] = []
+
+    def like(self, argument: Any) -> Array:
+        """The geometry of a value among the arguments."""
+        value: Value = self.values[argument.number]
+        return value.like
+
+    @property
+    def result(self) -> Array:
+        """The geometry of the result."""
+        return self.values[self.line.results[0]].like
+
+    def constant(self, number: float, dtype: np.dtype[Any]) -> Ref:
+        """A number as a 0-d array."""
+        return self.array(np.array(number, dtype))
+
+    def array(self, numbers: Array) -> Ref:
+        """A constant array. Equal constants are one value."""
+        key = numbers.dtype, numbers.shape, numbers.tobytes()
+        found = self.constants.get(key)
+        if found is None:
+            found = self.constants[key] = self._value(numbers, "constant")
+        return found
+
+    def view(self, op: Op, x: Ref, *args: Any, like: Array) -> Ref:
+        """A view of a value."""
+        made = self._value(like, "line")
+        value = self.values[made.number]
+        value.memory = self.values[x.number].memory
+        self._line(op, (x, *args), made.number)
+        return made
+
+    def alias(self, value: Ref, place: int) -> None:
+        """Have a value be the result at `place` of the line that is taken apart."""
+        self._line(clone, (value, "C"), self.line.results[place])
+
+    def call(self, op: Op, *args: Any, like: Array) -> Ref:
+        """A new value of the geometry of `like`, made by a line of its own."""
+        made = self._value(np.empty_like(like), "line")
+        self._line(op, args, made.number)
+        return made
+
+    def several(self, function: Callable[..., tuple[Array, ...]], *args: Ref, likes: tuple[Array, ...]) -> list[Ref]:
+        """New values that a function of arrays returns."""
+        made = [self._value(np.empty_like(like), "line") for like in likes]
+        self.lines.append(Line(of_arrays, of_arrays.compute, ([*args], function), tuple([ref.number for ref in made]),
+                               True, False, self.line.site))
+        return made
+
+    def last(self, op: Op, *args: Any) -> None:
+        """The line that makes the result of the line that is taken apart."""
+        self._line(op, args, self.line.results[0])
+
+    def write(self, op: Op, target: Ref, *others: Ref) -> None:
+        """A line that writes the result of `op(target, *others)` over `target`."""
+        self.assign(op, target, target, *others)
+
+    def assign(self, op: Op, target: Ref, *args: Ref) -> None:
+        """A line that writes the result of `op(*args)` over `target`."""
+        self.lines.append(Line(op, partial(write_over, op, None), (target, *args), (), False, True, self.line.site))
+
+    def _value(self, like: Array, source: Any) -> Ref:
+        number = len(self.values)
+        self.values.append(Value(number, like, number, source))
+        return Ref(number)
+
+    def _line(self, op: Op, args: tuple[Any, ...], number: int) -> None:
+        self.lines.append(Line(op, op.compute, args, (number,), False, False, self.line.site))

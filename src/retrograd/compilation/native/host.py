@@ -1,0 +1,68 @@
+"""What this machine can do: the width of its vectors, fused multiplication, the vector functions of its C library."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from functools import cache
+from typing import Any, NamedTuple
+
+# For each width of vectors, in bits: the letter of x86-64's vector functions, and the feature that they need.
+_WIDTHS = ((512, "e", "avx512f"), (256, "d", "avx2"), (128, "b", "sse2"))
+_LIBRARY = "libmvec.so.1"
+
+
+class Host(NamedTuple):
+    """What generated code may use: vectors of so many bits, fused multiplication, the vector library.
+
+    `letters` are those of the library's functions, with their widths in bits, the widest first. There are none if the C
+    library is not glibc.
+    """
+
+    bits: int
+    fma: bool
+    letters: tuple[tuple[int, str], ...]
+
+
+@cache
+def available() -> bool:
+    """Whether llvmlite is installed."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+@cache
+def binding() -> Any:
+    """llvmlite's binding of LLVM, ready for this machine. Raises ImportError if llvmlite is absent."""
+    if not available():
+        raise ImportError("Machine code needs the package llvmlite: pip install retrograd[compile]")
+    llvm = importlib.import_module("llvmlite.binding")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    _load(llvm, "")                                         # the C library's functions, which the process has
+    return llvm
+
+
+@cache
+def host() -> Host:
+    """This machine."""
+    llvm = binding()
+    features = llvm.get_host_cpu_features()
+    if not llvm.get_process_triple().startswith("x86_64"):
+        return Host(128, True, ())                          # all 64-bit ARM processors have these
+    widths = tuple([(bits, letter) for bits, letter, feature in _WIDTHS if features.get(feature)])
+    return Host(widths[0][0], bool(features.get("fma")), widths if _load(llvm, _LIBRARY) else ())
+
+
+@cache
+def has_symbol(name: str) -> bool:
+    """Whether the process has a function of this name."""
+    return binding().address_of_symbol(name) is not None
+
+
+def _load(llvm: Any, library: str) -> bool:
+    """Let generated code call the functions of a library. Says whether there is one of this name."""
+    try:
+        llvm.load_library_permanently(library)
+    except RuntimeError:
+        return False
+    return True

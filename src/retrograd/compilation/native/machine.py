@@ -1,0 +1,238 @@
+"""Machine code for a sequence of loops and small products: one native function on a table of addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.layout import address
+from ...kernels.native.threads import in_parts
+from ..loops import Loop
+from .host import Host, binding, host
+from .lanes import Code, Module
+from .nest import reduced_size
+from .products import Product, write_product
+from .writing import LoopWriter, Work, identity
+
+# Loops from _LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
+# others are not, if there are so many of them that they have _MANY lines.
+_LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
+_COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
+# How many modules are kept, since programs often have the same loops again.
+_KEPT = 256
+_compiling = threading.Lock()
+
+
+class Placed(NamedTuple):
+    """A loop, and for each operand (inputs, outputs, reductions) the slot of the table that has its address.
+
+    An output may lie where an input of the same strides lies. A reduction needs memory that nothing else uses.
+    """
+
+    loop: Loop
+    slots: tuple[int, ...]
+
+
+class _Large(NamedTuple):
+    """A loop that is called by ranges."""
+
+    placed: Placed
+    work: Work
+
+
+class Builder:
+    """Plans that are compiled together, which takes less time than one after the other.
+
+    `target` says which instructions and library functions may be used; it is this machine unless given.
+    """
+
+    def __init__(self, target: Host | None = None) -> None:
+        self._small, self._middle = [Module(target or host(), thorough) for thorough in (False, True)]
+        self._count = 0
+        self._codes: list[_Compiled] | None = None
+
+    def add(self, placed: Sequence[Placed | Product], slots: int) -> Native:
+        """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called."""
+        if self._codes is not None:
+            raise RuntimeError("the plans are compiled already")
+        return Native(self, [self._piece(item) for item in placed], slots)
+
+    def _number(self) -> str:
+        self._count += 1
+        return str(self._count - 1)
+
+    def _piece(self, item: Placed | Product) -> tuple[Module, str | _Large]:
+        """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
+        number = self._number()
+        if isinstance(item, Product):
+            write_product(self._small, item, number)
+            return self._small, f"  call void @product{number}(ptr %table)"
+        module = self._small if item.loop.size < _MIDDLE else self._middle
+        work = LoopWriter(module, item.loop, item.slots, number).write()
+        if item.loop.size >= _LARGE and work.extent > 1:
+            return module, _Large(item, work)
+        lines = [f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
+        if work.fill:
+            lines.insert(0, f"  call void @{work.fill}(ptr %table)")
+        for name in filter(None, (work.fill, work.loop)):
+            module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
+        return module, "\n".join(lines)
+
+    def entry(self, module: Module, lines: Sequence[str]) -> str:
+        """Write a function that runs lines, and return its name."""
+        code, name = Code(module, 1), f"run{self._number()}"
+        code.lines += lines
+        module.functions[name] = code.function(f"void @{name}(ptr %table)")
+        return name
+
+    def codes(self) -> list[_Compiled]:
+        """The compiled modules."""
+        if self._codes is None:
+            self._codes = [_compiled(module.text(), module.thorough)
+                           for module in (self._small, self._middle) if module.functions]
+        return self._codes
+
+    def address(self, name: str) -> int:
+        """The address of a function."""
+        found = [code.engine.get_function_address(name) for code in self.codes() if name in code.names]
+        place: int = found[0]
+        return place
+
+
+def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
+    """A single plan."""
+    return Builder(target).add(placed, slots)
+
+
+class Native:
+    """A plan of loops and products. A call with a table of addresses, an array of dtype uintp, runs the plan.
+
+    The first call compiles all plans of the builder.
+    """
+
+    def __init__(self, builder: Builder, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
+        self.builder, self.slots = builder, slots
+        self._pieces: list[str | _Large] = []               # names of functions, or large loops
+        for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
+            items = [piece for _, piece in group]
+            self._pieces += items if kind is _Large else [builder.entry(module, list(map(str, items)))]
+        self._calls: list[Callable[[int], object]] | None = None
+        self._last: tuple[Any, int] = (None, 0)             # the table of the last call, and its address
+
+    def __call__(self, table: np.ndarray[Any, Any]) -> None:
+        """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
+        known, place = self._last
+        if table is not known:
+            if table.shape != (self.slots,) or table.dtype != np.uintp or not table.flags.c_contiguous:
+                raise ValueError(f"a table of {self.slots} addresses is needed")
+            place = address(table)
+            self._last = (table, place)
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = [self._callable(piece) for piece in self._pieces]
+        for call in calls:
+            call(place)
+
+    @property
+    def source(self) -> str:
+        """The text of the builder's plans as it was given to LLVM."""
+        return "\n".join([code.source for code in self.builder.codes()])
+
+    @property
+    def llvm(self) -> str:
+        """The text of the builder's plans after LLVM's passes."""
+        return "\n".join([code.optimised for code in self.builder.codes()])
+
+    @property
+    def assembly(self) -> str:
+        """The code of the builder's plans in the machine's assembly language."""
+        return "\n".join([code.assembly() for code in self.builder.codes()])
+
+    def _callable(self, piece: str | _Large) -> Callable[[int], object]:
+        place = self.builder.address
+        if isinstance(piece, str):                          # short, so the interpreter's lock is kept
+            function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece))
+            return function
+        ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(place(piece.work.loop))
+        fill = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.work.fill)) if piece.work.fill else None
+        return partial(_run_large, piece, ranges, fill, self.slots)
+
+
+def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) -> None:
+    """Run a large loop in parts, and combine what the parts make of reductions that they share."""
+    placed, work = large
+    loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
+    if fill is not None:
+        fill(table)
+    if not work.partial:
+        in_parts(lambda begin, end: ranges(table, begin, end), work.extent, work.cost)
+        return
+    parts: list[tuple[int, list[Any]]] = []
+
+    def run(begin: int, end: int) -> None:
+        if begin == 0:                                      # the first part uses the result's own memory
+            ranges(table, begin, end)
+            return
+        own = np.array((ctypes.c_size_t * slots).from_address(table), np.uintp)
+        results = []
+        for i in work.partial:
+            reduction = loop.reductions[i]
+            results.append(np.empty(reduced_size(loop, reduction), reduction.dtype))
+            own[placed.slots[first + i]] = address(results[-1])
+            results[-1].fill(identity(reduction))
+        ranges(address(own), begin, end)
+        parts.append((begin, results))
+
+    in_parts(run, work.extent, work.cost)
+    for _, results in sorted(parts, key=lambda part: part[0]):
+        for i, result in zip(work.partial, results):
+            reduction = loop.reductions[i]
+            place = ctypes.c_size_t.from_address(table + placed.slots[first + i] * ctypes.sizeof(ctypes.c_size_t)).value
+            whole = np.frombuffer((ctypes.c_char * result.nbytes).from_address(place), reduction.dtype)
+            _COMBINE[reduction.kind](whole, result, out=whole)
+
+
+class _Compiled:
+    """A module in the machine's language."""
+
+    def __init__(self, source: str, thorough: bool) -> None:
+        llvm = binding()
+        self.names = frozenset(re.findall(r"^define void @(\w+)", source, re.MULTILINE))
+        self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
+        module, machine = llvm.parse_assembly(source), self._machine()
+        passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+        self.optimised = str(module)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
+
+    def assembly(self) -> str:
+        """The text of the machine code."""
+        text: str = self._machine().emit_assembly(binding().parse_assembly(self.optimised))
+        return text
+
+    def _machine(self) -> Any:
+        llvm = binding()
+        target, features = llvm.Target.from_default_triple(), llvm.get_host_cpu_features().flatten()
+        return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=self._level)
+
+
+@lru_cache(_KEPT)
+def _kept(source: str, thorough: bool) -> _Compiled:
+    return _Compiled(source, thorough)
+
+
+def _compiled(source: str, thorough: bool) -> _Compiled:
+    """The compiled module of this text. LLVM is not asked to do two modules at once."""
+    with _compiling:
+        return _kept(source, thorough)

@@ -1,0 +1,74 @@
+"""The shape of the code of a loop: its dims in the order of memory, joined where memory has no gap, in blocks.
+
+The last dim is the inner one, which runs in vectors. A long inner dim is cut into blocks. Then each block is reduced
+for itself, so sums keep their digits, and the blocks can go to several threads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ..loops import Loop, Reduction
+
+BLOCK = 8192
+Strides = tuple[int, ...]
+
+
+class Nest(NamedTuple):
+    """The dims of the code, and the strides in bytes of the inputs, the outputs and the reductions, in this order.
+
+    A reduction has stride 0 in the dims over which it goes.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[Strides, ...]
+
+    @property
+    def outer(self) -> tuple[int, ...]:
+        """The sizes of the dims around the vectors. If the inner dim has blocks, their number is the last."""
+        inner = self.shape[-1]
+        return (*self.shape[:-1], -(-inner // BLOCK)) if inner > BLOCK else self.shape[:-1]
+
+    def step(self, operand: int, level: int) -> int:
+        """The stride of an operand in one of the dims of `outer`."""
+        strides = self.strides[operand]
+        return strides[level] if level < len(self.shape) - 1 else strides[-1] * BLOCK
+
+
+def reduced_size(loop: Loop, reduction: Reduction) -> int:
+    """How many numbers the result of a reduction has."""
+    return math.prod([n for dim, n in enumerate(loop.shape) if dim not in reduction.dims])
+
+
+def nest_of(loop: Loop) -> Nest:
+    """The nest of a loop that has elements."""
+    strides = [operand.strides for operand in (*loop.inputs, *[output.operand for output in loop.outputs])]
+    strides += [_result_strides(loop, reduction) for reduction in loop.reductions]
+    dims = [dim for dim, n in enumerate(loop.shape) if n != 1]
+    dims.sort(key=lambda dim: -sum([abs(steps[dim]) for steps in strides]))
+    shape: list[int] = []
+    joined: list[list[int]] = [[] for _ in strides]
+    for dim in dims:
+        n = loop.shape[dim]
+        if shape and all([own[-1] == steps[dim] * n for own, steps in zip(joined, strides)]):
+            shape[-1] *= n
+            for own, steps in zip(joined, strides):
+                own[-1] = steps[dim]
+        else:
+            shape.append(n)
+            for own, steps in zip(joined, strides):
+                own.append(steps[dim])
+    if not shape:
+        return Nest((1,), tuple([(0,) for _ in strides]))
+    return Nest(tuple(shape), tuple(map(tuple, joined)))
+
+
+def _result_strides(loop: Loop, reduction: Reduction) -> Strides:
+    """The strides of a reduction's result, which lies row by row."""
+    strides, step = [], reduction.dtype.itemsize
+    for dim in reversed(range(len(loop.shape))):
+        reduced = dim in reduction.dims
+        strides.append(0 if reduced else step)
+        step *= 1 if reduced else loop.shape[dim]
+    return tuple(reversed(strides))

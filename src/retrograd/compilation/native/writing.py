@@ -1,0 +1,356 @@
+"""The function of one loop: `loop(table, begin, end)` runs a range of the outermost dim, `fill(table)` begins sums.
+
+Vectors of a whole register run through the inner dim. What remains at its end is one shorter vector, which reads and
+writes nothing beyond. A reduction over the inner dim has an accumulator for each lane; the lanes are added in pairs at
+the end of a row or block, and rows and blocks one after the other. So a sum of n floats over the inner dim is off by at
+most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..loops import Loop, Reduction, Ref
+from . import lowering
+from .lanes import TYPES, Code, Lanes, Module, Unknown, constant, maximum, minimum, select, to
+from .nest import BLOCK, Nest, nest_of, reduced_size
+from .vector_math import shuffled
+
+# A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
+_FEW_STEPS, _ACCUMULATORS = 4, 4
+_COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
+
+
+class Work(NamedTuple):
+    """A loop's functions, by name. A range of [0, extent) can be run at a time; `cost` is in nanoseconds.
+
+    `fill` is empty if no reduction needs to begin with a number. `partial` has the numbers of the reductions that
+    several ranges share.
+    """
+
+    loop: str
+    fill: str
+    extent: int
+    cost: float
+    partial: tuple[int, ...]
+
+
+def identity(reduction: Reduction) -> Any:
+    """What does not change a reduction."""
+    dtype = reduction.dtype
+    if reduction.kind == "sum":
+        return 0
+    low = reduction.kind == "amax"
+    if dtype.kind == "f":
+        return -math.inf if low else math.inf
+    return np.iinfo(dtype).min if low else np.iinfo(dtype).max
+
+
+def memory(dtype: np.dtype[Any]) -> str:
+    """The type of a number in memory."""
+    return "i8" if dtype.kind == "b" else TYPES[dtype]
+
+
+class LoopWriter:
+    """Writes one loop. The operands stand at `slots` of the table."""
+
+    def __init__(self, module: Module, loop: Loop, slots: Sequence[int], name: str) -> None:
+        self.module, self.loop, self.slots, self.name = module, loop, slots, name
+        self.nest: Nest | None = nest_of(loop) if loop.size else None
+        dtypes = [operand.dtype for operand in loop.inputs]
+        dtypes += [step.dtype for step in loop.steps] + [reduction.dtype for reduction in loop.reductions]
+        for dtype in dtypes:
+            if dtype not in TYPES:
+                raise Unknown(f"no lanes of {dtype}")
+        if any([reduction.dtype.kind == "b" for reduction in loop.reductions]):
+            raise Unknown("reductions of bools")
+        self.width = module.host.bits // 8 // max([dtype.itemsize for dtype in dtypes if dtype.kind != "b"], default=4)
+        self.code = Code(module, self.width)
+        self.first_result = len(loop.inputs) + len(loop.outputs)
+        self.scalars: dict[int, str] = {}                   # the inputs that are one number in a row
+        self.fixed: dict[int, Lanes] = {}                   # the values that are the same for all of a row
+
+    def write(self) -> Work:
+        """Add the two functions to the module."""
+        name, fill = f"loop{self.name}", f"fill{self.name}"
+        if all([self._direct(number) for number in range(len(self.loop.reductions))]):
+            fill = ""
+        else:
+            self.module.functions[fill] = self._fill(fill)
+        self.module.functions[name] = self._loop(name)
+        if self.nest is None:
+            return Work(name, fill, 0, 0.0, ())
+        nest, outer = self.nest, self.nest.outer
+        partial = [i for i in range(len(self.loop.reductions)) if outer and not nest.step(self.first_result + i, 0)]
+        return Work(name, fill, outer[0] if outer else 1, self._cost(), tuple(partial))
+
+    def _cost(self) -> float:
+        """About how long the loop takes."""
+        loop = self.loop
+        moved = sum([operand.dtype.itemsize for operand, steps in zip(
+            [*loop.inputs, *[output.operand for output in loop.outputs]], self.nest.strides if self.nest else ())
+            if steps[-1]])
+        calls = sum([line.count("call") for line in self.code.lines if " call " in line]) / 2
+        return loop.size * (0.03 * moved + 0.02 * len(loop.steps) + 0.15 * calls)
+
+    # The memory of reductions
+
+    def _direct(self, number: int) -> bool:
+        """Whether each number of the result is written once: it is that of one row, in one block."""
+        if self.nest is None:
+            return False
+        nest, operand = self.nest, self.first_result + number
+        inner = nest.strides[operand][-1] == 0
+        return inner and all([nest.step(operand, level) for level in range(len(nest.outer))])
+
+    def _fill(self, name: str) -> str:
+        code = Code(self.module, 1)
+        for number, reduction in enumerate(self.loop.reductions):
+            if self._direct(number):
+                continue
+            slot, type = self.slots[self.first_result + number], memory(reduction.dtype)
+            place, value = _pointer(code, slot), constant(identity(reduction), reduction.dtype)
+
+            def body(i: str, type: str = type, place: str = place, value: str = value) -> None:
+                code.do(f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}")
+
+            code.loop(0, reduced_size(self.loop, reduction), 1, body)
+        return code.function(f"void @{name}(ptr %table)")
+
+    # Dims
+
+    def _loop(self, name: str) -> str:
+        code = self.code
+        if self.nest is not None:
+            pointers = [_pointer(code, slot) for slot in self.slots]
+            for operand in range(len(self.loop.inputs)):
+                if not any(self.nest.strides[operand]):
+                    self._read_scalar(operand, pointers)
+            self._level(0, pointers, "")
+        return code.function(f"void @{name}(ptr %table, i64 %begin, i64 %end)")
+
+    def _read_scalar(self, operand: int, pointers: Sequence[str]) -> None:
+        type = memory(self.loop.inputs[operand].dtype)
+        self.scalars[operand] = self.code.put(f"load {type}, ptr {pointers[operand]}")
+
+    def _level(self, level: int, pointers: list[str], block: str) -> None:
+        """The code of the dims from this one on."""
+        nest, code = self.nest, self.code
+        assert nest is not None
+        outer = nest.outer
+        if level == len(nest.shape) - 1:                    # a row begins, or its blocks
+            for operand in range(len(self.loop.inputs)):
+                if any(nest.strides[operand]) and not nest.strides[operand][-1]:
+                    self._read_scalar(operand, pointers)
+        if level == len(outer):
+            self._row(pointers, block)
+            return
+
+        def body(i: str) -> None:
+            steps = [nest.step(operand, level) for operand in range(len(pointers))]
+            moved = [self._moved(pointer, i, step) for pointer, step in zip(pointers, steps)]
+            self._level(level + 1, moved, i)
+
+        begin, end = ("%begin", "%end") if level == 0 else (0, outer[level])
+        code.loop(begin, end, 1, body)
+
+    def _moved(self, pointer: str, i: str, step: int) -> str:
+        if not step or i == "0":
+            return pointer
+        code = self.code
+        offset = str(int(i) * step) if i.isdigit() else code.put(f"mul nsw i64 {i}, {step}")
+        return code.put(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+    # A row
+
+    def _row(self, pointers: list[str], block: str) -> None:
+        nest, code = self.nest, self.code
+        assert nest is not None
+        n = nest.shape[-1]
+        last = n - (n - 1) // BLOCK * BLOCK                 # the length of the last block
+        inner = [i for i in range(len(self.loop.reductions)) if not nest.strides[self.first_result + i][-1]]
+        turns = _ACCUMULATORS if inner and len(self.loop.steps) <= _FEW_STEPS and n >= 8 * self.width else 1
+        accumulators = {i: [self._accumulator(i, self.width) for _ in range(turns)] for i in inner}
+        rest = {i: self._accumulator(i, 1) for i in inner}
+        whole, end = last // (turns * self.width) * turns * self.width, None
+        if n > BLOCK:
+            end = code.put(f"icmp eq i64 {block}, {nest.outer[-1] - 1}")
+            bound: int | str = code.put(f"select i1 {end}, i64 {whole}, i64 {BLOCK}")
+        else:
+            bound = whole
+
+        def body(j: str) -> None:
+            for turn in range(turns):
+                self._piece(pointers, j, turn * self.width, self.width, {i: accumulators[i][turn] for i in inner})
+
+        self._fix()
+        code.loop(0, bound, turns * self.width, body)
+        if last > whole:
+            self._only_if(end, lambda: self._tail(pointers, whole, last, accumulators, rest))
+        for i in inner:
+            self._deliver(i, accumulators[i] if n >= self.width else [], rest[i], pointers)
+
+    def _fix(self) -> None:
+        """Compute what is the same for all elements of a row."""
+        values: list[Any] = [self._splat(i) if i in self.scalars else None for i in range(len(self.loop.inputs))]
+        self.fixed = {}
+        for number, step in enumerate(self.loop.steps, len(values)):
+            same = all([values[arg.number] is not None for arg in step.args if isinstance(arg, Ref)])
+            values.append(lowering.write(self.code, step, values) if same else None)
+            if same:
+                self.fixed[number] = values[-1]
+
+    def _only_if(self, condition: str | None, write: Any) -> None:
+        if condition is None:
+            write()
+            return
+        code = self.code
+        inside, done = code.label(), code.label()
+        code.do(f"br i1 {condition}, label %{inside}, label %{done}")
+        with code.region(inside):
+            write()
+            code.do(f"br label %{done}")
+        code.at(done)
+
+    def _tail(self, pointers: list[str], start: int, end: int, accumulators: dict[int, list[str]],
+              rest: dict[int, str]) -> None:
+        """The last elements of a row: whole vectors, then a shorter one."""
+        while end - start >= self.width:
+            self._piece(pointers, str(start), 0, self.width, {i: places[0] for i, places in accumulators.items()})
+            start += self.width
+        if end > start:
+            self.code.width = min(self.width, max(4, 1 << (end - start - 1).bit_length()))
+            self._piece(pointers, str(start), 0, end - start, rest)
+            self.code.width = self.width
+
+    # Vectors
+
+    def _piece(self, pointers: list[str], j: str, further: int, valid: int, accumulators: dict[int, str]) -> None:
+        """All steps for one vector, whose first `valid` lanes are elements of the loop."""
+        loop, nest = self.loop, self.nest
+        assert nest is not None
+        inner = [strides[-1] for strides in nest.strides]
+        places = [self._moved(self._moved(pointer, j, step), str(further), step)
+                  for pointer, step in zip(pointers, inner)]
+        values = [self._splat(i) if i in self.scalars else self._read(places[i], operand.dtype, inner[i], valid)
+                  for i, operand in enumerate(loop.inputs)]
+        known = self.fixed if self.code.width == self.width else {}
+        for number, step in enumerate(loop.steps, len(values)):
+            values.append(known[number] if number in known else lowering.write(self.code, step, values))
+        for i, output in enumerate(loop.outputs, len(loop.inputs)):
+            self._store(places[i], to(values[output.value], output.operand.dtype), inner[i], valid)
+        for number, reduction in enumerate(loop.reductions):
+            i, value = self.first_result + number, to(values[reduction.value], reduction.dtype)
+            if number in accumulators:
+                self._accumulate(reduction, accumulators[number], value, valid)
+            else:
+                before = self._read(places[i], reduction.dtype, inner[i], valid)
+                self._store(places[i], _COMBINE[reduction.kind](before, value), inner[i], valid)
+
+    def _splat(self, operand: int) -> Lanes:
+        code, dtype = self.code, self.loop.inputs[operand].dtype
+        type = memory(dtype)
+        full = f"<{code.width} x {type}>"
+        one = code.put(f"insertelement {full} poison, {type} {self.scalars[operand]}, i32 0")
+        all = code.put(f"shufflevector {full} {one}, {full} poison, <{code.width} x i32> zeroinitializer")
+        return self._from_memory(all, dtype)
+
+    def _from_memory(self, name: str, dtype: np.dtype[Any]) -> Lanes:
+        code = self.code
+        if dtype.kind != "b":
+            return code.vector(name, dtype)
+        return code.vector(code.put(f"icmp ne <{code.width} x i8> {name}, zeroinitializer"), dtype)
+
+    def _read(self, place: str, dtype: np.dtype[Any], step: int, valid: int) -> Lanes:
+        """The elements from a place on. Lanes beyond the valid ones repeat the first."""
+        code, type, size = self.code, memory(dtype), dtype.itemsize
+        width = code.width
+        if step == size or valid == 1:
+            own = f"<{valid} x {type}>"
+            name = code.put(f"load {own}, ptr {place}, align {size}")
+            if valid < width:
+                name = shuffled(code, own, name, name, [i if i < valid else 0 for i in range(width)])
+            return self._from_memory(name, dtype)
+        name = "poison"
+        numbers = [code.put(f"load {type}, ptr {self._moved(place, str(i), step)}, align {size}") for i in range(valid)]
+        for i in range(width):
+            number = numbers[i if i < valid else 0]
+            name = code.put(f"insertelement <{width} x {type}> {name}, {type} {number}, i32 {i}")
+        return self._from_memory(name, dtype)
+
+    def _store(self, place: str, value: Lanes, step: int, valid: int) -> None:
+        """Write the valid lanes."""
+        code, type, size, name = self.code, memory(value.dtype), value.dtype.itemsize, value.name
+        full = f"<{code.width} x {type}>"
+        if value.dtype.kind == "b":
+            name = code.put(f"zext {value.type} {name} to {full}")
+        if step == size or valid == 1:
+            if valid < code.width:
+                name = shuffled(code, full, name, name, range(valid))
+            code.do(f"store <{valid} x {type}> {name}, ptr {place}, align {size}")
+            return
+        for i in range(valid):
+            number = code.put(f"extractelement {full} {name}, i32 {i}")
+            code.do(f"store {type} {number}, ptr {self._moved(place, str(i), step)}, align {size}")
+
+    # Reductions over the inner dim
+
+    def _accumulator(self, number: int, width: int) -> str:
+        """Memory on the stack, which LLVM keeps in registers."""
+        reduction = self.loop.reductions[number]
+        type = TYPES[reduction.dtype]
+        place = self.code.stack(f"<{width} x {type}>")
+        self.code.do(f"store <{width} x {type}> splat ({type} {constant(identity(reduction), reduction.dtype)}), "
+                     f"ptr {place}")
+        return place
+
+    def _accumulate(self, reduction: Reduction, place: str, value: Lanes, valid: int) -> None:
+        code = self.code
+        if valid < code.width:                              # a shorter vector goes to an accumulator of one lane
+            mask = ", ".join([f"i1 {str(i < valid).lower()}" for i in range(code.width)])
+            value = select(code.vector(f"<{mask}>", np.dtype(bool)), value, identity(reduction))
+        if valid < self.width:
+            self._add_lanes(reduction, place, value)
+            return
+        before = code.vector(code.put(f"load {value.type}, ptr {place}"), value.dtype)
+        after = _COMBINE[reduction.kind](before, value)
+        code.do(f"store {value.type} {after.name}, ptr {place}")
+
+    def _add_lanes(self, reduction: Reduction, place: str, value: Lanes) -> None:
+        """Combine the number at the place with all lanes, which are combined in pairs."""
+        code, before, type, size = self.code, self.code.width, TYPES[reduction.dtype], reduction.dtype.itemsize
+        combine = _COMBINE[reduction.kind]
+        while code.width > 1:
+            half, own, name = code.width // 2, value.type, value.name
+            code.width = half
+            value = combine(*[code.vector(shuffled(code, own, name, name, range(start, start + half)), value.dtype)
+                              for start in (0, half)])
+        total = combine(code.vector(code.put(f"load <1 x {type}>, ptr {place}, align {size}"), value.dtype), value)
+        code.do(f"store <1 x {type}> {total.name}, ptr {place}, align {size}")
+        code.width = before
+
+    def _deliver(self, number: int, accumulators: list[str], rest: str, pointers: list[str]) -> None:
+        """Bring the accumulators of a row or block together, and write or add the result."""
+        code, reduction, place = self.code, self.loop.reductions[number], pointers[self.first_result + number]
+        combine = _COMBINE[reduction.kind]
+        parts = [code.vector(code.put(f"load {code.type(reduction.dtype)}, ptr {place}"), reduction.dtype)
+                 for place in accumulators]
+        while len(parts) > 1:
+            parts = [combine(x, y) for x, y in zip(parts[::2], parts[1::2])]
+        for part in parts:
+            self._add_lanes(reduction, rest, part)
+        one, size = f"<1 x {TYPES[reduction.dtype]}>", reduction.dtype.itemsize
+        code.width = 1
+        total = code.vector(code.put(f"load {one}, ptr {rest}"), reduction.dtype)
+        if not self._direct(number):
+            total = combine(code.vector(code.put(f"load {one}, ptr {place}, align {size}"), reduction.dtype), total)
+        code.do(f"store {one} {total.name}, ptr {place}, align {size}")
+        code.width = self.width
+
+
+def _pointer(code: Code, slot: int) -> str:
+    return code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")

@@ -1,0 +1,107 @@
+"""A traced call that can be repeated: where its arrays come from, its plan, and what it leaves behind.
+
+A repetition reads the arrays of the arguments, runs the plan, and then does what the traced call did to the world: it
+returns the same structure with new tensors, and puts new tensors in the places where the call left tensors.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import versions
+from ..graph.node import Output
+from ..tensors.state.base import edge_of, plain
+from .leases import Lease, all_free
+from .outside import CompiledFunctionBackward
+from .plan import Plan, without_leases
+
+Array = np.ndarray[Any, Any]
+
+
+class Backward:
+    """The backward pass of the results: how to run it, and what it needs.
+
+    `run` takes the saved arrays and the cotangents of the results `outputs`, which are positions among the outputs of
+    the forward plan. `saved` are positions, too, and `watched` are those of them that the program may write to.
+    `leaves` find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says
+    on which
+    cotangents each gradient depends, and `layouts` how each cotangent lies.
+    """
+
+    def __init__(self, run: Callable[..., Any] | None, outputs: list[int], saved: list[int],
+                 leaves: list[Callable[[list[Any]], Any]], watched: Sequence[int], fixed: Sequence[Array],
+                 depends: Sequence[set[int]], layouts: Sequence[Any]) -> None:
+        self.run, self.outputs, self.saved, self.leaves = run, outputs, saved, leaves
+        self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
+
+
+class Recipe:
+    """A call that can be repeated.
+
+    The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
+    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing`
+    are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
+    """
+
+    def __init__(self, given: list[int], plan: Plan, count: int) -> None:
+        self.given, self.plan, self.count = given, plan, count
+        self.run: Any = None                               # before the first repetition
+        self.leases: dict[int, Lease] = {}
+        self.leaves: dict[int, Any] = {}                   # whose gradients the results are, by the place of the result
+        self.lock = threading.Lock()
+        self.returned: Any = None
+        self.finishing: list[Any] = []
+        self.effects: list[Any] = []
+        self.written: list[Array] = []                     # captured memory that the plan writes
+        self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
+        self.backward: list[Backward] = []
+        self.quiet = contextvars.Context()                 # one of its own, since kernels enter that of the thread
+        self.quiet.run(np.seterr, all="ignore")
+        self.site: Any = None
+
+    def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Do what the traced call did, with other numbers. Returns what the call would return."""
+        if self.run is None:
+            self._begin()
+        elif self.leases and not all_free(self.leases.values()):
+            self.plan = without_leases(self.plan)
+            self.run, self.leases = self.plan.code.run, {}
+        given = [inputs[place]._array for place in self.given]
+        written = [*self.written, *[inputs[i]._array for i in self.written_given]]
+        for array in written:
+            versions.writing(array)
+        arrays = self.quiet.run(self.run, *given)
+        for array in written:
+            versions.written(array, self.site)
+        leases = self.leases
+        tensors = [leases[place].result() if place in leases else plain(array)
+                   for place, array in enumerate(arrays[:self.count])]
+        for backward in self.backward:
+            self.record(backward, tensors, arrays, inputs)
+        for finish in self.finishing:
+            finish(tensors, inputs)
+        result = self.returned(tensors, inputs, args, kwargs)
+        for effect in self.effects:
+            effect(tensors, inputs, args, kwargs)
+        return result
+
+    def _begin(self) -> None:
+        """Have the plan make its code."""
+        self.run, self.leases = self.plan.code.run, self.plan.code.leases
+        for place, lease in self.leases.items():
+            lease.leaf = self.leaves.get(place)
+
+    def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
+        """Give the results their node."""
+        edges = tuple([edge_of(leaf(inputs)) for leaf in backward.leaves])
+        node = CompiledFunctionBackward(edges, [arrays[i] for i in backward.outputs], backward.run,
+                                        [arrays[i] for i in backward.saved],
+                                        [*[arrays[i] for i in backward.watched], *backward.fixed], backward.depends,
+                                        backward.layouts)
+        for index, position in enumerate(backward.outputs):
+            tensors[position]._edge = Output(node, index)

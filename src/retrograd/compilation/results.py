@@ -1,0 +1,236 @@
+"""How a repetition makes what a traced call left: the structure that it returned, and its new tensors.
+
+A new tensor is either an output of the plan, or a view of another tensor, which is taken again. A part of a structure
+that existed before the call is the same thing, or is found in the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import AccumulateGrad
+from ..modes import local
+from ..tensors.state.base import ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
+from ..utils import _pytree as pytree
+from . import kinds
+from .items import Item, State
+from .tracing import Traced
+
+# How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
+Make = Callable[[list[Any], list[Any], Any, Any], Any]
+
+
+class Unknown(Exception):
+    """A repetition cannot make a value; the text says why."""
+
+
+class Left:
+    """The new tensors of a call. `made` are outputs of the plan; `views` are views of them, or of known tensors."""
+
+    def __init__(self, before: State, inputs: list[int]) -> None:
+        self.before, self.inputs = before, inputs
+        self.known = {id(item.value): item for item in before.tensors()}
+        self.bases = {id(item.value._meta.base): item for item in before.tensors()
+                      if item.value._meta is not None and item.value._meta.base is not None}
+        self.made: list[Any] = []
+        self.views: list[Any] = []
+        self._places: dict[int, int] = {}
+
+    def add(self, tensor: Any) -> None:
+        """Note a tensor that the call left, with the tensors that belong to it. Raises Unknown if it is too special."""
+        if id(tensor) in self.known or id(tensor) in self._places or id(tensor) in self.bases:
+            return
+        meta = tensor._meta
+        if type(tensor) is not Results.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
+            raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
+        self._places[id(tensor)] = -1
+        if meta is not None:
+            if meta.hooks or meta.post_accumulate or meta.retained is not None or meta.name is not None:
+                raise Unknown("a tensor that the program leaves has hooks, or retains its gradient")
+            if meta.base is not None:
+                self.add(meta.base)
+                if tensor._edge is not None and not _passes(tensor._edge, meta.base):
+                    raise Unknown("a view that the program leaves has another history than its base")
+                if _taken_again(tensor):
+                    self._places[id(tensor)] = -1 - len(self.views)
+                    self.views.append(tensor)
+                    return
+                raise Unknown("a view that the program leaves was changed in its shape")
+            if meta.grad is not None:
+                self.add(meta.grad)
+        self._places[id(tensor)] = len(self.made)
+        self.made.append(tensor)
+
+    def every(self) -> list[Any]:
+        """All new tensors: those that the plan makes, then the views."""
+        return [*self.made, *self.views]
+
+    def place(self, tensor: Any) -> int:
+        """The place of a tensor among the outputs of the plan; -1 if the plan does not make the tensor."""
+        return max(-1, self._places.get(id(tensor), -1))
+
+    def finder(self, tensor: Any) -> Make:
+        """How a repetition finds a tensor."""
+        item = self.known.get(id(tensor))
+        if item is not None:
+            if item.number in self.inputs:
+                at = self.inputs.index(item.number)
+                return lambda tensors, inputs, args, kwargs: inputs[at]
+            return lambda tensors, inputs, args, kwargs: tensor
+        if id(tensor) in self.bases:
+            find = self.finder(self.bases[id(tensor)].value)
+            return lambda tensors, inputs, args, kwargs: find(tensors, inputs, args, kwargs)._meta.base
+        place = self._places[id(tensor)]
+        if place < 0:
+            place = len(self.made) - 1 - place
+        return lambda tensors, inputs, args, kwargs: tensors[place]
+
+    def finishing(self) -> list[Callable[[list[Any], list[Any]], None]]:
+        """What a repetition does with the outputs of the plan: marks, gradients and views."""
+        steps: list[Callable[[list[Any], list[Any]], None]] = []
+        for place, tensor in enumerate(self.made):
+            meta = tensor._meta
+            if meta is not None and meta.leaf:
+                steps.append(partial(_mark_leaf, place))
+            if meta is not None and meta.grad is not None:
+                steps.append(partial(_put_gradient, place, self.finder(meta.grad)))
+        return [*steps, *self.retaking()]
+
+    def retaking(self) -> list[Callable[[list[Any], list[Any]], None]]:
+        """What takes the views again, each at the end of the list of tensors."""
+        steps = []
+        for view in self.views:
+            steps.append(_retaken(self.finder(view._meta.base), view._meta.replay, view._meta.creation,
+                                  view._edge is not None, view._meta.leaf))
+        return steps
+
+
+def _mark_leaf(place: int, tensors: list[Any], inputs: list[Any]) -> None:
+    set_leaf(meta_of(tensors[place]), True)
+
+
+def _put_gradient(place: int, find: Make, tensors: list[Any], inputs: list[Any]) -> None:
+    meta_of(tensors[place]).grad = find(tensors, inputs, (), {})
+
+
+def _retaken(find: Make, replay: Any, creation: int, recorded: bool, leaf: bool) -> Callable[..., None]:
+    """Takes a view again, of the tensor of this run, and in the same grad mode."""
+    def take(tensors: list[Any], inputs: list[Any]) -> None:
+        thread = local.thread
+        before, thread.grad = thread.grad, recorded or (creation == ORDINARY and thread.grad)
+        try:
+            view = replay(find(tensors, inputs, (), {}))
+        finally:
+            thread.grad = before
+        if creation != ORDINARY:
+            view._meta.creation = creation
+        if leaf:
+            set_leaf(view._meta, True)
+        tensors.append(view)
+
+    return take
+
+
+def _passes(edge: Any, base: Any) -> bool:
+    """Whether the history of a view goes through that of its base."""
+    wanted = edge_of(base)
+    while edge is not None and wanted is not None:
+        if edge.node is wanted.node:
+            return True
+        edge = None if edge.node is None else next(iter(edge.node.edges), None)
+    return False
+
+
+def _taken_again(view: Any) -> bool:
+    """Whether the view that a repetition takes of the base lies as this one does."""
+    meta = view._meta
+    base, like = meta.base._array, view._array.like
+    if meta.retained is not None or meta.grad is not None or meta.replay is None or (
+            meta.base._meta is not None and meta.base._meta.turned > meta.seen):
+        return False
+    base = base.like if type(base) is Traced else base
+    found = meta.replay(base)
+    return bool(type(found) is np.ndarray and found.shape == like.shape and found.strides == like.strides
+                and found.dtype == like.dtype and np.may_share_memory(found, like) | (not like.size))
+
+
+def form(value: Any, left: Left, before: State) -> Make:
+    """How a repetition makes a value that the call returned. Raises Unknown if it cannot."""
+    return _Forms(left, before).make(value)
+
+
+class _Forms:
+    """The forms of the parts of one result."""
+
+    def __init__(self, left: Left, before: State) -> None:
+        self.left, self.before = left, before
+        self.seen: set[int] = set()
+
+    def make(self, value: Any) -> Make:
+        """How a repetition makes a part."""
+        if isinstance(value, TensorBase):
+            return self.left.finder(value)
+        if kinds.is_constant(value):
+            return lambda tensors, inputs, args, kwargs: value
+        item = self.before.known.get(id(value))
+        if item is not None:
+            return _found(item)
+        if id(value) in self.seen:
+            raise Unknown("the program returns the same new list or dict in two places")
+        kind = pytree._get_node_type(value)
+        if kind not in pytree.SUPPORTED_NODES:
+            raise Unknown(f"the program returns a new {type(value).__name__}")
+        self.seen.add(id(value))
+        children, context = pytree.SUPPORTED_NODES[kind].flatten_fn(value)
+        parts, rebuild = [self.make(child) for child in children], pytree.SUPPORTED_NODES[kind].unflatten_fn
+        return lambda tensors, inputs, args, kwargs: rebuild(
+            [part(tensors, inputs, args, kwargs) for part in parts], context)
+
+
+def _found(item: Item) -> Make:
+    """How a repetition finds a thing that existed before the call."""
+    steps: list[Any] = []
+    at: Item | None = item
+    while at is not None and not at.fixed and at.step.kind not in ("fixed", "function"):
+        steps.insert(0, at.step)
+        at = at.parent
+    if at is not None and not at.fixed and at.step.kind != "function":
+        raise Unknown(f"the program returns {item.words}")
+    anchor = None if at is None else at.value
+
+    def find(tensors: list[Any], inputs: list[Any], args: Any, kwargs: Any) -> Any:
+        thing, rest = anchor, steps
+        if anchor is None:
+            thing, rest = args if steps[0].kind == "args" else kwargs, steps[1:]
+        for step in rest:
+            thing = step.read(thing)
+        return thing
+
+    return find
+
+
+def new_tensors(value: Any) -> Iterable[Any]:
+    """The tensors in what a call returned."""
+    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, TensorBase)]
+
+
+def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:
+    """The leaves of a graph, and whether a node of it has hooks."""
+    waiting, seen, leaves = [edge.node for edge in edges], set[int](), []
+    hooked = False
+    while waiting:
+        node = waiting.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, AccumulateGrad):
+            leaves.append(node.variable)
+            continue
+        hooks = node.hooks
+        hooked = hooked or (hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post))
+        waiting += [edge.node for edge in node.edges if edge is not None]
+    return leaves, hooked

@@ -1,0 +1,331 @@
+"""The first run of a call: for real, on traced arrays, and noting everything that is needed to repeat the call."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.backward import grad
+from ..errors import user_site
+from ..graph import versions
+from ..kernels.layout import owner_of, steps
+from ..modes import standing
+from ..tensors.state.base import note_layout, plain
+from . import effects, guards
+from .borders import Borders
+from .changes import Effect, Whole, changes
+from .items import Item
+from .places import Step
+from .plan import Plan, planned
+from .program import Line, Program
+from .recipe import Backward, Recipe
+from .results import Left, Unknown, form, leaves_reached, new_tensors
+from .stand_ins import let_go
+from .state import State, walk
+from .surroundings import outside_random
+from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
+from .watching import clock, watched
+
+Array = np.ndarray[Any, Any]
+
+
+# What stands for the backward pass of a graph that is freed.
+_SPENT: Any = object()
+
+
+class FirstRun:
+    """One traced run. After `run`, `recipe` repeats it, or `reason` says why nothing can."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+                 whole: bool, native: bool) -> None:
+        self.native = native
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.before: State = walk(function, args, kwargs)
+        self.guard: Any = None
+        self.left: Left | None = None
+        self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
+        self.recipe: Recipe | None
+        self.tape, self.recipe, self.plans = Tape(whole, native), None, list[Plan]()
+        self.reason: Reason | None = None
+        self.site = user_site()
+        refusals = self.before.refusals
+        why = refusals[0] if refusals else clock(self.before)
+        if why is not None:
+            self._give_up(why, whole)
+
+    def _give_up(self, words: str, whole: bool) -> None:
+        self.reason = Reason(words, None)
+        if whole:
+            raise GivenUp(self.reason)
+
+    def run(self) -> Any:
+        """Run the function, and return what it returns."""
+        tape, random, tensors = self.tape, outside_random(), self._tensors()
+        held = put_in_place(tape, tensors)
+        self.borders = Borders(tape, tensors)
+        try:
+            counts = [versions.count(array) for _, array in held]
+            with watched(tape.give_up), standing(tape.record):
+                result = self.function(*self.args, **self.kwargs)
+            self._check_writes(held, counts)
+            if tape.reason is None and random != outside_random():
+                tape.give_up("the program draws numbers from Python's or NumPy's random generators")
+            if tape.reason is None:
+                self._describe(result)
+        except GivenUp:
+            tape.put_back()
+            raise
+        finally:
+            tape.whole = False
+            self.borders.remove()
+            for tensor, array in held:
+                if type(tensor._array) is Traced and tensor._array.like is array:
+                    tensor._array = array
+            take_away(tape, [] if self.left is None else self.left.every())
+        self.reason = tape.reason
+        if self.recipe is not None:
+            self._finish(self.recipe)
+        return result
+
+    def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
+        """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
+        values = self.tape.values
+        if self.tape.reason is not None:
+            return
+        noted = {id(owner_of(values[number].like)) for line in self.tape.lines if line.write for number in line.reads}
+        for (_, array), count in zip(held, counts):
+            if versions.count(array) != count and id(owner_of(array)) not in noted:
+                self.tape.give_up("the program changes a tensor in a way that no operator shows")
+
+    def _finish(self, recipe: Recipe) -> None:
+        """Give the results of this run the history that those of a repetition have."""
+        assert self.left is not None
+        made, inputs = self.left.made, self._inputs()
+        for backward in recipe.backward:
+            recipe.record(backward, made, self.arrays, inputs)
+        for view, take in zip(self.left.views, self.left.retaking()):
+            again: list[Any] = [*made]
+            take(again, inputs)
+            view._edge, view._meta = again[-1]._edge, again[-1]._meta
+        for tensor in made:
+            note_layout(tensor)
+
+    def _inputs(self) -> list[Any]:
+        """The tensors of this call that the guard returns for later calls."""
+        return [self.before.items[number].value for number in self.guard.inputs]
+
+    def _tensors(self) -> list[Any]:
+        """All tensors that the call can reach, and the tensors that they are views of."""
+        found = {id(item.value): item.value for item in self.before.tensors()}
+        for tensor in [*found.values()]:
+            base = tensor._meta.base if tensor._meta is not None else None
+            if base is not None:
+                found.setdefault(id(base), base)
+        return [*found.values()]
+
+    def _describe(self, result: Any) -> None:
+        """Make the recipe, unless something stands against it."""
+        tape = self.tape
+        changed = changes(self.before, walk(self.function, self.args, self.kwargs))
+        if changed.unrepeatable:
+            return tape.give_up(changed.unrepeatable[0])
+        if tape.missed():
+            return tape.give_up("the program uses a tensor that the search did not find")
+        left_there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
+        returns = new_tensors(result)
+        self.guard = guards.make(self.before, changed.replaced, self._unread([*returns, *left_there]))
+        left = Left(self.before, self.guard.inputs)
+        try:
+            for tensor in [*left_there, *returns]:
+                left.add(tensor)
+            returned = form(result, left, self.before)
+        except Unknown as reason:
+            return tape.give_up(str(reason))
+        self.left = left
+        recipe = self._recipe(left)
+        if recipe is not None:
+            recipe.returned, recipe.finishing = returned, left.finishing()
+            recipe.effects = [_effect(effect, left) for effect in changed.effects]
+            recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
+                             for effect in filter(_is_gradient, changed.effects)}
+            self.recipe = recipe
+        return None
+
+    def _unread(self, kept: list[Any]) -> set[int]:
+        """The numbers of gradients that the call has neither read nor kept. Whoever holds one keeps its memory."""
+        read = {number for line in self.tape.lines for number in line.reads}
+        held = {id(tensor) for tensor in kept}
+        return {item.number for item in self.before.tensors() if item.role == "grad" and id(item.value) not in held
+                and self.tape.outside(item.array).number not in read}
+
+    def _recipe(self, left: Left) -> Recipe | None:
+        """The plan for the new tensors, and for their gradients."""
+        tape, forward, made = self.tape, len(self.tape.lines), left.made
+        outputs = [tensor._array.number for tensor in made]
+        recorded = [place for place, tensor in enumerate(made)
+                    if tensor._edge is not None and tensor._edge.node is not None]
+        given = self._given()
+        back, spent = self._backward(made, recorded) if recorded else (None, [])
+        if tape.reason is not None:
+            return None
+        lines = tape.lines[:forward]
+        saved = [] if back is None else back[1]
+        numbers = [*outputs, *saved]
+        self.arrays = [tape.values[number].like for number in numbers]
+        let_go(tape.values)
+        program = Program(tape.values, lines, tape.inputs, numbers)
+        plan = planned(program, [*given], self.native)
+        if self._is_unsteady(plan):
+            tape.give_up("the program uses the memory behind a view, which may be another in each call")
+            return None
+        self.plans = [plan]
+        recipe = Recipe([given[number] for number in plan.given], plan, len(made))
+        recipe.site = self.site
+        self._note_writes(recipe, lines, given)
+        if back is not None:
+            recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))
+        if spent:
+            recipe.backward.append(Backward(None, spent, [], [], [], [], [], []))
+        return recipe
+
+    def _is_unsteady(self, plan: Plan) -> bool:
+        """Whether a plan reads an array that is neither given nor always the same."""
+        values = plan.program.values
+        steady = {id(item.array) for item in self.before.tensors() if item.fixed}
+        steady |= {id(item.value._meta.base._array) for item in self.before.tensors()
+                   if item.fixed and item.value._meta is not None and item.value._meta.base is not None}
+        used = {number for line in plan.program.lines for number in line.reads} | {*plan.program.outputs}
+        return any([number in used and number not in plan.given and id(values[number].like) not in steady
+                    for number in plan.program.inputs])
+
+    def _given(self) -> dict[int, int]:
+        """The values whose arrays differ from call to call, with their places in what the guard returns."""
+        items = self.before.items
+        return {self.tape.outside(items[number].array).number: place for place, number in enumerate(self.guard.inputs)}
+
+    def _reach(self, item: Any) -> Callable[[list[Any]], Any]:
+        """How a repetition finds a tensor: among those that the guard returns, or it is always the same."""
+        if item.number in self.guard.inputs:
+            place = self.guard.inputs.index(item.number)
+            return lambda inputs: inputs[place]
+        tensor = item.value
+        return lambda inputs: tensor
+
+    def _note_writes(self, recipe: Recipe, lines: list[Line], given: dict[int, int]) -> None:
+        """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
+        values = self.tape.values
+        written = {id(owner_of(values[number].like)) for line in lines if line.write
+                   for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
+        for item in self.before.tensors():
+            owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
+            if owner in written:
+                written.remove(owner)                      # other tensors may share this memory
+                number = self.tape.outside(item.array).number
+                if number in given:
+                    recipe.written_given.append(given[number])
+                elif item.fixed:
+                    recipe.written.append(item.array)
+
+    def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
+        """Trace the backward pass of new tensors. Also says of which the graph is freed already."""
+        sources = [item for item in self.before.tensors() if item.facts.requires_grad and item.role != "grad"]
+        leaves, hooked = leaves_reached([made[place]._edge for place in recorded])
+        known = {id(item.value) for item in sources}
+        if hooked or any([id(leaf) not in known for leaf in leaves]):
+            self.tape.give_up("the graph of the results has hooks, or leads to a new leaf that requires grad")
+            return None, []
+        spent: list[int] = []
+        with self.borders.closed(leaves):
+            found = self._gradients([made[place] for place in recorded], sources)
+            if found is _SPENT:
+                spent = [place for place in recorded if self._gradients([made[place]], sources) is _SPENT]
+                left = [made[place] for place in recorded if place not in spent]
+                found = self._gradients(left, sources) if left else None
+        return found, spent
+
+    def _gradients(self, tensors: list[Any], sources: list[Item]) -> Any:
+        """Trace one backward pass: the cotangents, the saved values, the gradients and their tensors.
+
+        The result is `_SPENT` if the graph is freed already.
+        """
+        tape, forward = self.tape, len(self.tape.lines)
+        zeros: list[Any] = [tape.outside(np.zeros_like(tensor._array.like)) for tensor in tensors]
+        cotangents = [plain(array) for array in zeros]
+        try:
+            with standing(tape.record):
+                found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
+                             retain_graph=True)
+        except RuntimeError as error:
+            return _SPENT if "second time" in str(error) else tape.give_up(
+                "the backward pass of the results raises an error")
+        if tape.reason is not None:
+            return None
+        reached = [(item, g) for item, g in zip(sources, found) if g is not None]
+        made = {number for line in tape.lines[forward:] for number in line.results}
+        lines = tape.lines[forward:]
+        asked = [c._array.number for c in cotangents]
+        given = self._given()
+        wanted = [g._array.number for _, g in reached]
+        saved = [*dict.fromkeys(number for number in [*[n for line in lines for n in line.reads], *wanted]
+                                if number not in made and number not in asked
+                                and (tape.values[number].source == "line" or number in given))]
+        program = Program(tape.values, lines, tape.inputs, wanted)
+        return (program, asked), saved, [item for item, _ in reached]
+
+    def _outside(self, recorded: list[int], outputs: list[int], back: Any) -> Backward:
+        """What a run needs so that its results can be differentiated."""
+        traced, saved, items = back
+        leaves = [self._reach(item) for item in items]
+        program, asked = traced
+        values = program.values
+        depends = effects.sources_of(program, asked)
+        plan = planned(program, [*saved, *asked], self.native)
+        self.plans.append(plan)
+        places = [saved.index(number) for number in plan.given if number in saved]
+        cotangents = [asked.index(number) for number in plan.given if number in asked]
+        lock, quiet = threading.Lock(), contextvars.Context()
+        quiet.run(np.seterr, all="ignore")
+
+        def run(*arrays: Array) -> tuple[Array, ...]:
+            parts, given = arrays[:len(places)], arrays[len(places):]
+            with lock:
+                found: tuple[Array, ...] = quiet.run(plan.code.run, *parts, *[given[i] for i in cotangents])
+            return found
+
+        seen = {values[number].memory for number in outputs}
+        watched = [len(outputs) + i for i in places
+                   if values[saved[i]].memory in seen or values[values[saved[i]].memory].source == "outside"]
+        fixed = [value.like for value in values if value.source == "outside" and value.number not in plan.given
+                 and any(value.number in line.reads for line in plan.program.lines)]
+        layouts = [steps(values[number].like) for number in asked]
+        return Backward(run, recorded, [len(outputs) + i for i in places], leaves, watched, fixed, depends, layouts)
+
+
+def _is_gradient(effect: Effect) -> bool:
+    """Whether the value is a new gradient of a leaf that is always the same."""
+    return effect.anchor is not None and not effect.steps and effect.step == Step("meta", "grad") and (
+        effect.whole is not None and effect.whole.fresh)
+
+
+def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
+    """How a repetition leaves a new value in a place."""
+    def found(whole: Whole) -> Whole:
+        if whole.fresh:
+            return Whole(left.finder(whole.value), True)
+        return whole if whole.parts is None else whole._replace(
+            parts={key: found(part) for key, part in whole.parts.items()})
+
+    whole = effect.whole
+    effect = effect._replace(whole=None if whole is None else found(whole))
+    if whole is not None and _is_gradient(effect):
+        find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
+        return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
+
+    def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        effect.apply(lambda find: find(tensors, inputs, args, kwargs), args, kwargs)
+
+    return apply

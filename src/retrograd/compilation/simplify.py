@@ -1,0 +1,154 @@
+"""Passes over a traced program that change no result: constants, common subexpressions, dead code.
+
+Each pass takes a program and returns a program. The values keep their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from ..ops.basic import clone, copy
+from ..ops.creation import fresh, new_full
+from ..ops.elementwise.arithmetic import mul
+from .effects import checks, draws, memory_read, memory_written, needed
+from .fusing import alike, same_place
+from .loops import Ref
+from .program import Line, Program, Value, replaced
+
+
+def simplified(program: Program) -> Program:
+    """The program after all passes but `with_constants`, which needs the numbers of the traced run."""
+    for change in (without_detours, with_shared_results):
+        program = change(program)
+    return program._replace(lines=needed(program))
+
+
+def with_constants(program: Program) -> Program:
+    """The program without the lines that compute the same numbers in each run: those of constants only."""
+    values, kept = program.values, []
+    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    fixed = {value.number for value in values if value.source == "constant" and value.memory not in written}
+    escaping = {values[number].memory for number in program.outputs}
+    for line in program.lines:
+        memory = {values[number].memory for number in line.results}
+        known = (line.op is new_full or fixed.issuperset(line.reads)) and not memory & escaping
+        if not line.write and not draws(line) and not checks(line) and known and not memory & written:
+            fixed.update(line.results)
+            found = line.call(*replaced(line.args, Ref, lambda ref: values[ref.number].like))
+            for number, array in zip(line.results, found if line.several else (found,), strict=True):
+                values[number].source, values[number].like = "constant", array
+        else:
+            kept.append(line)
+    return program._replace(lines=kept)
+
+
+def without_detours(program: Program) -> Program:
+    """The program without copies that nobody needs, without views of the same geometry, and without products with ones.
+    """
+    values = program.values
+    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    outputs = {values[number].memory for number in program.outputs}
+    instead: dict[int, int] = {}
+    kept = []
+    for line in program.lines:
+        line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
+        same = None if line.write else _same_numbers(line, values)
+        if same is None or not _may_share(values, same, line.results[0], written, outputs):
+            kept.append(line)
+            continue
+        instead[line.results[0]] = same
+        if values[line.results[0]].memory in outputs:
+            outputs.add(values[same].memory)
+    _move(values, instead)
+    return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+
+
+def _move(values: list[Value], instead: dict[int, int]) -> None:
+    """Have the views of values that others stand for be views of those."""
+    owners = {number: values[same].memory for number, same in instead.items() if values[number].memory == number}
+    for value in values:
+        while value.memory in owners:
+            value.memory = owners[value.memory]
+
+
+def _may_share(values: list[Value], same: int, copied: int, written: set[int], outputs: set[int]) -> bool:
+    """Whether a value may have the memory of the value that it is a copy of.
+
+    The program sees the memory of outputs, so two outputs never share memory that they did not share.
+    """
+    source, result = values[same], values[copied]
+    if source.memory == result.memory:
+        return True
+    if {source.memory, result.memory} & written:
+        return False
+    return result.memory not in outputs or (
+        values[source.memory].source == "line" and source.memory not in outputs)
+
+
+def _same_numbers(line: Line, values: list[Value]) -> int | None:
+    """The argument that the result of a line equals, in all numbers and in its geometry; or None."""
+    candidates: list[int] = []
+    if line.op in (copy, clone) or line.op.view:
+        candidates = line.reads
+    elif line.op is mul:
+        one, other = line.reads
+        candidates = [a for a, b in ((one, other), (other, one)) if _is_one(values[b])]
+    if not candidates or line.several:
+        return None
+    result = values[line.results[0]]
+    for number in candidates:
+        if alike(values[number], result) and (not line.op.view or same_place(values[number], result)):
+            return number
+    return None
+
+
+def _is_one(value: Value) -> bool:
+    """Whether a value is 1 everywhere, in each run."""
+    return value.source == "constant" and 0 < value.like.size < 4096 and bool((value.like == 1).all())
+
+
+def with_shared_results(program: Program) -> Program:
+    """The program with one line where several lines call the same operator with the same arguments."""
+    values = program.values
+    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    outputs = {values[number].memory for number in program.outputs}
+    found: dict[Hashable, Line] = {}
+    instead: dict[int, int] = {}
+    kept = []
+    for line in program.lines:
+        line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
+        key = None if _has_effects(line, values, written | outputs) else _key(line)
+        earlier = None if key is None else found.setdefault(key, line)
+        if earlier is None or earlier is line:
+            kept.append(line)
+        else:
+            instead.update(zip(line.results, earlier.results, strict=True))
+    _move(values, instead)
+    outputs_now = [instead.get(number, number) for number in program.outputs]
+    return program._replace(lines=kept, outputs=outputs_now)
+
+
+def _has_effects(line: Line, values: list[Value], changing: set[int]) -> bool:
+    """Whether a line must run for itself: it writes, draws, makes memory, or deals with memory that changes."""
+    if line.write or draws(line) or checks(line) or line.op is fresh:
+        return True
+    memory = memory_read(line, values) | {values[number].memory for number in (*line.reads, *line.results)}
+    return bool(memory & changing)
+
+
+def _key(line: Line) -> Hashable | None:
+    """What two lines with the same results have in common; None if the options cannot be compared."""
+    key = (line.op, _typed(line.args))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _typed(value: Any) -> Hashable:
+    """An argument together with its type, since 1, 1.0 and True are equal, and with the sign of a zero."""
+    if type(value) in (list, tuple) or type(value) is Ref:
+        return type(value), tuple([_typed(part) for part in value])
+    return type(value), value, str(value) if isinstance(value, float) else None

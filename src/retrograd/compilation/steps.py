@@ -1,0 +1,106 @@
+"""The steps of optimizers as lines of arithmetic, which become loops over all parameters of one shape.
+
+Each function writes the formula that the optimizer's kernel computes, in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F64
+from ..ops.basic import cast
+from ..ops.elementwise.arithmetic import add, div, mul, neg, pow_, sub
+from ..ops.elementwise.comparison import maximum
+from ..ops.elementwise.elementary import sqrt
+from ..ops.framework import Op
+from .line_writer import LineWriter
+
+Array = np.ndarray[Any, Any]
+
+
+def _sgd(w: LineWriter, p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[float, ...], first: bool,
+         scratch: Any) -> bool:
+    like = w.like(p)
+    if first or like.dtype.char not in "fd" or w.like(g).dtype != like.dtype:
+        return False
+    rate, momentum, undamped, decay = [w.constant(rate, like.dtype) for rate in rates]
+    if options["maximize"]:
+        g = w.call(neg, g, like=like)
+    if options["weight_decay"]:
+        g = w.call(add, g, w.call(mul, p, decay, like=like), like=like)
+    if options["momentum"]:
+        w.write(mul, buffer, momentum)
+        w.write(add, buffer, w.call(mul, g, undamped, like=like) if options["dampening"] else g)
+        g = w.call(add, g, w.call(mul, buffer, momentum, like=like), like=like) if options["nesterov"] else buffer
+    w.write(sub, p, w.call(mul, g, rate, like=like))
+    return True
+
+
+def _adam(w: LineWriter, p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, maximize: bool,
+          decoupled: bool, options: tuple[Any, ...], scratch: Any) -> bool:
+    like = w.like(p)
+    lr, betas, eps, decay = options
+    if like.dtype.char not in "fd" or w.like(g).dtype != like.dtype:
+        return False
+
+    def number(value: float) -> Any:
+        return w.constant(value, like.dtype)
+
+    def made(op: Op, *args: Any) -> Any:
+        return w.call(op, *args, like=like)
+
+    w.write(add, step, w.constant(1, w.like(step).dtype))
+    eps_now, rate = _rates(w, step, like.dtype, lr, betas, eps)
+    if maximize:
+        g = made(neg, g)
+    if decay and decoupled:
+        w.write(mul, p, number(1 - lr * decay))
+    elif decay:
+        g = made(add, g, made(mul, p, number(decay)))
+    off = made(sub, g, first)
+    if 1 - betas[0] < 0.5:
+        w.write(add, first, made(mul, off, number(1 - betas[0])))
+    else:
+        w.assign(sub, first, g, made(mul, off, number(betas[0])))
+    w.write(mul, second, number(betas[1]))
+    w.write(add, second, made(mul, made(mul, g, g), number(1 - betas[1])))
+    if largest is not None:
+        w.write(maximum, largest, second)
+        second = largest
+    size = made(add, made(sqrt, second), eps_now)
+    w.write(sub, p, made(mul, made(div, first, size), rate))
+    return True
+
+
+def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], lr: float, betas: Any, eps: float) -> list[Any]:
+    """The numbers of a step of Adam that depend on its number: eps and the rate, both corrected."""
+    like = np.empty((), dtype)
+    if not w.native:
+        return w.several(partial(_rates_of, dtype, lr, betas, eps), step, likes=(like, like))
+    wide = np.empty((), F64)
+
+    def number(value: float) -> Any:
+        return w.constant(value, F64)
+
+    def made(op: Op, *args: Any) -> Any:
+        return w.call(op, *args, like=wide)
+
+    count = made(cast, step, F64) if w.like(step).dtype != F64 else step
+    missing = [made(sub, number(1), made(pow_, number(beta), count)) for beta in betas]
+    correction = made(sqrt, missing[1])
+    found = [made(mul, number(eps), correction), made(div, made(mul, number(lr), correction), missing[0])]
+    return found if dtype == F64 else [w.call(cast, value, dtype, like=like) for value in found]
+
+
+def _rates_of(dtype: np.dtype[Any], lr: float, betas: Any, eps: float, step: Array) -> tuple[Array, Array]:
+    count, (first, second) = step.item(), betas
+    correction = math.sqrt(1 - second**count)
+    return np.array(eps * correction, dtype), np.array(lr * correction / (1 - first**count), dtype)
+
+
+STEPS: dict[str, Callable[..., bool]] = {"_fused_sgd_": _sgd, "_fused_adam_": _adam}

@@ -1,0 +1,297 @@
+"""Running a function once on traced arrays, and writing down what it computes.
+
+A `Traced` array stands behind a tensor in place of its NumPy array, and carries the real numbers. So a traced run is
+also an ordinary run. While a `Tape` stands on the seam, each call of an operator and each write is noted as a line.
+
+If the program looks at numbers (`.item()`, a branch on data, printing), the array answers, and the tape is *given up*:
+the run goes on, but nothing can be repeated without the program's own Python.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import Site, user_site
+from ..graph.node import Node
+from ..graph.packed import Parcel
+from ..graph.versions import new_lineage
+from ..kernels.layout import in_common_order, offset_of, owner_of, steps
+from ..modes import local
+from ..ops.basic import copy
+from ..ops.framework import Op
+from ..ops.shape import alias
+from ..tensors.recording.operands import is_scalar
+from ..tensors.state.base import TensorBase
+from .loops import Ref
+from .program import Line, Program, Value, refs, replaced
+
+Array = np.ndarray[Any, Any]
+
+
+class GivenUp(Exception):
+    """A program cannot be traced; only raised if the caller asked for the whole program in one graph."""
+
+
+class Reason:
+    """Why a program cannot be repeated without its Python, and on which line."""
+
+    def __init__(self, words: str, site: Site | None) -> None:
+        self.words, self.site = words, site
+
+    def __str__(self) -> str:
+        return self.words if self.site is None else f"{self.words}, in {self.site}"
+
+
+class Traced:
+    """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
+
+    __slots__ = ("__weakref__", "like", "number", "tape")
+
+    def __init__(self, tape: Tape, like: Array, number: int) -> None:
+        self.tape, self.like, self.number = tape, like, number
+
+    shape = property(lambda self: self.like.shape)
+    dtype = property(lambda self: self.like.dtype)
+    ndim = property(lambda self: self.like.ndim)
+    size = property(lambda self: self.like.size)
+    itemsize = property(lambda self: self.like.itemsize)
+    nbytes = property(lambda self: self.like.nbytes)
+    strides = property(lambda self: self.like.strides)
+    flags = property(lambda self: self.like.flags)
+    base = property(lambda self: self.like)
+    offset = property(lambda self: offset_of(self.like))
+
+    def apart(self) -> Traced:
+        """The same memory, whose writes are counted apart."""
+        return self.tape.apart(self)
+
+    def seen(self) -> Array:
+        """The numbers, for code that looks at them; so the tape is given up."""
+        self.tape.give_up("the program looks at the numbers of a tensor")
+        return self.like
+
+    @property
+    def __array_interface__(self) -> Any:
+        return self.seen().__array_interface__
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.array(self.seen(), dtype, copy=copy)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(name)
+        return getattr(self.seen(), name)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.seen()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.seen()[index] = value
+
+    def __len__(self) -> int:
+        return len(self.seen())
+
+    def __bool__(self) -> bool:
+        return bool(self.seen())
+
+    def __int__(self) -> int:
+        return int(self.seen())
+
+    def __float__(self) -> float:
+        return float(self.seen())
+
+    def __complex__(self) -> complex:
+        return complex(self.seen())
+
+    def __index__(self) -> int:
+        return self.seen().__index__()
+
+
+# Operators whose results have a shape that their numbers decide.
+SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
+
+
+class Tape:
+    """The calls of one run, in order. `record` stands on the seam."""
+
+    def __init__(self, whole: bool = False, native: bool = False) -> None:
+        self.whole = whole                                 # whether giving up is an error
+        self.native = native                               # whether loops become machine code
+        self.values: list[Value] = []
+        self.lines: list[Line] = []
+        self.inputs: list[int] = []
+        self.reason: Reason | None = None
+        self._known: dict[int, Traced] = {}                # arrays from outside, by identity
+        self._made: list[weakref.ref[Traced]] = []
+        self._owners: dict[int, int] = {}                  # the value whose memory it is, by the identity of the owner
+        self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
+        self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
+
+    def keeps(self, op: Op) -> bool:
+        """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
+        return not self.native or op.arity > 3
+
+    def give_up(self, words: str) -> None:
+        """Note that the run cannot be repeated. Only the first reason is kept."""
+        if self.reason is None:
+            self.reason = Reason(words, user_site())
+            for held in (self.values, self.lines, self._constants):
+                held.clear()                               # so that no memory is held that the program gives up
+            if self.whole:
+                raise GivenUp(self.reason)
+
+    def outside(self, array: Array) -> Traced:
+        """The value that stands for memory which exists outside of the run: of an argument or a captured tensor."""
+        found = self._known.get(id(array))
+        if found is None:
+            found = self._known[id(array)] = self._value(array, "outside")
+            self.inputs.append(found.number)
+        return found
+
+    def apart(self, array: Traced) -> Traced:
+        """The value of memory whose writes are counted apart from here on, as those to `.data`."""
+        like = new_lineage(array.like)
+        if self.reason is not None:
+            return Traced(self, like, array.number)
+        self._owners[id(owner_of(like))] = self.values[array.number].memory
+        found = self._value(like, "line")
+        self.values[found.number].memory = self.values[array.number].memory
+        self.lines.append(Line(alias, alias.compute, (Ref(array.number),), (found.number,), False, False, user_site()))
+        return found
+
+    def forget(self) -> list[Traced]:
+        """The traced arrays that something other than the tape still holds."""
+        self._known = {}
+        return [array for array in [reference() for reference in self._made] if array is not None]
+
+    def _value(self, array: Array, source: Any) -> Traced:
+        owner, number = id(owner_of(array)), len(self.values)
+        memory = self._owners.setdefault(owner, number) if array.size else number
+        self.values.append(Value(number, array, memory, source))
+        traced = Traced(self, array, number)
+        self._made.append(weakref.ref(traced))
+        return traced
+
+    def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """Make a call, and write it down."""
+        if self.reason is not None:
+            return self._only_run(call, args, write)
+        if op.name in SHAPED_BY_NUMBERS:
+            self.give_up(f"the shape of the result of {op.name} depends on numbers")
+            return self._only_run(call, args, write)
+        noted = replaced(replaced(args, np.ndarray, self._constant), Traced, lambda array: Ref(array.number))
+        if write:
+            self._keep_before(noted[0])
+        found = call(*replaced(args, Traced, lambda array: array.like))
+        site = user_site(2)
+        if write:
+            self.lines.append(Line(op, call, noted, (), False, True, site))
+            return None
+        several = type(found) is tuple
+        if op.layout == "elementwise" and not several and not self._in_rule():
+            return self._ordered(op, call, noted, found, site)
+        results = tuple([self._value(np.asarray(part), "line") for part in (found if several else (found,))])
+        self.lines.append(Line(op, call, noted, tuple([r.number for r in results]), several, False, site))
+        return results if several else results[0]
+
+    def _in_rule(self) -> bool:
+        """Whether a rule computes a gradient that is not recorded. Its results lie as the kernels make them."""
+        thread = local.thread
+        return bool(thread.passes) and not thread.grad
+
+    def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any,
+                 site: Site | None) -> Traced:
+        """The result of an elementwise call in the layout that PyTorch gives it: if need be, by another line."""
+        found = np.asarray(found)
+        ordered = in_common_order(found, [self.values[ref.number].like for ref in refs(noted)])
+        result = self._value(found, "line")
+        self.lines.append(Line(op, call, noted, (result.number,), False, False, site))
+        if ordered is found:
+            return result
+        laid_out = self._value(ordered, "line")
+        args = (Ref(result.number), steps(ordered))
+        self.lines.append(Line(copy, copy.compute, args, (laid_out.number,), False, False, site))
+        return laid_out
+
+    def _only_run(self, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        return call(*replaced(args, Traced, lambda array: array.like))
+
+    def _constant(self, array: Array) -> Traced:
+        """The value of an array that the search before the run did not find: a number of the program, or a table."""
+        found = self._known.get(id(array))
+        if found is None:
+            self._constants.append(array)
+            found = self._known[id(array)] = self._value(array, "constant")
+        return found
+
+    def _keep_before(self, target: Any) -> None:
+        """Keep the numbers of memory from outside that is written for the first time."""
+        value = self.values[target.number]
+        owner = self.values[value.memory]
+        if owner.source == "line" or owner.memory in self.before:
+            return
+        memory = owner_of(owner.like)
+        self.before[owner.memory] = (memory, memory.copy())
+
+    def put_back(self) -> None:
+        """Give all memory from outside the numbers that it had before the run."""
+        for memory, numbers in self.before.values():
+            memory[...] = numbers
+
+    def missed(self) -> bool:
+        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find."""
+        holders = gc.get_referrers(*self._constants) if self._constants else []
+        return any(isinstance(holder, TensorBase) and not is_scalar(holder) for holder in holders)
+
+    def program(self, outputs: list[int]) -> Program:
+        """What was written down."""
+        return Program(self.values, self.lines, self.inputs, outputs)
+
+
+def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
+    """Put traced arrays behind tensors. Returns the tensors with the arrays that they had."""
+    before = []
+    for tensor in tensors:
+        if type(tensor._array) is np.ndarray:
+            before.append((tensor, tensor._array))
+            tensor._array = tape.outside(tensor._array)
+    return before
+
+
+def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    for tensor in tensors:
+        if type(tensor._array) is Traced:
+            tensor._array = tensor._array.like
+    left = tape.forget()
+    if not left:
+        return
+    holders = gc.get_referrers(*left)
+    for holder in holders:
+        if isinstance(holder, tuple):
+            for node in gc.get_referrers(holder):
+                if node is not holders:
+                    _clean(node, tuple)
+        elif holder is not left:
+            _clean(holder, Traced)
+
+
+def _clean(holder: Any, kind: type[Any]) -> None:
+    """Replace the traced arrays in a list, a dict or an object, where a value of a class stands."""
+    if isinstance(holder, (list, dict)):
+        for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
+            if type(part) is kind:
+                holder[key] = replaced(part, Traced, _numbers)
+    elif isinstance(holder, (TensorBase, Node, Parcel)):
+        for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
+            if type(getattr(holder, name, None)) is kind:
+                setattr(holder, name, replaced(getattr(holder, name), Traced, _numbers))
+
+
+def _numbers(array: Traced) -> Array:
+    return array.like

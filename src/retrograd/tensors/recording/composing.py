@@ -1,0 +1,35 @@
+"""The call of a composed operator on tensors: by its composition, or by its kernel where a compiler traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...modes import local
+from ...ops.framework import Op
+from ..state.base import TensorBase, plain
+
+
+def composing(op: Op, composition: Callable[..., Any]) -> Callable[..., Any]:
+    """The call of a composed op: its composition, unless nothing is recorded and a compiler asks for the kernel."""
+    def call(*args: Any) -> Any:
+        tape: Any = getattr(local.thread.transform, "__self__", None)
+        if local.thread.grad or not hasattr(tape, "keeps") or not tape.keeps(op):
+            return composition(*args)
+        absent: list[bool] = []
+
+        def kernel(*arrays: Any) -> Any:
+            found = local.thread.run(op.kernel, *arrays)
+            if not isinstance(found, (tuple, list)):
+                return np.asarray(found)
+            absent[:] = [part is None for part in found]
+            return tuple([np.asarray(part) for part in found if part is not None])
+
+        found = local.thread.transform(op, kernel, tuple([  # type: ignore[misc]
+            arg._array if isinstance(arg, TensorBase) else arg for arg in args]), False)
+        parts = iter(found if type(found) is tuple else ())
+        return [None if none else plain(next(parts)) for none in absent] if absent else plain(found)
+
+    return call

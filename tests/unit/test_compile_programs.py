@@ -1,0 +1,44 @@
+"""Random programs run compiled as they run without: results, gradients, memory, views, random streams.
+
+`RETROGRAD_PROGRAMS=5000` in the environment runs so many seeds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+import retrograd.utils.checkpoint
+from programs.compiled_programs import checked, shrunk
+from retrograd.compilation import compiled
+from retrograd.compilation.native import available
+
+COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "100"))
+GROUPS = 10
+EXECUTORS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+
+
+@pytest.fixture(params=EXECUTORS)
+def executor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """What runs the plans. NumPy gives eager's numbers, bit for bit."""
+    monkeypatch.setattr(compiled, "native", lambda backend: request.param == "llvm")
+    state = torch.get_rng_state()
+    yield request.param
+    torch.set_rng_state(state)
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_random_programs(executor: str, group: int) -> None:
+    smooth, planned = executor == "llvm", 0
+    seeds = range(group, COUNT // (2 if smooth else 1), GROUPS)
+    for seed in seeds:
+        author, outcome = checked(torch, seed, smooth)
+        if outcome.difference:
+            lines: list[Any] = shrunk(torch, author, seed, smooth)
+            pytest.fail("\n".join([f"seed {seed}, arguments {author.specs}", *lines, outcome.difference]))
+        planned += outcome.reason is None
+    assert planned > len(seeds) // 3                       # many programs are compiled

@@ -1,0 +1,268 @@
+"""Machine code for loops of any shape, strides and reductions, for large loops in parts, and for matrix products."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograd.compilation.loops import Loop, Operand, Output, Reduction, Ref, Step
+from retrograd.compilation.native import available
+from retrograd.kernels.native import threads
+from retrograd.ops import basic
+from retrograd.ops.elementwise import arithmetic, comparison, elementary
+from retrograd.ops.framework import Op
+
+if not available():
+    pytest.skip("llvmlite is absent", allow_module_level=True)
+
+from retrograd.compilation.native.host import host
+from retrograd.compilation.native.machine import Builder, Native, Placed, build
+from retrograd.compilation.native.products import Product, has_blas
+
+F32, F64, I32, I64, BOOL = map(np.dtype, ("f4", "f8", "i4", "i8", "?"))
+# Narrow vectors, as on other processors, and this machine's own.
+TARGETS = [host(), host()._replace(bits=128, letters=host().letters[-1:])]
+GUARD = 64
+Array = np.ndarray[Any, Any]
+
+
+class Memory:
+    """Arrays with a frame around their memory that nobody may write to."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self.frames: list[Array] = []
+
+    def new(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: tuple[int, ...] | None = None) -> Array:
+        """An array of a shape, whose axes lie in the given order in memory."""
+        order = tuple(range(len(shape))) if order is None else order
+        size = int(np.prod(shape)) * dtype.itemsize
+        frame = np.full(size + 2 * GUARD, 0xAB, np.uint8)
+        inner = frame[GUARD:GUARD + size].view(dtype).reshape([shape[axis] for axis in order])
+        array = inner.transpose(np.argsort(order))
+        self.frames.append(frame)
+        self.arrays.append(array)
+        return array
+
+    def table(self) -> Array:
+        return np.array([array.__array_interface__["data"][0] for array in self.arrays], np.uintp)
+
+    def intact(self) -> bool:
+        return all([(frame[:GUARD] == 0xAB).all() and (frame[len(frame) - GUARD:] == 0xAB).all()
+                    for frame in self.frames])
+
+
+def numbers(rng: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    if dtype.kind == "f":
+        return np.asarray(rng.standard_normal(shape), dtype)
+    return np.asarray(rng.integers(-9, 9, shape)).astype(dtype)
+
+
+def input_for(memory: Memory, rng: Any, shape: tuple[int, ...], dtype: np.dtype[Any], sort: str) -> Array:
+    """An input, broadcast to the shape: dense, turned, with gaps, backwards, one for some dims, or one number."""
+    ndim = len(shape)
+    if sort == "turned":
+        array = memory.new(shape, dtype, tuple(reversed(range(ndim))))
+    elif sort in ("gaps", "backwards"):
+        array = memory.new((*shape[:-1], 2 * shape[-1]) if ndim else (), dtype)
+        if ndim:
+            array = memory.arrays[-1] = array[..., ::2 if sort == "gaps" else -2]
+    elif sort == "broadcast":
+        array = memory.new(tuple([n if rng.integers(2) else 1 for n in shape]), dtype)
+    elif sort == "number":
+        array = memory.new((), dtype)
+    else:
+        array = memory.new(shape, dtype)
+    array[...] = numbers(rng, array.shape, dtype)
+    return np.broadcast_to(array, shape)
+
+
+def random_loop(seed: int) -> tuple[Loop, Memory, list[Array]]:
+    """A loop of some steps, its memory, and what its results must be."""
+    rng, pick = np.random.default_rng(seed), random.Random(seed)
+    ndim = pick.choice([0, 1, 1, 2, 2, 3])
+    shape = tuple([pick.choice([1, 2, 3, 5, 8, 16, 17, 33, 70]) for _ in range(ndim)])
+    if seed % 17 == 0 and ndim:
+        shape = (0, *shape[1:])
+    memory, dtype = Memory(), pick.choice([F32, F32, F64, I32, I64])
+    inputs = [input_for(memory, rng, shape, pick.choice([dtype, dtype, dtype, F64, BOOL]), pick.choice(
+        ["dense", "dense", "turned", "gaps", "backwards", "broadcast", "number"])) for _ in range(pick.randint(1, 4))]
+    values, steps = list(inputs), []
+    for _ in range(pick.randint(1, 7)):
+        op: Op = pick.choice([arithmetic.add, arithmetic.mul, comparison.maximum, comparison.lt, basic.cast])
+        at = [pick.randrange(len(values)) for _ in range(2)]
+        args = (values[at[0]], F32) if op is basic.cast else (values[at[0]], values[at[1]])
+        values.append(np.asarray(op.compute(*args)))
+        steps.append(Step(op, (Ref(at[0]), F32 if op is basic.cast else Ref(at[1])), values[-1].dtype))
+    outputs, expected = [], []
+    for number in sorted({pick.randrange(len(inputs), len(values)) for _ in range(pick.randint(1, 2))}):
+        order = list(range(ndim))
+        if pick.random() < 0.3:
+            pick.shuffle(order)
+        array = memory.new(shape, values[number].dtype, tuple(order))
+        outputs.append(Output(number, Operand(array.dtype, array.strides)))
+        expected.append(values[number])
+    reductions = []
+    for _ in range(pick.randint(0, 2) if ndim else 0):
+        number, dims = pick.randrange(len(inputs), len(values)), pick.sample(range(ndim), pick.randint(1, ndim))
+        kind, value = pick.choice(["sum", "amax", "amin"]), values[number]
+        if value.dtype.kind == "b" or 0 in shape:
+            kind = "sum"
+        own = I64 if value.dtype.kind == "b" else value.dtype
+        made = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}[kind].reduce(value, axis=tuple(dims), dtype=own)
+        reductions.append(Reduction(kind, number, tuple(sorted(dims)), own))
+        expected.append(made)
+        memory.new(made.shape, own)
+    return Loop(shape, tuple([Operand(a.dtype, a.strides) for a in inputs]), tuple(steps), tuple(outputs),
+                tuple(reductions)), memory, expected
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_any_loop_gives_what_numpy_gives(seed: int) -> None:
+    loop, memory, expected = random_loop(seed)
+    native = build([Placed(loop, tuple(range(len(memory.arrays))))], len(memory.arrays), TARGETS[seed % 2])
+    native(memory.table())
+    assert memory.intact()
+    for found, wanted in zip(memory.arrays[len(loop.inputs):], expected):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=1e-5 if found.dtype == F32 else 1e-13, atol=1e-4)
+    for found, output, wanted in zip(memory.arrays[len(loop.inputs):], loop.outputs, expected):
+        np.testing.assert_array_equal(found, wanted, err_msg=str(output))
+
+
+def unit(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Operand:
+    return Operand(dtype, np.empty(shape, dtype).strides)
+
+
+LARGE: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = [
+    ((200_003,), [(0,)]), ((300, 701), [(0,), (1,), (0, 1)]), ((3, 70_001), [(0,), (1,)]),
+    ((7, 100, 211), [(0, 2), (1,)]), ((1 << 17,), [])]
+
+
+@pytest.mark.parametrize(("shape", "dims"), LARGE, ids=str)
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_large_loop_runs_in_parts(shape: tuple[int, ...], dims: Any, count: int,
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "ENOUGH", 100)             # or the parts would be too short
+    monkeypatch.setattr(threads._Crew, "count", count)
+    x = np.random.default_rng(0).standard_normal(shape).astype(F32)
+    out = np.empty_like(x)
+    square = Step(arithmetic.mul, (Ref(0), Ref(0)), F32)
+    loop = Loop(shape, (unit(shape, F32),), (square,), (Output(1, unit(shape, F32)),),
+                tuple([Reduction(kind, 1, d, F32) for d in dims for kind in ("sum", "amax")]))
+    results = [np.empty([n for dim, n in enumerate(shape) if dim not in r.dims], F32) for r in loop.reductions]
+    arrays = [x, out, *results]
+    native = build([Placed(loop, tuple(range(len(arrays))))], len(arrays))
+    table = np.array([array.__array_interface__["data"][0] for array in arrays], np.uintp)
+    for _ in range(2):                                      # a second call begins anew
+        native(table)
+    np.testing.assert_array_equal(out, x * x)
+    for found, reduction in zip(results, loop.reductions):
+        made = {"sum": np.add, "amax": np.maximum}[reduction.kind].reduce(x.astype(F64) ** 2, axis=reduction.dims)
+        np.testing.assert_allclose(found, made, rtol=3e-6)
+
+
+def test_a_sum_of_many_numbers_keeps_its_digits() -> None:
+    n = 3_000_000
+    x, total = np.full(n, 0.1, F32), np.empty((), F32)
+    loop = Loop((n,), (unit((n,), F32),), (Step(arithmetic.positive, (Ref(0),), F32),), (), (
+        Reduction("sum", 1, (0,), F32),))
+    native = build([Placed(loop, (0, 1))], 2)
+    native(np.array([x.ctypes.data, total.ctypes.data], np.uintp))
+    exact = float(np.sum(x, dtype=F64))
+    assert abs(float(total) - exact) / exact < 40 * np.finfo(F32).eps
+
+
+def test_reductions_see_nan_and_begin_with_a_positive_zero() -> None:
+    for kind, numbers_, wanted in (("amax", [1, np.nan, 2], np.nan), ("amin", [np.nan, 1, 2], np.nan),
+                                   ("sum", [-0.0, -0.0, -0.0], 0.0), ("amax", [-np.inf] * 3, -np.inf)):
+        x, result = np.array(numbers_, F32), np.empty((), F32)
+        loop = Loop((3,), (unit((3,), F32),), (Step(arithmetic.positive, (Ref(0),), F32),), (),
+                    (Reduction(kind, 1, (0,), F32),))
+        build([Placed(loop, (0, 1))], 2)(np.array([x.ctypes.data, result.ctypes.data], np.uintp))
+        np.testing.assert_array_equal(result, np.asarray(wanted, F32))
+        assert np.signbit(result) == (wanted < 0)
+
+
+def test_loops_run_in_order_and_an_output_may_lie_on_an_input() -> None:
+    x, total = np.arange(100, dtype=F64), np.empty((), F64)
+    twice = Loop((100,), (unit((100,), F64),), (Step(arithmetic.add, (Ref(0), Ref(0)), F64),), (
+        Output(1, unit((100,), F64)),), ())
+    whole = Loop((100,), (unit((100,), F64), Operand(F64, (0,))), (Step(arithmetic.mul, (Ref(0), Ref(0)), F64),), (), (
+        Reduction("sum", 2, (0,), F64),))
+    minus = Loop((100,), (unit((100,), F64), Operand(F64, (0,))), (Step(arithmetic.sub, (Ref(0), Ref(1)), F64),), (
+        Output(2, unit((100,), F64)),), ())
+    native = build([Placed(twice, (0, 0)), Placed(whole, (0, 1, 1)), Placed(minus, (0, 1, 0))], 2)
+    native(np.array([x.ctypes.data, total.ctypes.data], np.uintp))
+    expected = 2 * np.arange(100, dtype=F64)
+    assert total == (expected ** 2).sum()
+    np.testing.assert_array_equal(x, expected - total)
+
+
+def test_small_and_large_loops_mix_and_the_table_may_change() -> None:
+    n = 1 << 17
+    small = Loop((5,), (unit((5,), F32),), (Step(arithmetic.add, (Ref(0), Ref(0)), F32),), (
+        Output(1, unit((5,), F32)),), ())
+    large = Loop((n,), (Operand(F32, (0,)),), (Step(arithmetic.mul, (Ref(0), Ref(0)), F32),), (
+        Output(1, unit((n,), F32)),), ())
+    native = build([Placed(small, (0, 1)), Placed(large, (1, 2)), Placed(small, (2, 3))], 4)
+    for start in (1.0, 3.0):
+        arrays = [np.full(5, start, F32), np.empty(5, F32), np.empty(n, F32), np.empty(5, F32)]
+        native(np.array([array.ctypes.data for array in arrays], np.uintp))
+        np.testing.assert_array_equal(arrays[2], np.full(n, 4 * start * start, F32))
+        np.testing.assert_array_equal(arrays[3], np.full(5, 8 * start * start, F32))
+    with pytest.raises(ValueError, match="a table of 4 addresses"):
+        native(np.zeros(3, np.uintp))
+
+
+def test_the_texts_are_there_on_request() -> None:
+    loop = Loop((9,), (unit((9,), F32),), (Step(elementary.exp, (Ref(0),), F32),), (Output(1, unit((9,), F32)),), ())
+    native = build([Placed(loop, (0, 1))], 2)
+    assert isinstance(native, Native)
+    assert "define" in native.llvm
+    assert "ret" in native.assembly
+    assert "loop0" in native.source
+
+
+@pytest.mark.skipif(not has_blas(F32), reason="NumPy's BLAS cannot be reached")
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("transposes", [*itertools.product((False, True), repeat=2)], ids=str)
+def test_products(transposes: tuple[bool, bool], dtype: np.dtype[Any]) -> None:
+    rng, arrays, items, expected = np.random.default_rng(0), [], [], []
+    for m, n, k in ((1, 1, 1), (2, 3, 4), (5, 17, 3), (7, 2, 31), (4, 8, 16), (20, 30, 40), (3, 4, 0), (0, 3, 2)):
+        a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+        given = [np.ascontiguousarray(x.T) if turned else x for x, turned in zip((a, b), transposes)]
+        items.append(Product((len(arrays), len(arrays) + 1, len(arrays) + 2), m, n, k, transposes, dtype))
+        arrays += [*given, np.full((m, n), np.nan, dtype)]
+        expected.append(a @ b)
+    build(items, len(arrays))(np.array([array.ctypes.data for array in arrays], np.uintp))
+    for found, wanted in zip(arrays[2::3], expected):
+        off = 1e-5 if dtype == F32 else 1e-13
+        np.testing.assert_allclose(found, wanted, rtol=off, atol=off)
+
+
+def test_the_same_loops_compile_once() -> None:
+    loop = Loop((9,), (unit((9,), F32),), (Step(arithmetic.neg, (Ref(0),), F32),), (Output(1, unit((9,), F32)),), ())
+    first, second = [build([Placed(loop, (0, 1))], 2) for _ in range(2)]
+    assert first.builder.codes() == second.builder.codes()
+    x, out = np.arange(9, dtype=F32), np.empty(9, F32)
+    second(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
+    np.testing.assert_array_equal(out, -x)
+
+
+def test_plans_of_one_builder_compile_together() -> None:
+    builder, x, out = Builder(), np.arange(9, dtype=F32), np.empty(9, F32)
+    plans = []
+    for op in (arithmetic.neg, arithmetic.square, elementary.sqrt):
+        loop = Loop((9,), (unit((9,), F32),), (Step(op, (Ref(0),), F32),), (Output(1, unit((9,), F32)),), ())
+        plans.append(builder.add([Placed(loop, (0, 1))], 2))
+    assert len(builder.codes()) == 1
+    with pytest.raises(RuntimeError, match="compiled already"):
+        builder.add([], 0)
+    for native, wanted in zip(plans, (-x, x * x, np.sqrt(x)), strict=True):
+        native(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
+        np.testing.assert_array_equal(out, wanted)
