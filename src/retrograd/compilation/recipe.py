@@ -72,7 +72,9 @@ class Recipe:
             self.plan = without_leases(self.plan)
             self.run, self.leases = self.plan.code.run, {}
         given = [inputs[place]._array for place in self.given]
-        written = [*self.written, *[inputs[i]._array for i in self.written_given]] if self.written_given else self.written
+        written = self.written
+        if self.written_given:
+            written = [*written, *[inputs[i]._array for i in self.written_given]]
         if versions.before_write:
             for array in written:
                 versions.writing(array)
