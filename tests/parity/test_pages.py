@@ -30,7 +30,13 @@ def begins_with(error: Exception | None, other: Exception | None) -> bool:
         return error is other
     spaced = re.sub(r"\.(?=[A-Z][a-z]+ [a-z])", ". ", str(other))        # PyTorch forgets a space here and there
     said = str(error).replace("retrograd", "torch")
-    return type(error).__name__ == type(other).__name__ and said.startswith(first_sentence(spaced))
+    sentence = first_sentence(spaced)
+    return type(error).__name__ == type(other).__name__ and said.startswith(ITEM.get(sentence, sentence))
+
+
+# PyTorch's batches of gradients are those of an earlier vmap, which has a sentence of its own about numbers.
+ITEM = {"While computing batched gradients, got: Batching rule not implemented for aten::item.":
+        "While computing batched gradients, got: vmap: It looks like you're calling .item() on a Tensor."}
 
 
 @pytest.fixture(scope="module", autouse=True)

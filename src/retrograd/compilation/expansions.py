@@ -56,9 +56,9 @@ EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all,
 
 def _is_plain(line: Line, values: list[Value]) -> bool:
     """Whether the parts of a line give its numbers and its layout: no rare types, which round at other places, and no
-    operands of the shape of the result that lie otherwise than row by row.
+    operands of the shape of the result that lie otherwise than row by row, as factors of a product may.
     """
-    shapes = [values[number].like.shape for number in line.results]
+    shapes = [] if line.op is addmm else [values[number].like.shape for number in line.results]
     likes = [values[number].like for number in (*line.reads, *line.results)]
     return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
 

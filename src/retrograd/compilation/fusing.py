@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..dtypes import RARE
 from ..kernels.layout import address
 from ..ops.basic import cast, clone, copy
 from ..ops.choosing import choose
@@ -20,6 +19,7 @@ from ..ops.networks.activations import hardswish_slope, threshold_backward, twic
 from ..ops.reductions import amax, sum_all, sum_dim
 from . import effects
 from .program import Line, Program, Value
+from .python_source import has_rare_types
 
 Shape = tuple[int, ...]
 # Operators that compute element by element, but whose statements do not say so.
@@ -65,7 +65,7 @@ def shape_of(line: Line, values: list[Value]) -> Shape | None:
         return None
     number = line.reads[0] if line.write else line.results[0]
     like = values[number].like
-    if RARE and any(values[n].like.dtype in RARE for n in (*line.reads, *line.results)):
+    if has_rare_types(line, values):
         return None
     return like.shape if like.size and not _repeats(like) else None
 

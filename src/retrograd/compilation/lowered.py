@@ -33,7 +33,7 @@ def joins(line: Line, values: list[Value]) -> bool:
     """Whether a line of a loop has machine code."""
     if is_reduction(line):
         return values[line.reads[0]].like.dtype.char in "fd"
-    args = _arguments(line)
+    args = _arguments(line, values)
     if args is None:
         return False
     dtypes = [values[arg.number].like.dtype for arg in args if type(arg) is Ref]
@@ -42,7 +42,7 @@ def joins(line: Line, values: list[Value]) -> bool:
 
 def is_product(line: Line, values: list[Value]) -> bool:
     """Whether a line is a product of matrices that machine code asks the BLAS for."""
-    if line.op is not mm or not plain_call(line):
+    if line.op is not mm or not plain_call(line, values):
         return False
     x, y, out = [values[number].like for number in (*line.reads[:2], line.results[0])]
     return (x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and all(x.shape) and all(y.shape)
@@ -61,10 +61,10 @@ def _result(line: Line, values: list[Value]) -> Value:
     return values[line.reads[0] if line.write else line.results[0]]
 
 
-def _arguments(line: Line) -> tuple[Any, ...] | None:
+def _arguments(line: Line, values: list[Value]) -> tuple[Any, ...] | None:
     """The arguments of the op of a line, without the target of a write; None if the line is called otherwise."""
     if not line.write:
-        return line.args if plain_call(line) else None
+        return line.args if plain_call(line, values) else None
     call = line.call
     return line.args[1:] if type(call) is partial and call.func is write_over else None
 
@@ -103,7 +103,7 @@ class _Lowering:
                 sums.append(line.results[0])
                 continue
             args = tuple([Ref(self._place(arg.number, line)) if type(arg) is Ref else arg
-                          for arg in _arguments(line) or ()])
+                          for arg in _arguments(line, self.values) or ()])
             steps.append(Step(line.op, args, _result(line, self.values).like.dtype))
             place = len(self.inputs) + len(steps) - 1
             if line.write:

@@ -123,7 +123,7 @@ class NumPyCode:
     def _call(self, line: Line) -> str:
         """The text of a call that makes new values."""
         source, op = self.source, line.op
-        kernel = op.kernel if plain_call(line) else line.call
+        kernel = op.kernel if plain_call(line, self.values) else line.call
         number = line.results[0]
         found = direct(line, self.values)
         if found is not None:

@@ -63,9 +63,14 @@ class Source:
         return made
 
 
-def plain_call(line: Line) -> bool:
+def has_rare_types(line: Line, values: list[Value]) -> bool:
+    """Whether a line has arrays of types that kernels do not take as they are."""
+    return bool(RARE) and any([values[number].like.dtype in RARE for number in (*line.reads, *line.results)])
+
+
+def plain_call(line: Line, values: list[Value]) -> bool:
     """Whether a line calls the kernel of its op with arrays that the kernel takes as they are."""
-    return line.call == line.op.compute and not RARE
+    return line.call == line.op.compute and not has_rare_types(line, values)
 
 
 def write_text(source: Source, line: Line, values: list[Value], text: Callable[[int], str]) -> str:
@@ -75,7 +80,7 @@ def write_text(source: Source, line: Line, values: list[Value], text: Callable[[
     if call.func is not write_over:                        # the kernel behind a partial function
         return source.call(call.args[0], line.args, text)
     op, into = call.args
-    if RARE or not values[target.number].like.flags.writeable:
+    if has_rare_types(line, values) or not values[target.number].like.flags.writeable:
         return source.call(call, line.args, text)
     if into is not None:
         return source.call(into, args, text)
@@ -97,7 +102,7 @@ def direct(line: Line, values: list[Value]) -> tuple[Any, tuple[Any, ...], dict[
     The function gives the numbers of the kernel, bit for bit.
     """
     op, like = line.op, values[line.results[0]].like
-    if not plain_call(line) or line.several:
+    if not plain_call(line, values) or line.several:
         return None
     if called_as_ufunc(op.kernel):
         return op.kernel, line.args, {}

@@ -72,9 +72,12 @@ class Recipe:
             self.plan = without_leases(self.plan)
             self.run, self.leases = self.plan.code.run, {}
         given = [inputs[place]._array for place in self.given]
-        written = [*self.written, *[inputs[i]._array for i in self.written_given]]
-        for array in written:
-            versions.writing(array)
+        written = self.written
+        if self.written_given:
+            written = [*written, *[inputs[i]._array for i in self.written_given]]
+        if versions.before_write:
+            for array in written:
+                versions.writing(array)
         arrays = self.quiet.run(self.run, *given)
         for array in written:
             versions.written(array, self.site)

@@ -118,4 +118,4 @@ def put_into(out: Any, name: str, asks: str, function: Any, *args: Any) -> Any:
     if isinstance(out, TensorBase) and out._array.dtype.kind != ("f" if asks == "_fft_c2r" else "c"):
         kind = "floating point" if asks == "_fft_c2r" else "complex"
         raise RuntimeError(f"{name} expects a {kind} output tensor, but got {torch_dtype.of[out._array.dtype].legacy}")
-    return into(out, name, _ASKED[asks], function, args, {})
+    return into(out, name, _ASKED[asks], lambda *given: function(*given).contiguous(), args, {})      # `out` is in rows

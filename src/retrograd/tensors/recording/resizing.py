@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
-from ...kernels.layout import owner_of
+from ...kernels.layout import address, owner_of
 
 
 def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
@@ -21,7 +21,7 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
         tensor._array = tensor._array.seen()
     array = tensor._array
     owner = owner_of(array)
-    start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0] if array.size else 0
+    start = address(array) - address(owner) if array.size else 0
     block = owner if owner.flags.c_contiguous else owner.T
     if start + math.prod(shape) * array.itemsize <= owner.nbytes and block.flags.c_contiguous and start >= 0:
         tensor._array = np.ndarray(shape, array.dtype, block, start)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.layout import dense
+from ...kernels.layout import address, dense
 from ...modes import local
 
 
@@ -27,8 +27,7 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
         return                                           # addresses are known beyond the seam only
     if (target is not other and not np.may_share_memory(target, other)) or not (dense(target) and dense(other)):
         return
-    same_start = target.__array_interface__["data"][0] == other.__array_interface__["data"][0]
-    if whole or not same_start or target.shape != other.shape or target.dtype != other.dtype or any([
+    if whole or address(target) != address(other) or target.shape != other.shape or target.dtype != other.dtype or any([
             n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]):
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
                            "to a single memory location. Please clone() the tensor before performing the operation.")
