@@ -35,8 +35,8 @@ def begins_with(error: Exception | None, other: Exception | None) -> bool:
 
 
 # PyTorch's batches of gradients are those of an earlier vmap, which has a sentence of its own about numbers.
-ITEM = {"While computing batched gradients, got: Batching rule not implemented for aten::item.":
-        "While computing batched gradients, got: vmap: It looks like you're calling .item() on a Tensor."}
+ITEM = {"While computing batched gradients, got: Batching rule not implemented for aten::item":
+        "While computing batched gradients, got: vmap: It looks like you're calling .item() on a Tensor"}
 
 
 @pytest.fixture(scope="module", autouse=True)
