@@ -220,3 +220,29 @@ def test_gradients_of_gradients_inside(backend: str) -> None:
         return model, optimizer, step
 
     train(make, batches((5, 3)), backend)
+
+
+def test_an_error_in_a_later_step_leaves_what_it_leaves_in_the_program(backend: str) -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(3, 4)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x: Any, labels: Any) -> Any:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    compiled = torch.compile(step, backend=backend, fullgraph=True)
+    x, labels = torch.randn(5, 3), torch.tensor([0, 1, 2, 3, 0])
+    for _ in range(3):
+        compiled(x, labels)
+    state = [*model.parameters(), *[value for each in optimizer.state.values() for value in each.values()]]
+    before = [value.clone() for value in state]
+    with pytest.raises(IndexError, match="^Target 9 is out of bounds"):
+        compiled(x, torch.tensor([0, 1, 2, 3, 9]))
+    assert all(map(torch.equal, before, state))
+    assert model.weight.grad is None                       # `zero_grad` came before the error
+    compiled(x, labels)
+    assert not torch.equal(before[0], state[0])

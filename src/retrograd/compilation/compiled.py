@@ -50,6 +50,10 @@ class Compiled:
                     return function(*args, **kwargs)
                 try:
                     return recipe.repeat(inputs, args, kwargs)
+                except Exception:
+                    if not recipe.may_start_again:
+                        raise
+                    return function(*args, **kwargs)       # which raises the error where the program raises it
                 finally:
                     recipe.lock.release()
         if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread

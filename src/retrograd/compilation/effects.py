@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ops.basic import look
-from ..ops.creation import drawn, drawn_beside, random_apart, random_from, random_like
-from .program import Line, Program, Value
+from ..ops.basic import call, cast, clone, copy, look
+from ..ops.creation import drawn, drawn_beside, fresh, new_full, random_apart, random_from, random_like
+from ..ops.linalg.matrix import addmm, bmm, mm
+from ..ops.networks.activations import threshold_backward
+from ..ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
+from ..ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
+from .program import Arithmetic, Line, Program, Value
 
 _DRAWING = frozenset((random_like, random_from, random_apart))
+# Operators, other than elementwise ones, that take all numbers.
+_SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
+                   softmax_backward, log_softmax, log_softmax_backward, sum_all, sum_dim, threshold_backward))
 
 
 def draws(line: Line) -> bool:
@@ -23,6 +30,12 @@ def draws(line: Line) -> bool:
 def checks(line: Line) -> bool:
     """Whether a line only looks at numbers, and raises an error if they are wrong."""
     return line.op is look
+
+
+def may_raise(line: Line) -> bool:
+    """Whether the numbers of the arguments may be wrong for a line, such as an index out of bounds."""
+    arithmetic = line.op is call and type(line.args[1]) is Arithmetic
+    return not (line.write or arithmetic or line.op.kind in ("elementwise", "constant") or line.op in _SAFE)
 
 
 def memory_read(line: Line, values: list[Value]) -> set[int]:
@@ -46,6 +59,20 @@ def memory_written(line: Line, values: list[Value]) -> set[int]:
     return {values[line.reads[0]].memory}
 
 
+def may_start_again(program: Program) -> bool:
+    """Whether the program itself may run after an error: it has drawn no random numbers, and no line that may raise
+    comes after a write to outside memory.
+    """
+    values, written = program.values, False
+    for line in program.lines:
+        if draws(line):
+            return False
+        written = written or any(values[memory].source == "outside" for memory in memory_written(line, values))
+        if written and (checks(line) or (may_raise(line) and not is_view(line, values))):
+            return False
+    return True
+
+
 def needed(program: Program) -> list[Line]:
     """The lines without those whose results nobody uses."""
     values = program.values
@@ -65,12 +92,13 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
     """For each line that is no view, the lines that must run before it: its arguments, and conflicts of memory.
 
     The lines are a set of bits. Views are left out of the numbers: what needs a view needs what made its memory. Checks
-    and draws stay in their order, and no memory from outside is written before a check that comes earlier.
+    and draws stay in their order. No memory from outside is written before earlier lines that may raise an error, so
+    that an error leaves what it would leave in the program.
     """
     made: dict[int, int] = {}
     writers: dict[int, int] = {}                           # the last line that wrote each memory
     readers: dict[int, int] = {}                           # the lines that have read each memory since then
-    ordered, result = 0, list[int]()
+    ordered, raising, result = 0, 0, list[int]()
     for line in lines:
         if is_view(line, values):
             made.update(dict.fromkeys(line.results, made.get(line.reads[0], 0)))
@@ -86,7 +114,7 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
             needs |= writers.get(memory, 0) | readers.get(memory, 0)
             writers[memory], readers[memory] = bit, 0
             if values[memory].source == "outside":
-                needs |= ordered
+                needs |= ordered | raising
         for number in line.results:
             made[number] = bit
             if values[number].is_view:
@@ -96,6 +124,8 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
         if draws(line) or checks(line):
             needs |= ordered
             ordered = bit
+        elif may_raise(line):
+            raising |= bit
         result.append(needs & ~bit)
     return result
 

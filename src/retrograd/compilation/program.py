@@ -7,6 +7,7 @@ it views. A line reads its arguments and makes new values, or writes over its fi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,6 +36,10 @@ class Value:
     def is_view(self) -> bool:
         """Whether the memory belongs to an earlier value."""
         return self.memory != self.number
+
+
+class Arithmetic(partial[Any]):
+    """A function of arrays that takes all numbers, so that it raises no error."""
 
 
 class Line(NamedTuple):

@@ -15,7 +15,9 @@ import numpy as np
 
 from ..graph import versions
 from ..graph.node import Output
+from ..kernels.layout import owner_of
 from ..tensors.state.base import edge_of, plain
+from .effects import may_start_again
 from .leases import Lease, all_free
 from .outside import CompiledFunctionBackward
 from .plan import Plan, without_leases
@@ -58,8 +60,10 @@ class Recipe:
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
         self.written: list[Array] = []                     # captured memory that the plan writes
+        self.owners: list[Array] = []                      # and the arrays that own it
         self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
         self.backward: list[Backward] = []
+        self.may_start_again = may_start_again(plan.program)
         self.quiet = contextvars.Context()                 # one of its own, since kernels enter that of the thread
         self.quiet.run(np.seterr, all="ignore")
         self.site: Any = None
@@ -79,8 +83,7 @@ class Recipe:
             for array in written:
                 versions.writing(array)
         arrays = self.quiet.run(self.run, *given)
-        for array in written:
-            versions.written(array, self.site)
+        versions.written_all(self.owners if written is self.written else map(owner_of, written), self.site)
         leases = self.leases
         tensors = [leases[place].result() if place in leases else plain(array)
                    for place, array in enumerate(arrays[:self.count])]
@@ -96,6 +99,7 @@ class Recipe:
     def _begin(self) -> None:
         """Have the plan make its code."""
         self.run, self.leases = self.plan.code.run, self.plan.code.leases
+        self.owners = [owner_of(array) for array in self.written]
         for place, lease in self.leases.items():
             lease.leaf = self.leaves.get(place)
 

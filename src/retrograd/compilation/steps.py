@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..ops.elementwise.comparison import maximum
 from ..ops.elementwise.elementary import sqrt
 from ..ops.framework import Op
 from .line_writer import LineWriter
+from .program import Arithmetic
 
 Array = np.ndarray[Any, Any]
 
@@ -81,7 +81,7 @@ def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], lr: float, betas: Any
     """The numbers of a step of Adam that depend on its number: eps and the rate, both corrected."""
     like = np.empty((), dtype)
     if not w.native:
-        return w.several(partial(_rates_of, dtype, lr, betas, eps), step, likes=(like, like))
+        return w.several(Arithmetic(_rates_of, dtype, lr, betas, eps), step, likes=(like, like))
     wide = np.empty((), F64)
 
     def number(value: float) -> Any:

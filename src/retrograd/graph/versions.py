@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -156,6 +156,19 @@ def written(array: Any, site: Site | None) -> None:
     writes.count += 1
     writes.last = next_number()
     writes.site = site
+
+
+def written_all(owners: Iterable[Any], site: Site | None) -> None:
+    """`written` for arrays that own their memory, with fewer calls."""
+    for owner in owners:
+        writes = _books.get(id(owner))
+        if writes is None or writes.earlier is None:
+            written(owner, site)
+            continue
+        writes.earlier.append(writes.last)
+        writes.count += 1
+        writes.last = next_number()
+        writes.site = site
 
 
 def written_since(array: Any, number: int) -> bool:
