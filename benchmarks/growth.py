@@ -71,12 +71,15 @@ def memory(name: str, kind: str, size: int) -> dict[str, int]:
 
     The first run of a compiled step is the trace, so it is told apart from the later runs.
     """
-    run: Callable[[int], Any] = (lambda n: pointwise(name, n)()) if kind == "elements" else (lambda n: chain(name, n))
-    run(10**5 if kind == "elements" else 10**3)     # loads the compiler, and starts the threads
-    before = reset_peak()
     if kind == "nodes":
-        run(size)
+        chain(name, 10**3)
+        before = reset_peak()
+        chain(name, size)
         return {"peak": peak() - before}
+    small = pointwise(name, 10**5)
+    for _ in range(3):                              # loads the compiler, which may compile late, and starts the threads
+        small()
+    before = reset_peak()
     step = pointwise(name, size)
     step()
     first = peak() - before
@@ -91,6 +94,9 @@ def by_elements(sizes: Iterable[int], names: list[str]) -> Points:
     for size in sizes:
         say(f"a step on {size:,} elements")
         runs = {name: pointwise(name, size) for name in names}
+        for run in runs.values():
+            for _ in range(3):                              # the first calls compile
+                run()
         for name, seconds in time_in_turns(runs, 9).items():
             found[name][size] = seconds
     return found
