@@ -26,5 +26,5 @@ def parallel_info() -> str:
 
 
 def _cxx_flags() -> str:
-    """The flags of the compiler: none, because nothing is compiled."""
+    """The flags of the compiler: none, because no C++ is compiled."""
     return ""

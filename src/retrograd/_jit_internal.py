@@ -1,4 +1,4 @@
-"""torch._jit_internal: marks for a compiler of programs. Nothing is compiled, so the marks change nothing."""
+"""torch._jit_internal: marks for the compiler of scripts. No script is compiled, so the marks change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.compiler: questions and marks for a compiler. Nothing is compiled, so the marks change nothing."""
+"""torch.compiler: questions and marks for the compiler."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def set_enable_guard_collectives(enabled: bool) -> bool:
 
 
 class set_stance(ContextDecorator):
-    """Choose when to compile, as a call, a `with` block or a decorator. Nothing is compiled with any choice."""
+    """Choose when to compile, as a call, a `with` block or a decorator. No choice changes a result."""
 
     def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False,
                  force_backend: str | Callable[..., Any] | None = None) -> None:

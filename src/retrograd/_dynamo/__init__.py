@@ -1,4 +1,4 @@
-"""torch._dynamo: the compiler behind `torch.compile`. Nothing is compiled, so its marks and switches change nothing."""
+"""torch._dynamo: names of the compiler behind `torch.compile`. Functions are traced whole; its marks change nothing."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def is_dynamo_supported() -> bool:
 
 
 def graph_break(msg: str = "") -> None:
-    """Say that the compiled program ends here. Nothing is compiled."""
+    """Say that the compiled program ends here. This changes nothing."""
 
 
 def skip_frame(msg: str = "") -> None:
-    """Say that this function is not compiled. Nothing is compiled."""
+    """Say that this function is not compiled. This changes nothing."""
 
 
 def mark_dynamic(t: Any, index: Any, *, hint_override: int | None = None, min: int | None = None,
                  max: int | None = None, specialize_on: list[Any] | None = None) -> None:
-    """Say that a size of a tensor will change. Nothing is compiled."""
+    """Say that a size of a tensor will change. This changes nothing."""
 
 
 def maybe_mark_dynamic(t: Any, index: Any) -> None:
-    """Say that a size of a tensor may change. Nothing is compiled."""
+    """Say that a size of a tensor may change. This changes nothing."""
 
 
 def mark_static(t: Any, index: Any = None) -> None:
-    """Say that a size of a tensor stays the same. Nothing is compiled."""
+    """Say that a size of a tensor stays the same. This changes nothing."""
 
 
 def mark_static_address(t: Any, guard: bool = False) -> None:
-    """Say that a tensor stays where it is in memory. Nothing is compiled."""
+    """Say that a tensor stays where it is in memory. This changes nothing."""
 
 
 def nonstrict_trace(traceable_fn: Callable[..., Any]) -> Callable[..., Any]:
