@@ -71,7 +71,8 @@ _SINGLE = {
     "torch.fft.ihfftn(x0, s=(5,), dim=(0,), out=torch.ones(0, dtype=torch.complex64))",
 }
 
-# How some of these end depends on memory that PyTorch reads by mistake: the table has the most there may be.
+# How some of these end depends on the kernels that PyTorch chooses for the processor and the number of threads, and on
+# memory that PyTorch reads by mistake. The table has the number on one machine. Up to a quarter more may occur.
 VARYING = {
     "Kernels look for several faults of one call in another order, and name themselves",
     "PyTorch takes it by oversight: it reads foreign memory, or makes something of it that means nothing",

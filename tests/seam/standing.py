@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from retrograd.kernels.kinds import Geometry
 from retrograd.kernels.layout import offset_of
 
 
-class Foreign:
+class Foreign(Geometry):
     """An array that is none of NumPy's. `like` is a NumPy array of the shape, dtype and layout that it shows."""
 
     __slots__ = ("__weakref__", "like")
@@ -26,13 +27,6 @@ class Foreign:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"a {type(self).__name__} was taken for a NumPy array")
 
-    shape = property(lambda self: self.like.shape)
-    dtype = property(lambda self: self.like.dtype)
-    ndim = property(lambda self: self.like.ndim)
-    size = property(lambda self: self.like.size)
-    itemsize = property(lambda self: self.like.itemsize)
-    strides = property(lambda self: self.like.strides)
-    flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.like)
     offset = property(lambda self: offset_of(self.like))
 

@@ -59,6 +59,11 @@ def memory_written(line: Line, values: list[Value]) -> set[int]:
     return {values[line.reads[0]].memory}
 
 
+def all_memory_written(program: Program) -> set[int]:
+    """The memory that any line writes over."""
+    return set[int]().union(*[memory_written(line, program.values) for line in program.lines])
+
+
 def may_start_again(program: Program) -> bool:
     """Whether the program itself may run after an error: it has drawn no random numbers, and no line that may raise
     comes after a write to outside memory.

@@ -127,11 +127,12 @@ class _Groups:
         numbers = line.reads if is_reduction(line) else (*line.reads, *line.results)
         return all(seen_as(self.values[number].like, shape, own) is not None for number in numbers)
 
-    def add(self, place: int, shape: Shape | None, needs: int, touched: set[int]) -> None:
+    def add(self, place: int, shape: Shape | None, native: bool, needs: int, touched: set[int]) -> None:
         """A new unit with this line."""
         self.of_line.append(len(self.lines))
         self.lines.append([place])
         self.shapes.append(shape)
+        self.native.append(native)
         self.above.append(self.all_above(needs))
         self.touched.append(touched)
 
@@ -166,8 +167,8 @@ def units(program: Program, lowering: Lowering | None = None) -> list[Unit]:
         needs = groups.needs(before[place])
         unit = None if shape is None else _home(groups, lines, before[place], line, shape, needs, touched)
         if unit is None:
-            groups.add(place, shape, needs, touched)
-            groups.native.append(lowering is not None and (shape is not None or lowering.is_product(line, values)))
+            native = lowering is not None and (shape is not None or lowering.is_product(line, values))
+            groups.add(place, shape, native, needs, touched)
         else:
             groups.join(unit, place, needs, touched)
     return [Unit(tuple([lines[place] for place in groups.lines[unit]]), groups.shapes[unit], groups.native[unit])
@@ -242,9 +243,9 @@ def _order(groups: _Groups) -> list[int]:
     native = False
     while waiting:
         ready = [unit for unit in waiting if not groups.above[unit] & ~(1 << unit) & ~done]
-        alike = [unit for unit in ready if groups.native[unit] == native]
-        native = native if alike else not native
-        for unit in alike[:1] if native else alike:
+        following = [unit for unit in ready if groups.native[unit] == native]
+        native = native if following else not native
+        for unit in following[:1] if native else following:
             done |= 1 << unit
             order.append(unit)
             waiting.remove(unit)

@@ -2,9 +2,9 @@
 
 The results of a run lie in buffers of the plan, and the program holds them as tensors. Before the next run, a `Lease`
 asks who still holds the buffer. If only the tensor of the last run does, and the tensor stands nowhere but as the
-gradient that the next run replaces, the tensor gets the next numbers.
-If the program holds the tensor elsewhere, the tensor gets a copy of its numbers. If the
-program holds the memory in another way, such as a NumPy array, the plan must give this memory up.
+gradient that the next run replaces, the tensor gets the next numbers. If the program holds the tensor elsewhere, the
+tensor gets a copy of its numbers. If the program holds the memory in another way, such as a NumPy array, the plan must
+give this memory up.
 """
 
 from __future__ import annotations

@@ -85,8 +85,7 @@ class _Lowering:
         self.unit, self.values, self.shape = unit, values, unit.shape
         self.made = {number for line in unit.lines for number in line.results}
         self.inputs: dict[tuple[int, Strides], int] = {}
-        self.written: dict[int, int] = {}                  # the last value of each target
-        self.shape_written: dict[int, tuple[int, ...]] = {}
+        self.written: dict[int, tuple[int, Strides]] = {}  # the last value of each target, and how it lies
         self.places: dict[int, int] = {}
         for line in unit.lines:
             for number in line.reads[1 if line.write else 0:]:
@@ -107,14 +106,13 @@ class _Lowering:
             steps.append(Step(line.op, args, _result(line, self.values).like.dtype))
             place = len(self.inputs) + len(steps) - 1
             if line.write:
-                self.written[line.reads[0]] = place
-                self.shape_written[line.reads[0]] = self._strides(line.reads[0], line)
+                self.written[line.reads[0]] = place, self._strides(line.reads[0], line)
             else:
                 self.places[line.results[0]] = place
                 if line.results[0] in kept:
                     outputs.append((line.results[0], place, self._strides(line.results[0], line)))
         outputs = [output for output in outputs if not self._overwritten(output[0])]
-        outputs += [(number, place, self.shape_written[number]) for number, place in self.written.items()]
+        outputs += [(number, *stored) for number, stored in self.written.items()]
         stores = [Output(place, Operand(self.values[number].like.dtype, strides)) for number, place, strides in outputs]
         inputs = [Operand(self.values[number].like.dtype, strides) for number, strides in self.inputs]
         loop = Loop(self.shape, tuple(inputs), tuple(steps), tuple(stores), tuple(reductions))
@@ -134,7 +132,7 @@ class _Lowering:
 
     def _place(self, number: int, line: Line) -> int:
         """The value of the loop that a value of the program is by now."""
-        for target, place in self.written.items():
+        for target, (place, _) in self.written.items():
             if same_place(self.values[number], self.values[target]):
                 return place
         made = self._made_as(number)

@@ -25,6 +25,9 @@ class MachineCode(NumPyCode):
 
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
         self._builder = Builder()
+        self._waiting: list[Any] = []                      # loops and products that become machine code
+        self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
+        self._provided: set[int] = set()                   # results of loops that have memory
         super().__init__(program, units, given, leasing)
 
     def _unit(self, place: int, unit: Unit) -> None:

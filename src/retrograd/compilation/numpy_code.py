@@ -35,9 +35,6 @@ class NumPyCode:
         self.program, self.values, self.units = program, program.values, units
         self.source, self.storage = Source(), Storage(program, units, set(given), leasing)
         self.natives: list[Any] = []                       # machine code that the source calls
-        self._waiting: list[Any] = []                      # loops that become machine code
-        self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
-        self._provided: set[int] = set()                   # results of loops that have memory
         views = [line for line in program.lines if is_view(line, program.values)]
         self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]

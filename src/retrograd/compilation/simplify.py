@@ -11,7 +11,7 @@ from typing import Any
 from ..ops.basic import clone, copy
 from ..ops.creation import fresh, new_full
 from ..ops.elementwise.arithmetic import mul
-from .effects import checks, draws, memory_read, memory_written, needed
+from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
 from .loops import Ref
 from .program import Line, Program, Value, replaced
@@ -27,7 +27,7 @@ def simplified(program: Program) -> Program:
 def with_constants(program: Program) -> Program:
     """The program without the lines that compute the same numbers in each run: those of constants only."""
     values, kept = program.values, []
-    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    written = all_memory_written(program)
     fixed = {value.number for value in values if value.source == "constant" and value.memory not in written}
     escaping = {values[number].memory for number in program.outputs}
     for line in program.lines:
@@ -47,12 +47,12 @@ def without_detours(program: Program) -> Program:
     """The program without copies that nobody needs, without views of the same geometry, and without products with ones.
     """
     values = program.values
-    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    written = all_memory_written(program)
     outputs = {values[number].memory for number in program.outputs}
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
-        line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
+        line = _with(line, instead)
         same = None if line.write else _same_numbers(line, values)
         if same is None or not _may_share(values, same, line.results[0], written, outputs):
             kept.append(line)
@@ -62,6 +62,11 @@ def without_detours(program: Program) -> Program:
             outputs.add(values[same].memory)
     _move(values, instead)
     return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+
+
+def _with(line: Line, instead: dict[int, int]) -> Line:
+    """The line with other values in the place of some of its arguments."""
+    return line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
 
 
 def _move(values: list[Value], instead: dict[int, int]) -> None:
@@ -114,13 +119,13 @@ def _is_one(value: Value) -> bool:
 def with_shared_results(program: Program) -> Program:
     """The program with one line where several lines call the same operator with the same arguments."""
     values = program.values
-    written = set[int]().union(*[memory_written(line, values) for line in program.lines])
+    written = all_memory_written(program)
     outputs = {values[number].memory for number in program.outputs}
     found: dict[Hashable, Line] = {}
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
-        line = line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
+        line = _with(line, instead)
         key = None if _has_effects(line, values, written | outputs) else _key(line)
         earlier = None if key is None else found.setdefault(key, line)
         if earlier is None or earlier is line:
@@ -128,8 +133,7 @@ def with_shared_results(program: Program) -> Program:
         else:
             instead.update(zip(line.results, earlier.results, strict=True))
     _move(values, instead)
-    outputs_now = [instead.get(number, number) for number in program.outputs]
-    return program._replace(lines=kept, outputs=outputs_now)
+    return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
 
 
 def _has_effects(line: Line, values: list[Value], changing: set[int]) -> bool:

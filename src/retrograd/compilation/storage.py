@@ -2,7 +2,7 @@
 
 A value is *fixed* if its array is known before the run: a captured tensor, a constant, a buffer of the plan, or a view
 of such memory. Buffers are shared by values that are not needed at the same time. Memory that the program sees after a
-run (results, gradients) is new in each run.
+run (results, gradients) is a buffer of its own, which is lent to the program, or is new in each run.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from .loops import Ref
 from .program import Line, Program, Value, replaced
 
 Array = np.ndarray[Any, Any]
-
-
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
 COPIED = 4096
 

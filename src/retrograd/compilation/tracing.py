@@ -20,6 +20,7 @@ from ..errors import Site, user_site
 from ..graph.node import Node
 from ..graph.packed import Parcel
 from ..graph.versions import new_lineage
+from ..kernels.kinds import Geometry
 from ..kernels.layout import in_common_order, offset_of, owner_of, steps
 from ..modes import local
 from ..ops.basic import copy
@@ -47,7 +48,7 @@ class Reason:
         return self.words if self.site is None else f"{self.words}, in {self.site}"
 
 
-class Traced:
+class Traced(Geometry):
     """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
 
     __slots__ = ("__weakref__", "like", "number", "tape")
@@ -55,14 +56,7 @@ class Traced:
     def __init__(self, tape: Tape, like: Array, number: int) -> None:
         self.tape, self.like, self.number = tape, like, number
 
-    shape = property(lambda self: self.like.shape)
-    dtype = property(lambda self: self.like.dtype)
-    ndim = property(lambda self: self.like.ndim)
-    size = property(lambda self: self.like.size)
-    itemsize = property(lambda self: self.like.itemsize)
     nbytes = property(lambda self: self.like.nbytes)
-    strides = property(lambda self: self.like.strides)
-    flags = property(lambda self: self.like.flags)
     base = property(lambda self: self.like)
     offset = property(lambda self: offset_of(self.like))
 

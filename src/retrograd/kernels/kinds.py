@@ -4,6 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+
+class Geometry:
+    """The geometry of an array that is no NumPy array: that of `like`, a NumPy array which the class has."""
+
+    __slots__ = ()
+    like: np.ndarray[Any, Any]
+
+    shape = property(lambda self: self.like.shape)
+    dtype = property(lambda self: self.like.dtype)
+    ndim = property(lambda self: self.like.ndim)
+    size = property(lambda self: self.like.size)
+    itemsize = property(lambda self: self.like.itemsize)
+    strides = property(lambda self: self.like.strides)
+    flags = property(lambda self: self.like.flags)
+
 
 class OtherArray:
     """An array that is not a NumPy array, such as a sparse array."""

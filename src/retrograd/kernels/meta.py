@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from .kinds import Geometry
 from .layout import address, broadcast_strides, by_falling_strides, dense, row_by_row, steps
 from .shape import common_shape
 
@@ -20,7 +21,7 @@ Shape = tuple[int, ...]
 _MOST_BYTES = 1 << 28
 
 
-class MetaArray:
+class MetaArray(Geometry):
     """An array without memory. `nbytes` is the size that its memory would have."""
 
     __slots__ = ("__weakref__", "base", "like", "nbytes")
@@ -31,13 +32,6 @@ class MetaArray:
     def __init__(self, like: Array, base: Array, nbytes: int) -> None:
         self.like, self.base, self.nbytes = like, base, nbytes
 
-    shape = property(lambda self: self.like.shape)
-    dtype = property(lambda self: self.like.dtype)
-    ndim = property(lambda self: self.like.ndim)
-    size = property(lambda self: self.like.size)
-    itemsize = property(lambda self: self.like.itemsize)
-    strides = property(lambda self: self.like.strides)
-    flags = property(lambda self: self.like.flags)
     real = property(lambda self: self.seen(self.like.real))
     offset = property(lambda self: (address(self.like) - address(self.base)) // self.like.itemsize)
 
