@@ -32,7 +32,9 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS = (
     Subcommand("run", "run a program written for PyTorch, with retrograd as its torch", "run"),
     Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),
+    Subcommand("profile", "show which operators of a program take the time", "profile"),
     Subcommand("info", "show versions, threads, devices and optional extras", "info"),
+    Subcommand("completion", "print the script by which a shell completes these commands", "completion"),
 )
 
 
