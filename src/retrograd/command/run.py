@@ -4,6 +4,7 @@ The program cannot see a difference: ``__main__``, sys.argv, sys.path, standard 
 tracebacks are those of Python itself.
 """
 
+import argparse
 import builtins
 import multiprocessing.spawn
 import os
@@ -17,7 +18,36 @@ from typing import Any, NoReturn
 from retrograd.command.imports import as_torch
 
 
-def run_script(script: str, arguments: list[str]) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of ``retrograd run``."""
+    parser.description = "Run a program as python does, except that `import torch` means retrograd."
+    parser.epilog = "examples:\n  retrograd run train.py --epochs 3\n  retrograd run -m package.train"
+    add_program(parser)
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Let a subcommand take a program. Its other options must be added before, because they stand before it."""
+    own = "".join(f"[{action.option_strings[0]}{f' {action.metavar or action.dest.upper()}' * (action.nargs is None)}] "
+                  for action in parser._actions if action.option_strings)
+    parser.usage = f"{parser.prog} {own}(SCRIPT | - | -m MODULE) [ARGUMENT ...]"
+    program = parser.add_mutually_exclusive_group(required=True)
+    program.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or - for standard input")
+    program.add_argument("-m", dest="module", metavar="MODULE", help="a module or package, as with python -m")
+    parser.set_defaults(has_program=True)
+
+
+def run(options: argparse.Namespace, ours: bool = True) -> None:
+    """Run the program of ``SCRIPT`` or ``-m MODULE`` with its arguments. An error in the program passes through.
+
+    If `ours` is False, the program gets the torch that Python finds.
+    """
+    if options.module is not None:
+        run_module(options.module, options.arguments, ours)
+    else:
+        run_script(options.script, options.arguments, ours)
+
+
+def run_script(script: str, arguments: list[str], ours: bool = True) -> None:
     """Run a file, or standard input if the script is ``-``."""
     sys.argv = [script, *arguments]
     loader: SourceFileLoader | type[BuiltinImporter]
@@ -30,10 +60,10 @@ def run_script(script: str, arguments: list[str]) -> None:
         _set_first_path(os.path.dirname(os.path.realpath(script)))
         loader = SourceFileLoader("__main__", file)
     attributes = {"__file__": file, "__cached__": None, "__loader__": loader, "__package__": None, "__spec__": None}
-    _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True))
+    _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True), ours)
 
 
-def run_module(name: str, arguments: list[str]) -> None:
+def run_module(name: str, arguments: list[str], ours: bool = True) -> None:
     """Run a module, or a package's ``__main__``, from the current folder or wherever Python finds it."""
     sys.argv = ["-m", *arguments]  # as Python sets it while it looks for the module
     _set_first_path(os.getcwd())
@@ -46,13 +76,14 @@ def run_module(name: str, arguments: list[str]) -> None:
         attributes.update(__package__=spec.parent, __spec__=spec)
         return code
 
-    _execute(attributes, load)
+    _execute(attributes, load, ours)
 
 
-def _execute(attributes: dict[str, Any], load: Callable[[], CodeType]) -> None:
-    """Load a program and run it as ``__main__``."""
-    as_torch()
-    _lead_spawned_children()
+def _execute(attributes: dict[str, Any], load: Callable[[], CodeType], ours: bool) -> None:
+    """Load a program and run it as ``__main__``. If `ours` is true, its torch is retrograd."""
+    if ours:
+        as_torch()
+        _lead_spawned_children()
     # Objects of the program that a spawned child sends back come from the module `__mp_main__`.
     module = sys.modules["__main__"] = sys.modules["__mp_main__"] = ModuleType("__main__")
     try:
