@@ -44,7 +44,7 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
        │  └─ ExpBackward0 [3] (see above)
        └─ b [3]
     """
-    names = _names_of(params)
+    names = names_of(params)
     lines: list[str] = []
     seen: set[Node] = set()
     # Still to print: a node, the number of its output, the prefix of its line, and the prefix of the lines below it.
@@ -74,7 +74,7 @@ def dot(outputs: Any, params: Any = None) -> str:
 
     Raises ValueError for a tensor that requires no grad.
     """
-    names = _names_of(params)
+    names = names_of(params)
     number = {node: i for i, node in enumerate(_nodes(outputs))}
     lines = [_HEAD]
     for node, i in number.items():
@@ -148,7 +148,7 @@ def _beginnings(outputs: Any) -> list[_Address]:
     return found
 
 
-def _names_of(params: Module | Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> dict[int, str]:
+def names_of(params: Module | Mapping[str, Any] | Iterable[tuple[str, Any]] | None) -> dict[int, str]:
     """The names of leaves by identity.
 
     They come from a Module, from {name: tensor}, or from `Module.named_parameters()`. Raises TypeError for any other
