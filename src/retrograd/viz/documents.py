@@ -11,13 +11,15 @@ from types import FrameType
 from typing import Any
 
 from ..errors import Site
-from ..graph.node import AccumulateGrad, Node, Nowhere, OpNode, origin_of, site_of
-from ..autograd.function_node import FunctionNode
+from ..graph.node import AccumulateGrad, Node, origin_of, site_of
+from ..nn.parameter import Parameter
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.state.base import StridedView, requires
-from .naming import Names, noted_of
+from .graphs import DrawnNode, drawn
+from .groups import groups_as_data
+from .naming import Names
+from .notes import cuts, noted_of
 from .observing import Observation, Step
-from .notes import cuts
 from .saved import SavedValues, held_bytes
 from .statements import Statement, shown, statement_of
 from .statistics import Facts, number
@@ -32,43 +34,53 @@ class Document:
                  program: str | None) -> None:
         self.seen = seen
         self.steps = {step.node: (place, step) for place, step in enumerate(seen.steps)}
-        self.number = {node: i for i, node in enumerate(seen.nodes)}
         self.names = Names(seen.nodes, params, frame)
-        self.held = held_bytes([*[step.node for step in seen.steps],
-                                *[node for node in seen.nodes if node not in self.steps]])
+        graph = drawn([node.public for node in seen.starts], self.names.params, self.names.calls)
+        self.number = {node: i for i, node in enumerate(graph.live)}
+        self.held = held_bytes([*self.steps, *[node for node in graph.live if node not in self.steps]])
         self.saved = SavedValues(seen.pictures)
         self.sources: dict[str, dict[str, str]] = {}
         self.rules: dict[Statement, int] = {}
-        nodes = [self._node(node) for node in seen.nodes]
-        nodes += self._absent(len(nodes))
-        steps = [self._step(step) for step in seen.steps]
+        absent = self._absent()
+        nodes = [self._node(i, one, graph.live[i] if i < len(graph.live) else None)
+                 for i, one in enumerate([*graph.nodes, *absent])]
         self.facts: Facts = {
             "title": title, "program": program, "sources": self.sources,
-            "rules": [statement._asdict() for statement in self.rules], "nodes": nodes, "steps": steps,
-            "cuts": self._cuts(), "groups": [], "totals": self._totals(nodes)}
+            "rules": [statement._asdict() for statement in self.rules], "nodes": nodes,
+            "steps": [self._step(step) for step in seen.steps], "cuts": self._cuts(),
+            "groups": groups_as_data(graph._replace(nodes=[*graph.nodes, *absent])), "totals": self._totals(nodes)}
 
     # Nodes
 
-    def _node(self, node: Node) -> Facts:
-        place, step = self.steps.get(node, (None, None))
-        leaf = isinstance(node, AccumulateGrad)
-        path = self.names.modules.get(node)
-        name = self.names.leaves.get(id(node.variable)) if isinstance(node, AccumulateGrad) else None
-        saved = self.saved.of(node)
+    def _absent(self) -> list[DrawnNode]:
+        """Parameters that require grad and are not in the graph, as nodes."""
+        there = {id(node.variable) for node in self.number if isinstance(node, AccumulateGrad)}
+        return [DrawnNode("leaf", "AccumulateGrad", name, [tuple(tensor._array.shape)], [str(tensor._array.dtype)], [],
+                          (), isinstance(tensor, Parameter))
+                for name, tensor in self.names.parameters
+                if id(tensor) not in there and tensor._edge is None and requires(tensor)]
+
+    def _node(self, i: int, one: DrawnNode, live: Node | None) -> Facts:
+        place, step = (None, None) if live is None else self.steps.get(live, (None, None))
+        label, module, kind = one.label, one.module, one.cls
+        if isinstance(live, AccumulateGrad):
+            label = self.names.leaves.get(id(live.variable), label)
+        if one.kind == "leaf":
+            module = label.rpartition(".")[0] or None
+            kind = self.names.classes.get(module or "?")
+        saved = [] if live is None else self.saved.of(live)
         gradient = None if step is None else step.gradient
         return {
-            "id": self.number[node], "kind": kind_of(node), "name": _class_name(node),
-            "label": name or ("leaf" if leaf else _class_name(node)), "order": place, "module": path,
-            "class": None if path is None else self.names.classes.get(path), "site": self._site(site_of(node)),
-            "outputs": _outputs(node), "links": [self._link(child, index) for child, index in node.links],
-            "rule": None if leaf else self._rule(node), "saved": saved, "gradient": gradient,
-            "picture": None if step is None else step.picture,
+            "id": i, "kind": one.kind, "name": one.name.rpartition("::")[2], "label": label, "order": place,
+            "module": module, "class": kind, "site": None if live is None else self._site(site_of(live)),
+            "outputs": [{"shape": None if shape is None else [*shape], "dtype": dtype}
+                        for shape, dtype in zip(one.shapes, one.dtypes)],
+            "links": [None if link is None else [*link] for link in one.links],
+            "rule": None if live is None or one.kind == "leaf" else self._rule(live), "saved": saved,
+            "gradient": gradient, "picture": None if step is None else step.picture,
             "time": None if step is None or step.time is None else number(step.time),
-            "bytes": self.held[node], "parameter": leaf,
-            "problem": _problem(leaf, gradient, saved, node), "notes": self._notes(node, step)}
-
-    def _link(self, child: Node | None, index: int) -> list[int] | None:
-        return None if child is None else [self.number[child], index]
+            "bytes": 0 if live is None else self.held[live], "parameter": one.parameter,
+            "problem": _problem(one.kind == "leaf", gradient, saved), "notes": self._notes(live, step)}
 
     def _rule(self, node: Node) -> int | None:
         statement = statement_of(node)
@@ -86,8 +98,10 @@ class Document:
                 lines.setdefault(str(i), text.rstrip())
         return {"file": shown(file), "line": line, "function": site.code.co_name}
 
-    def _notes(self, node: Node, step: Step | None) -> list[str]:
+    def _notes(self, node: Node | None, step: Step | None) -> list[str]:
         """Sentences about a node that its other facts do not say."""
+        if node is None:
+            return ["The parameter is not in the graph, so no gradient reaches it."]
         notes: list[str] = []
         origin, noted = origin_of(node), noted_of(node)
         if origin is not None and origin.bad is not None:
@@ -108,19 +122,6 @@ class Document:
             notes.append("No gradient reaches the leaf.")
         return notes
 
-    def _absent(self, first: int) -> list[Facts]:
-        """Parameters that require grad and are not in the graph, as nodes of their own."""
-        there = {id(node.variable) for node in self.seen.nodes if isinstance(node, AccumulateGrad)}
-        absent = [(name, tensor) for name, tensor in self.names.parameters
-                  if id(tensor) not in there and tensor._edge is None and requires(tensor)]
-        return [{
-            "id": i, "kind": "leaf", "name": "AccumulateGrad", "label": name, "order": None,
-            "module": name.rpartition(".")[0], "class": self.names.classes.get(name.rpartition(".")[0]), "site": None,
-            "outputs": [{"shape": [*tensor._array.shape], "dtype": str(tensor._array.dtype)}], "links": [],
-            "rule": None, "saved": [], "gradient": None, "picture": None, "time": None, "bytes": 0, "parameter": True,
-            "problem": "none", "notes": ["The parameter is not in the graph, so no gradient reaches it."],
-        } for i, (name, tensor) in enumerate(absent, first)]
-
     # The rest
 
     def _step(self, step: Step) -> Facts:
@@ -136,39 +137,16 @@ class Document:
 
     def _totals(self, nodes: Sequence[Facts]) -> Facts:
         backward = next((self.number[step.node] for step in self.seen.steps if step.bad), None)
-        forward = [node for node in self.seen.nodes if (o := origin_of(node)) is not None and o.bad is not None]
+        forward = [node for node in self.number if (o := origin_of(node)) is not None and o.bad is not None]
         oldest = min(forward, key=lambda node: node.number, default=None)
         return {"nodes": len(nodes), "bytes": sum(self.held.values()),
                 "time": number(sum([step.time or 0 for step in self.seen.steps])),
-                "parameters": sum([node["parameter"] for node in nodes]),
+                "parameters": sum([node["kind"] == "leaf" for node in nodes]),
                 "without_gradient": sum([node["problem"] == "none" for node in nodes]),
                 "first_bad": {"backward": backward, "forward": None if oldest is None else self.number[oldest]}}
 
 
-def kind_of(node: Node) -> str:
-    """The sort of a node: 'leaf', 'operator', 'view', 'write' or 'function'."""
-    if isinstance(node, AccumulateGrad):
-        return "leaf"
-    if isinstance(node, CopySlices):
-        return "write"
-    if isinstance(node, FunctionNode):
-        return "function"
-    if isinstance(node, StridedView | Nowhere) or (isinstance(node, OpNode) and node.op.view):
-        return "view"
-    return "operator"
-
-
-def _class_name(node: Node) -> str:
-    return node.name().rpartition("::")[2]
-
-
-def _outputs(node: Node) -> list[Facts]:
-    pairs = [*zip(node.shape, node.dtype, strict=True)] if node.several else [(node.shape, node.dtype)]
-    return [{"shape": None if shape is None else [*shape], "dtype": None if dtype is None else str(dtype)}
-            for shape, dtype in pairs]
-
-
-def _problem(leaf: bool, gradient: Facts | None, saved: Sequence[Facts], node: Node) -> str | None:
+def _problem(leaf: bool, gradient: Facts | None, saved: Sequence[Facts]) -> str | None:
     """What is wrong at a node: a NaN or an infinity in a gradient or a saved value, or a leaf without a gradient."""
     if leaf and gradient is None:
         return "none"

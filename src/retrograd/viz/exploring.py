@@ -6,7 +6,6 @@ import html
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 from ..errors import PACKAGE
 from ..tensors.recording.gradients import refuse_inside, starting
 from .documents import Document
-from .observing import Observation
 from .notes import recording
+from .observing import Observation
 from .statistics import Facts
 
 PathLike = str | os.PathLike[str]

@@ -20,12 +20,13 @@ from ..errors import PACKAGE, Site, user_site
 from ..graph.anomaly_report import is_elementwise, operand_names
 from ..graph.bad_values import made
 from ..graph.faults import forward_name
-from ..graph.node import origin_of
+from ..graph.node import Node, origin_of
 from ..modes import local
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
 from ..overrides import TorchFunctionMode
 from ..tensors.recording.overriding import flat
 from ..tensors.state.base import Results, TensorBase, requires
+from .graphs import Call, Calls
 
 _PASSED = (__file__, os.path.join(PACKAGE, "tensors", "recording", ""), os.path.join(PACKAGE, "overrides.py"))
 _CUTTING = frozenset(("detach", "detach_", "tensor", "as_tensor"))
@@ -33,26 +34,23 @@ _MOST_CUTS = 1000
 
 
 class Root:
-    """A module that a program called outside of other modules. `classes` has the class of each module, by its path."""
+    """A module that a program called outside of other modules. `paths` has the path of each module, by its identity."""
 
     def __init__(self, module: Module) -> None:
         self.module = weakref.ref(module)
-        self.classes = {path: type(inner).__name__ for path, inner in module.named_modules()}
-        self.places: dict[int, Place] = {}              # by the identity of a module, while the call runs
-
-
-class Place(NamedTuple):
-    """The module in which an operation was recorded: its path below `root`, and its class."""
-
-    path: str
-    kind: str
-    root: Root
+        self.kind = type(module).__name__
+        self.paths = {id(inner): path for path, inner in module.named_modules()}
 
 
 class Noted(NamedTuple):
-    """What `recording` notes of a node: where it was recorded, and whether it wrote over its first operand."""
+    """What `recording` notes of a node.
 
-    place: Place | None
+    `calls` are the calls of modules that were open, the outermost first, with paths below `root`. `writes` says whether
+    the operation wrote over its first operand.
+    """
+
+    calls: Calls
+    root: Root | None
     writes: bool
 
 
@@ -73,27 +71,32 @@ class _Notes(TorchFunctionMode):
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
-        self.stack: list[tuple[Module, Place]] = []
+        self.stack: list[tuple[Module, Calls]] = []     # the open calls: each with those around it
+        self.root: Root | None = None
+        self.number = 0
         self.cuts: dict[tuple[Any, ...], Cut] = {}
 
     # Modules
 
     def before(self, module: Module, args: Any) -> None:
         """A module is about to be called."""
-        if threading.get_ident() == self.thread:
-            outer = self.stack[-1][1] if self.stack else None
-            self.stack.append((module, _place(module, outer)))
+        if threading.get_ident() != self.thread:
+            return
+        if not self.stack or self.root is None:
+            self.root = Root(module)
+        outer: Calls = self.stack[-1][1] if self.stack else ()
+        kind = type(module).__name__
+        path = self.root.paths.get(id(module))
+        if path is None:                                # no submodule: a module in a list, for example
+            path = f"{outer[-1].path}.{kind}".removeprefix(".")
+        self.number += 1
+        self.stack.append((module, (*outer, Call(path, kind, self.number))))
 
     def after(self, module: Module, args: Any, result: Any) -> None:
         """A module has returned, or raised."""
-        if threading.get_ident() != self.thread or all([module is not called for called, _ in self.stack]):
-            return
-        while True:
-            called, place = self.stack.pop()
-            if called is module:
-                break
-        if not self.stack:
-            place.root.places.clear()
+        if threading.get_ident() == self.thread and any([called is module for called, _ in self.stack]):
+            while self.stack.pop()[0] is not module:
+                pass
 
     # Nodes
 
@@ -102,9 +105,9 @@ class _Notes(TorchFunctionMode):
         origin = origin_of(node)
         site = user_site(2) if origin is None or origin.code is None else origin[:2]
         bad = _bad_result(node, results, operands) if origin is None or origin.bad is None else origin.bad
-        place = self.stack[-1][1] if self.stack else None
+        calls, root = (self.stack[-1][1], self.root) if self.stack else ((), None)
         writes = bool(operands) and bool(results) and results[0] is operands[0]
-        node.origin = (*(site or (None, 0)), None if origin is None else origin.parent, bad, Noted(place, writes))
+        node.origin = (*(site or (None, 0)), None if origin is None else origin.parent, bad, Noted(calls, root, writes))
 
     # Public functions
 
@@ -129,18 +132,11 @@ class _Notes(TorchFunctionMode):
                                     f"{operand.dtype.name}{[*operand._array.shape]}", site, why)
 
 
-def _place(module: Module, outer: Place | None) -> Place:
-    """Where a module is: below the root of the call around it, or as a root of its own."""
-    if outer is None:
-        root = Root(module)
-        root.places = {id(inner): Place(path, type(inner).__name__, root) for path, inner in module.named_modules()}
-        return root.places[id(module)]
-    known = outer.root.places.get(id(module))
-    if known is None:                                    # the module is no submodule, for example one in a list
-        kind = type(module).__name__
-        known = Place(f"{outer.path}.{kind}".removeprefix("."), kind, outer.root)
-        outer.root.classes.setdefault(known.path, kind)
-    return known
+def noted_of(node: Node) -> Noted | None:
+    """What `recording` noted of a node."""
+    origin = origin_of(node)
+    inside = None if origin is None else origin.inside
+    return inside if isinstance(inside, Noted) else None
 
 
 def _bad_result(node: Any, results: Sequence[Any], operands: Sequence[Any]) -> Any:

@@ -23,6 +23,7 @@ from ..modes import local
 from ..tensors.arguments.generator import fork_rng
 from ..tensors.recording.gradients import run_backward
 from ..tensors.recording.inplace import CopySlices
+from .graphs import reachable
 from .statistics import Facts, Pictures, norm, statistics
 
 _SHOWN_PER_NODE = 3                                     # pictures: of the gradient, and of two saved values
@@ -153,14 +154,15 @@ class _InnerPass(Pass):
 
 
 class Observation:
-    """The steps of one pass from `starts` (edges with cotangents). `nodes` are all nodes behind them, the newest first.
+    """The steps of one pass from `starts` (edges with cotangents). `nodes` are all nodes behind them.
 
     Raises what the pass raises. The program is then as it was, too.
     """
 
     def __init__(self, starts: list[tuple[Any, Any]], inputs: Sequence[Any] | None = None,
                  capture: bool = False) -> None:
-        self.nodes = reachable([edge.node for edge, _ in starts])
+        self.starts = [*dict.fromkeys([edge.node for edge, _ in starts])]
+        self.nodes = reachable(self.starts)
         with _unchanged(self.nodes) as before:
             def make(roots: Any, **options: Any) -> Pass:
                 if local.thread.passes > outermost:
@@ -174,18 +176,6 @@ class Observation:
             local.thread.passing = make
             run_backward(starts, retain_graph=True, create_graph=False, inputs=inputs, capture=capture)
         self.steps, self.pictures = passes[0].steps, passes[0].pictures
-
-
-def reachable(starts: Sequence[Node]) -> list[Node]:
-    """Every node behind these nodes, and these themselves, each once: the newest first, and the leaves last."""
-    found = dict.fromkeys(starts)
-    queue = [*found]
-    for node in queue:
-        for edge in node.edges:
-            if edge is not None and edge.node is not None and edge.node not in found:
-                found[edge.node] = None
-                queue.append(edge.node)
-    return sorted(found, key=lambda node: (isinstance(node, AccumulateGrad), -node.number))
 
 
 @contextmanager
