@@ -40,9 +40,9 @@ class Explored:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that nothing of it reaches the notebook around it."""
-        page = html.escape(self.page, quote=True)
-        return (f'<iframe srcdoc="{page}" title="{html.escape(self.document["title"])}" width="100%" height="720" '
-                'style="border:0"></iframe>')
+        page = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
+        return (f"<iframe srcdoc='{page}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
+                "style='border:0'></iframe>")
 
     def __repr__(self) -> str:
         totals = self.document["totals"]

@@ -71,6 +71,7 @@ class ObservedPass(Pass):
         super().__init__(roots, **{**options, "keep": True})
         self.steps: list[Step] = []
         self.pictures = Pictures(_SHOWN_PER_NODE * len(self.order))
+        self.met: set[tuple[Any, int]] = set()          # the outputs that have got a gradient
 
     def run(self) -> dict[Any, Any]:
         for leaf in [leaf for leaf, due in self.due.items() if not due]:
@@ -114,7 +115,9 @@ class ObservedPass(Pass):
             if edge is not None and result is not None and edge.node is not None:
                 array = self._array(result)
                 size = norm(array)
-                step.arrivals.append(Arrival(edge.node, edge.index, edge in self.buffers, size, tuple(array.shape)))
+                to = edge.node, edge.index
+                step.arrivals.append(Arrival(*to, to in self.met, size, tuple(array.shape)))
+                self.met.add(to)
                 if sound and type(size) is str:
                     step.bad.append(place)
         super()._hand_on(node, cotangents, results)

@@ -48,7 +48,7 @@ def statement_of_op(op: Op) -> Statement | None:
     parts = [] if found is None else [found]
     for rule in dict.fromkeys(op.rules.values()):
         place = _place(rule)
-        if place is not None and not any([place in part for part in parts]):
+        if place is not None and not any([part.holds(place) for part in parts]):
             parts.append(place)
     texts = [part.text for part in parts]
     return Statement(op.name, "\n\n".join(texts), f"{shown(parts[0].file)}:{parts[0].first}") if parts else None
@@ -61,8 +61,8 @@ class _Lines(NamedTuple):
     first: int
     last: int
 
-    def __contains__(self, other: object) -> bool:
-        return (isinstance(other, _Lines) and other.file == self.file
+    def holds(self, other: _Lines) -> bool:
+        return (other.file == self.file
                 and self.first <= other.first and other.last <= self.last)
 
     @property

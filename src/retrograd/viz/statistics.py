@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-BINS = 24
+BINS, FEW_BINS = 24, 12                     # of a histogram, and of one among many
 SIDE = 64                                   # of an image, in pixels
 _SAMPLED = 1 << 14                          # a histogram of a larger array counts only so many elements
 _SMALLEST = 8                               # an image has at least as many rows and columns
@@ -69,7 +69,7 @@ def statistics(array: Any) -> Facts | None:
             "zeros": count - int(np.count_nonzero(x)), "nans": nans, "infs": infs, "size": size}
 
 
-def histogram(array: Any) -> Facts | None:
+def histogram(array: Any, bins: int = BINS) -> Facts | None:
     """A histogram of the finite elements of an array; None if there are fewer than two."""
     x = flat(array)
     if x.size > _SAMPLED:
@@ -79,8 +79,8 @@ def histogram(array: Any) -> Facts | None:
         return None
     low, high = float(x.min()), float(x.max())
     with np.errstate(all="ignore"):
-        places = (x - low) * (BINS / (high - low)) if isfinite(high - low) and high > low else np.zeros(x.size)
-    counts = np.bincount(np.minimum(places.astype(np.intp), BINS - 1), minlength=BINS)
+        places = (x - low) * (bins / (high - low)) if isfinite(high - low) and high > low else np.zeros(x.size)
+    counts = np.bincount(np.minimum(places.astype(np.intp), bins - 1), minlength=bins)
     return {"kind": "histogram", "edges": [number(low), number(high)], "counts": counts.tolist()}
 
 
@@ -113,12 +113,14 @@ class Pictures:
     `many` is the number of arrays to show. `bytes` is the size that all pictures together may have.
     """
 
-    def __init__(self, many: int, bytes: int = 1_300_000) -> None:
-        self.side = min(SIDE, int(sqrt(bytes / max(1, many) * 0.7)))
+    def __init__(self, many: int, bytes: int = 800_000) -> None:
+        each = bytes / max(1, many)
+        self.side = min(SIDE, int(sqrt(0.7 * each)))     # base64 takes four bytes for three pixels
+        self.bins = BINS if each > 10 * BINS else FEW_BINS
 
     def of(self, array: Any) -> Facts | None:
         """The picture of an array: an image if it shows a matrix and the file has room, or else a histogram."""
         if not isinstance(array, np.ndarray) or array.size < 2:
             return None
         found = image(array, self.side) if self.side >= 2 * _SMALLEST else None
-        return found or histogram(array)
+        return found or histogram(array, self.bins)
