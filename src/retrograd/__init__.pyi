@@ -2045,7 +2045,7 @@ def _foreach_zero_(self: Any, *args: Any, **kwargs: Any) -> Tensor: ...
 
 __all__ = ["e", "inf", "nan", "pi", "return_types", "autograd", "nn", "accelerator", "amp", "backends", "cpu", "cuda",
     "fft", "linalg", "mps", "optim", "overrides", "special", "storage", "testing", "version", "torch_version",
-    "utils", "viz", "xpu", "get_device_module", "autocast", "GradScaler", "autocast_decrement_nesting",
+    "utils", "xpu", "get_device_module", "autocast", "GradScaler", "autocast_decrement_nesting",
     "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_dtype",
     "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
