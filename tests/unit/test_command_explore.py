@@ -17,7 +17,8 @@ import torch
 from torch import nn
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
-step = torch.compile(lambda x: (model(x) - x.sum(1, keepdim=True)).square().mean())
+def step(x):
+    return (model(x) - x.sum(1, keepdim=True)).square().mean()
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 x = torch.randn(16, 4)
 for i in range(4):
@@ -59,7 +60,14 @@ def test_the_pass_that_was_asked_for(folder: Path) -> None:
     assert bias["gradient"]["norm"] == pytest.approx(float(plain.stdout.splitlines()[2].split()[2]), rel=1e-5)
     linear = [node for node in document["nodes"] if node["name"] == "AddmmBackward0"]
     assert [(node["module"], node["site"]["file"], node["site"]["line"]) for node in linear] == [
-        ("2", "train.py", 7), ("0", "train.py", 7)]
+        ("2", "train.py", 8), ("0", "train.py", 8)]
+
+
+def test_a_compiled_step_is_shown_uncompiled(folder: Path) -> None:
+    """The operations of a compiled function would be one node."""
+    program = TRAINING.replace("def step", "@torch.compile\ndef step")
+    (folder / "train.py").write_text(program)
+    assert run(folder, "explore", "--pass", "2", "train.py").stderr.endswith("backward pass 2, 12 nodes\n")
 
 
 def test_exit_statuses(folder: Path) -> None:

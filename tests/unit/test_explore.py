@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import retrograd as torch
-from programs.random_machine import OBSERVE, Machine, difference
-from programs.random_programs import generate
 from retrograd import nn, viz
 from retrograd.graph.node import AccumulateGrad
 from retrograd.viz.graphs import beginnings, reachable
@@ -295,7 +291,7 @@ def test_the_page_and_its_frame(tmp_path: Path) -> None:
     assert inside.replace("&#39;", "'").replace("&amp;", "&") == page
     explored.save(tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page
-    assert repr(explored) == "<a backward pass of 3 nodes, 0 bytes saved>"
+    assert repr(explored) == "<a backward pass of 3 nodes, 4 bytes saved>"
 
 
 def test_what_cannot_be_explored() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from ..errors import PACKAGE
 from ..tensors.recording.gradients import refuse_inside, starting
 from .documents import Document
+from .explorer.page import page
 from .notes import recording
 from .observing import Observation
 from .statistics import Facts
@@ -32,7 +32,7 @@ class Explored:
     @property
     def page(self) -> str:
         """The page, as the text of one HTML file."""
-        return json.dumps(self.document)
+        return page(self.document)
 
     def save(self, path: PathLike) -> None:
         """Write the page to a file. Raises OSError if the file cannot be written."""
@@ -40,8 +40,8 @@ class Explored:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that nothing of it reaches the notebook around it."""
-        page = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
-        return (f"<iframe srcdoc='{page}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
+        text = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
+        return (f"<iframe srcdoc='{text}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
                 "style='border:0'></iframe>")
 
     def __repr__(self) -> str:
