@@ -40,8 +40,8 @@ class Explored:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that nothing of it reaches the notebook around it."""
-        page = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
-        return (f"<iframe srcdoc='{page}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
+        text = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
+        return (f"<iframe srcdoc='{text}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
                 "style='border:0'></iframe>")
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     >>> w.grad is None
     True
     """
-    frame = _caller()
+    frame = caller()
     refuse_inside()
     if callable(loss) and not hasattr(loss, "grad_fn"):
         with recording():
@@ -81,14 +81,14 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     return found
 
 
-def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None, program: str | None = None,
-             **options: Any) -> Facts:
+def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None, title: str = "",
+             program: str | None = None, **options: Any) -> Facts:
     """The document of the pass from `starts`. `frame` is the program's, whose variables name leaves without a name."""
-    name = starts[0][0].node.name()
-    return Document(Observation(starts, **options), params, frame, f"Backward pass from {name}", program).facts
+    title = title or f"Backward pass from {starts[0][0].node.name()}"
+    return Document(Observation(starts, **options), params, frame, title, program).facts
 
 
-def _caller() -> FrameType | None:
+def caller() -> FrameType | None:
     """The innermost frame outside of the package."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
