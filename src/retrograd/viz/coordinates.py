@@ -67,7 +67,9 @@ def coordinates(layers: Layers, sizes: Sequence[tuple[float, float]], gaps: Gaps
     x = _in_columns(rows, x, above, below)
     left = min((x[place] - widths[place] / 2 for place in range(len(x))), default=0.0)
     x = [at - left for at in x]
-    tops, bottoms, y = [], [], 0.0
+    tops: list[float] = []
+    bottoms: list[float] = []
+    y = 0.0
     for rank in layers.ranks:
         aside = max((abs(x[other] + shift - x[place]) for place in rank for other, shift, _ in above[place]), default=0)
         y += gaps.ranks + min(aside * _SLOPE, gaps.ranks * 2) if tops else 0
