@@ -147,7 +147,7 @@ def _in_order(begin: list[Node]) -> list[Node]:
     operations = [node for node in order if not isinstance(node, AccumulateGrad)]
     leaves = [child for node in operations for child, _ in node.links if isinstance(child, AccumulateGrad)]
     leaves += [node for node in begin if isinstance(node, AccumulateGrad)]
-    return operations + [*dict.fromkeys(leaves)]
+    return [*operations, *dict.fromkeys(leaves)]
 
 
 # Which module made a node
