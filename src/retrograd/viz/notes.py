@@ -23,12 +23,11 @@ from ..graph.faults import forward_name
 from ..graph.node import Node, origin_of
 from ..modes import local
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
-from ..overrides import TorchFunctionMode
-from ..tensors.recording.overriding import flat
+from ..tensors.recording.overriding import Attention, flat, local as overriding
 from ..tensors.state.base import Results, TensorBase, requires
 from .graphs import Call, Calls
 
-_PASSED = (__file__, os.path.join(PACKAGE, "tensors", "recording", ""), os.path.join(PACKAGE, "overrides.py"))
+_PASSED = (__file__, os.path.join(PACKAGE, "tensors", "recording", ""))
 _CUTTING = frozenset(("detach", "detach_", "tensor", "as_tensor"))
 _MOST_CUTS = 1000
 
@@ -64,8 +63,8 @@ class Cut(NamedTuple):
     why: str
 
 
-class _Notes(TorchFunctionMode):
-    """The notes of one thread. Its methods are called for modules, for nodes, and for public functions."""
+class _Notes:
+    """The notes of one thread. Its methods are called for modules, for nodes, and, as a mode's, for functions."""
 
     latest: ClassVar[_Notes | None] = None
 
@@ -75,6 +74,24 @@ class _Notes(TorchFunctionMode):
         self.root: Root | None = None
         self.number = 0
         self.cuts: dict[tuple[Any, ...], Cut] = {}
+
+    def open(self) -> None:
+        """Begin to note what this thread does."""
+        thread = local.thread
+        thread.watchers = (*thread.watchers, self.on_node)
+        self.handles = (register_module_forward_pre_hook(self.before),
+                        register_module_forward_hook(self.after, always_call=True))
+        Attention.watch(1)
+        overriding.thread.modes = [*overriding.thread.modes, self]
+
+    def close(self) -> None:
+        """End this. Contexts that were opened meanwhile may still be open."""
+        thread = local.thread
+        thread.watchers = tuple([watcher for watcher in thread.watchers if watcher != self.on_node])
+        for handle in self.handles:
+            handle.remove()
+        overriding.thread.modes = [mode for mode in overriding.thread.modes if mode is not self]
+        Attention.watch(-1)
 
     # Modules
 
@@ -194,16 +211,9 @@ def recording() -> Iterator[None]:
     >>> [node["module"] for node in torch.viz.explore(loss).document["nodes"] if node["name"] == "AddmmBackward0"]
     ['']
     """
-    thread = local.thread
     notes = _Notes.latest = _Notes()
-    watchers = thread.watchers
-    handles = (register_module_forward_pre_hook(notes.before),
-               register_module_forward_hook(notes.after, always_call=True))
-    thread.watchers = (*watchers, notes.on_node)
+    notes.open()
     try:
-        with notes:
-            yield
+        yield
     finally:
-        thread.watchers = tuple([watcher for watcher in thread.watchers if watcher != notes.on_node])
-        for handle in handles:
-            handle.remove()
+        notes.close()
