@@ -137,7 +137,7 @@ def test_a_leaf_without_gradient_is_named(page: Any) -> None:
 
 def test_a_healthy_pass_has_nothing_red(page: Any) -> None:
     shown = page("mlp")
-    assert shown.text("#about .fine") == "No NaN, no infinity, and every parameter gets a gradient."
+    assert shown.text("#about .fine") == "No NaN, no infinity, and every leaf gets a gradient."
     assert not shown.texts("#boxes .wrong, .alarm")
 
 

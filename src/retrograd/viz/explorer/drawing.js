@@ -42,6 +42,7 @@ function sync() {
   if ((next === 0) !== (detail === 0)) clearDrawing();
   detail = next;
   graph().dataset.detail = detail;
+  graph().style.setProperty("--thin", Math.max(1.4, 0.9 / k));
   const area = sight(120);
   const inSight = (box) => box.x < area.right && box.x + box.width > area.left && box.y < area.bottom && box.y + box.height > area.top;
   const frames = scene.frames.filter((box) => box.item.index !== 0 && inSight(box));
