@@ -17,6 +17,7 @@ from typing import Any
 
 from .graphs import Call, Drawn, shared
 from .layers import Layers, layered
+from .runs import runs_of, title
 
 Value = tuple[int, int]          # a node, and the number of its output
 
@@ -29,7 +30,7 @@ class Group:
 
     `children` are numbers of nodes, or -g for group g. `ports` are (edge of the parent, place) pairs, and `edges` says
     for each edge of `layers` which value it is about. `alike` is the first group with the same structure, if there is
-    an earlier one.
+    an earlier one. `repeats` says how many equal blocks the group is a run of.
     """
 
     path: str
@@ -40,11 +41,12 @@ class Group:
     ports: list[tuple[int, int]] = field(default_factory=list)
     edges: list[Value] = field(default_factory=list)
     alike: int | None = None
+    repeats: int = 1
 
 
-def groups_of(graph: Drawn) -> list[Group]:
-    """The groups of a graph, each parent before its children."""
-    groups, home = _tree(graph)
+def groups_of(graph: Drawn, runs: bool = False) -> list[Group]:
+    """The groups of a graph, each parent before its children; with `runs`, also groups of equal blocks."""
+    groups, home = _tree(graph, runs)
     contents = [_Content(group) for group in groups]
     for user, node in enumerate(graph.nodes):
         for link in node.links:
@@ -61,13 +63,14 @@ def groups_as_data(graph: Drawn) -> list[dict[str, Any]]:
     return [{"path": group.path, "class": group.kind, "parent": group.parent,
              "children": [{"node": child} if child >= 0 else {"group": -child} for child in group.children],
              "points": group.layers.points, "ranks": group.layers.ranks, "edges": group.layers.edges,
-             "ports": [[*port] for port in group.ports], "alike": group.alike} for group in groups_of(graph)]
+             "ports": [[*port] for port in group.ports], "alike": group.alike, "repeats": group.repeats}
+            for group in groups_of(graph, runs=True)]
 
 
 # The tree
 
 
-def _tree(graph: Drawn) -> tuple[list[Group], list[int]]:
+def _tree(graph: Drawn, runs: bool) -> tuple[list[Group], list[int]]:
     """The groups, and for each node the number of the group that it is a child of."""
     groups = [Group("", "", None)]
     home = [0] * len(graph.nodes)
@@ -81,8 +84,43 @@ def _tree(graph: Drawn) -> tuple[list[Group], list[int]]:
             groups.append(Group(call.path, call.kind, opened[-1][1] if opened else 0))
             opened.append((call, len(groups) - 1))
         home[i] = opened[-1][1] if opened else 0
+    if runs:
+        groups, home = _with_runs(graph, groups, home)
     _house_leaves(graph, groups, home)
     return _without_single(groups, home)
+
+
+def _with_runs(graph: Drawn, groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
+    """The tree with a group around each run of equal blocks. Leaves have no home yet."""
+    children = _in_order(graph, groups, home)
+    made: list[Group] = []
+    place: list[int] = []                                # of each old group
+    around: dict[int, int] = {}                          # the new group around a child
+    for i, (group, runs) in enumerate(zip(groups, runs_of(graph, children, [group.kind for group in groups]))):
+        parent = None if group.parent is None else around.get(-i, place[group.parent])
+        place.append(len(made))
+        made.append(Group(group.path, group.kind, parent))
+        for run in runs:
+            members = children[i][run.first:run.end]
+            around.update(dict.fromkeys(members, len(made)))
+            blocks = [groups[-child] for child in members if child < 0]
+            kinds = {block.kind for block in blocks}
+            path = title([block.path for block in blocks], run.repeats)
+            made.append(Group(path, kinds.pop() if len(kinds) == 1 else "", place[i], repeats=run.repeats))
+    return made, [around.get(node, place[number]) for node, number in enumerate(home)]
+
+
+def _in_order(graph: Drawn, groups: list[Group], home: list[int]) -> list[list[int]]:
+    """The children of each group in the engine's order, without leaves."""
+    children: list[list[int]] = [[] for _ in groups]
+    seen: set[int] = set()
+    for i, node in enumerate(graph.nodes):
+        child, parent = i, None if node.kind == "leaf" else home[i]
+        while parent is not None and child not in seen:
+            seen.add(child)
+            children[parent].append(child)
+            child, parent = -parent, groups[parent].parent
+    return children
 
 
 def _house_leaves(graph: Drawn, groups: list[Group], home: list[int]) -> None:
@@ -122,7 +160,8 @@ def _without_single(groups: list[Group], home: list[int]) -> tuple[list[Group], 
             into[i] = outer
         else:
             place[i] = len(kept)
-            kept.append(Group(group.path, group.kind, None if group.parent is None else place[outer]))
+            kept.append(Group(group.path, group.kind, None if group.parent is None else place[outer],
+                              repeats=group.repeats))
     home = [place[into[number]] for number in home]
     for i, number in enumerate(home):
         kept[number].children.append(i)

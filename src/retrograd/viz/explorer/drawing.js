@@ -109,7 +109,7 @@ function frameElement(box) {
 /** The title of a frame, above the wires. */
 function titleElement(box) {
   const { item } = box;
-  const title = item.class && item.path ? [draw("tspan", { class: "name" }, item.path), draw("tspan", { class: "note", dx: 3 }, ` ${item.class}`)] : [draw("tspan", { class: "name" }, groupTitle(item))];
+  const title = item.class && item.path ? [draw("tspan", { class: "name" }, groupTitle(item)), draw("tspan", { class: "note", dx: 3 }, ` ${item.class}`)] : [draw("tspan", { class: "name" }, groupTitle(item))];
   return draw("g", { class: "title", "data-key": box.key, role: "button", tabindex: 0, transform: `translate(${round(box.x)} ${round(box.y)})`, "data-depth": depthOf(item) % 2 },
     draw("rect", { class: "foldbox", x: 9.5, y: 8.5, width: 13, height: 13, rx: 3 }),
     draw("path", { class: "fold", d: "M12.5 15H19.5" }),

@@ -82,7 +82,7 @@ function targets(node) {
 /** The path of a group, or its class; of a run of equal blocks also how many they are. */
 function groupTitle(group) {
   if (group.index === 0) return "the whole graph";
-  return `${group.path || group.class || "group"}${group.repeats ? ` × ${group.repeats}` : ""}`;
+  return `${group.path || group.class || "group"}${group.repeats > 1 ? ` × ${group.repeats}` : ""}`;
 }
 
 /** "in 2: Linear", as error messages name a module. */

@@ -4,6 +4,7 @@
 const state = { node: null, group: null, step: null, color: "norm", direction: "down", open: null, view: null, find: "" };
 const MOST_BOXES = 60;
 const FEW_BOXES = 6;
+const MOST_BLOCKS = 8;
 
 /** Changes the state, paints what depends on it, and writes the address. */
 function change(changes, remember = false) {
@@ -13,6 +14,9 @@ function change(changes, remember = false) {
   paint(new Set(changed));
   writeAddress(remember);
 }
+
+/** Whether a group stays folded at first: a long run of blocks, or a block like an earlier one. */
+const staysFolded = (group) => group.repeats > MOST_BLOCKS || (group.alike !== null && model.nodes.size > MOST_BOXES);
 
 /** The groups that are open at first: from the outside in, as many as leave the graph easy to survey. */
 const openAtFirst = (() => {
@@ -26,7 +30,7 @@ const openAtFirst = (() => {
       for (const child of group.children) {
         const inner = child.group === undefined ? null : model.groups[child.group];
         const most = boxes < FEW_BOXES ? 8 * MOST_BOXES : MOST_BOXES;
-        if (!inner || boxes + inner.children.length - 1 > most) continue;
+        if (!inner || staysFolded(inner) || boxes + inner.children.length - 1 > most) continue;
         known.add(inner.index);
         boxes += inner.children.length - 1;
         queue.push(inner);
