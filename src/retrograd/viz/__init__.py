@@ -6,15 +6,17 @@ Drawing reads the graph and changes nothing.
 from typing import TYPE_CHECKING
 
 from ..names import missing
-from .drawing import dot, svg, tree
+from .drawing import dot, tree
 
 if TYPE_CHECKING:
     # imported when a program first names them
     from .exploring import explore as explore
     from .notes import recording as recording
+    from .pictures import Picture as Picture, graph as graph, svg as svg
 
-__all__ = ["dot", "explore", "recording", "svg", "tree"]
+__all__ = ["Picture", "dot", "explore", "graph", "recording", "svg", "tree"]
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__, inside={
-        "explore": "viz.exploring:explore", "recording": "viz.notes:recording"})
+        "Picture": "viz.pictures:Picture", "explore": "viz.exploring:explore", "graph": "viz.pictures:graph",
+        "recording": "viz.notes:recording", "svg": "viz.pictures:svg"})

@@ -1,4 +1,4 @@
-"""The gradient graph as a text tree, in Graphviz's DOT language, and as SVG.
+"""The gradient graph as text: as a tree, and in the DOT language of Graphviz.
 
 Drawing reads the graph and changes nothing. Of a node it reads little more than users see: `links`, `name()`,
 `variable`, `shape`. There is no recursion, so a graph of any depth can be drawn.
@@ -89,21 +89,3 @@ def dot(outputs: Any, params: Any = None) -> str:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
-
-
-def svg(outputs: Any, params: Any = None) -> str:
-    """The graph as an SVG picture, for a file or a notebook; the arguments are those of `dot`.
-
-    Raises ImportError without the `graphviz` package, RuntimeError without Graphviz's program `dot`.
-    """
-    try:
-        import graphviz
-    except ImportError:
-        raise ImportError("svg() needs the graphviz package: pip install 'retrograd[graphviz]', and Graphviz itself "
-                          "(its program `dot`)") from None
-    try:
-        picture: str = graphviz.Source(dot(outputs, params)).pipe(format="svg", encoding="utf-8")
-    except graphviz.ExecutableNotFound:
-        raise RuntimeError("svg() needs Graphviz's program `dot`, and it was not found on the PATH. Install Graphviz "
-                           "(https://graphviz.org/download/), or draw the text that dot() gives elsewhere.") from None
-    return picture

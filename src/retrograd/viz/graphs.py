@@ -75,15 +75,18 @@ class Drawn(NamedTuple):
     outputs: list[tuple[int, int]]
 
 
-def drawn(outputs: Any, params: Any = None, calls: Mapping[Node, Calls] | None = None) -> Drawn:
+def drawn(outputs: Any, params: Any = None, calls: Mapping[Node, Calls] | None = None,
+          leaves: Mapping[int, str] | None = None) -> Drawn:
     """The graph behind a tensor (or a `grad_fn`, or a sequence of them), with leaves named by `params`.
+
+    `leaves` has the names of leaves by identity, if they are known already.
 
     `calls` says for each node which calls of modules were open when the node was recorded. Without `calls`, they are
     inferred from the names of the parameters: a node that reads `layers.0.weight` was made by the module `layers.0`,
     and so was all between two such nodes.
     """
     begin = beginnings(outputs)
-    names = names_of(params)
+    names = names_of(params) if leaves is None else leaves
     live = _in_order([node for node, _ in begin])
     number = {node: i for i, node in enumerate(live)}
     links = [[None if node is None else (number[node], output) for node, output in one.links] for one in live]
@@ -118,7 +121,10 @@ def _dtype_text(dtype: Any) -> str | None:
 
 
 def _in_order(begin: list[Node]) -> list[Node]:
-    """Every reachable node once: a node after all that use its value, otherwise the newest first; the leaves last."""
+    """Every reachable node once: a node after all that use its value, and otherwise the newest first.
+
+    The leaves come last, in the order of their first users.
+    """
     found = reachable(begin)
     waiting = dict.fromkeys(found, 0)
     for node in found:
@@ -126,20 +132,22 @@ def _in_order(begin: list[Node]) -> list[Node]:
             if child is not None:
                 waiting[child] += 1
     order: list[Node] = []
-    leaves: list[Node] = []
     ready = [(-node.number, i, node) for i, node in enumerate(found) if not waiting[node]]
     heapify(ready)
     met = len(found)
     while ready:
         *_, node = heappop(ready)
-        (leaves if isinstance(node, AccumulateGrad) else order).append(node)
+        order.append(node)
         for child, _ in node.links:
             if child is not None:
                 waiting[child] -= 1
                 if not waiting[child]:
                     met += 1
                     heappush(ready, (-child.number, met, child))
-    return order + leaves
+    operations = [node for node in order if not isinstance(node, AccumulateGrad)]
+    leaves = [child for node in operations for child, _ in node.links if isinstance(child, AccumulateGrad)]
+    leaves += [node for node in begin if isinstance(node, AccumulateGrad)]
+    return [*operations, *dict.fromkeys(leaves)]
 
 
 # Which module made a node

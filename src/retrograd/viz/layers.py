@@ -1,15 +1,15 @@
-"""The layered layout of a graph: ranks, order in the ranks, and coordinates.
+"""The layered layout of a graph: ranks, and the order in each rank.
 
 The layout knows boxes by number, and nothing of what they stand for. An edge leads from the user of a value down to
 its maker. The steps are those of Sugiyama: each box gets a rank below all its users; an edge over several ranks gets a
-*point* on each rank between; sweeps over the ranks reduce crossings; and then boxes move to the places that make the
-edges straight. Nothing recurses, and the time is nearly linear. The same graph always gives the same layout.
+*point* on each rank between; and sweeps over the ranks reduce crossings. Nothing recurses, and the time is nearly
+linear. The same graph always gives the same layout.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -19,10 +19,8 @@ Edge = tuple[int, int, Hashable]
 
 _SWEEPS = 12                    # of crossing reduction, at most
 _WORK = 120_000                 # places that all sweeps of crossing reduction together may visit
-_STRAIGHTENING = 4              # sweeps down and up that place the boxes
 _POINTS = (4, 2000)             # at most so many points for each box, and so many more
-# What edges weigh: between two points, to the maker that leads deepest, and others.
-_LONG, _DEEPEST, _OTHER = 8.0, 4.0, 1.0
+
 
 
 class Layers(NamedTuple):
@@ -190,116 +188,3 @@ def _crossings(ranks: list[list[int]], below: list[list[int]], position: list[in
                 count += len(ends) - at
                 ends.insert(at, end)
     return count
-
-
-# Coordinates
-
-
-class Gaps(NamedTuple):
-    """The space between the boxes of a rank, beside a point, and between ranks."""
-
-    boxes: float
-    points: float
-    ranks: float
-
-
-class Coordinates(NamedTuple):
-    """The middle of each place from left to right, and the top and the bottom of each rank; all begin at 0."""
-
-    x: list[float]
-    tops: list[float]
-    bottoms: list[float]
-    width: float
-
-
-def coordinates(layers: Layers, sizes: Sequence[tuple[float, float]], gaps: Gaps,
-                offsets: Mapping[tuple[int, int], float] | None = None) -> Coordinates:
-    """Where the boxes stand that have these `sizes`: (width, height). A rank is as high as its highest box.
-
-    `offsets[edge, box]` says how far from the middle of the box an edge begins or ends.
-    """
-    widths = [width for width, _ in sizes] + [0.0] * layers.points
-    above, below = _pulls(layers, offsets or {})
-    packed = [_packed(rank, widths, layers.boxes, gaps) for rank in layers.ranks]
-    x = [0.0] * len(widths)
-    for rank, steps in zip(layers.ranks, packed):
-        for place, at in zip(rank, steps):
-            x[place] = at - steps[-1] / 2
-    rows = [*zip(layers.ranks, packed)]
-    for _ in range(_STRAIGHTENING):
-        for rank, steps in rows[1:]:
-            _settle(rank, steps, x, [above])
-        for rank, steps in rows[-2::-1]:
-            _settle(rank, steps, x, [below])
-    for rank, steps in rows:
-        _settle(rank, steps, x, [above, below])
-    left = min((x[place] - widths[place] / 2 for place in range(len(x))), default=0.0)
-    x = [at - left for at in x]
-    tops, bottoms, y = [], [], 0.0
-    for rank in layers.ranks:
-        tops.append(y)
-        bottoms.append(y + max((sizes[place][1] for place in rank if place < layers.boxes), default=0.0))
-        y = bottoms[-1] + gaps.ranks
-    return Coordinates(x, tops, bottoms, max((x[place] + widths[place] / 2 for place in range(len(x))), default=0.0))
-
-
-# For each place: (a neighbour, how far right of the neighbour this place wants to be, the weight of the edge).
-_Pulls = list[list[tuple[int, float, float]]]
-
-
-def _pulls(layers: Layers, offsets: Mapping[tuple[int, int], float]) -> tuple[_Pulls, _Pulls]:
-    """What draws each place to its neighbours on the rank above, and on the rank below."""
-    total = layers.boxes + layers.points
-    rank_of = [0] * total
-    for number, rank in enumerate(layers.ranks):
-        for place in rank:
-            rank_of[place] = number
-    pairs = [(upper, lower, offsets.get((edge, upper), 0.0) - offsets.get((edge, lower), 0.0))
-             for edge, path in enumerate(layers.edges) for upper, lower in pairwise(path)
-             if rank_of[lower] == rank_of[upper] + 1]
-    pairs.sort(key=lambda pair: rank_of[pair[1]], reverse=True)
-    depth, deepest = [0] * total, [0] * total            # of a place, and of the deepest place joined below it
-    for upper, lower, _ in pairs:
-        deepest[upper] = max(deepest[upper], depth[lower] + 1)
-        depth[upper] = deepest[upper]
-    above: _Pulls = [[] for _ in range(total)]
-    below: _Pulls = [[] for _ in range(total)]
-    for upper, lower, shift in pairs:
-        weight = (_LONG if upper >= layers.boxes and lower >= layers.boxes else
-                  _DEEPEST if depth[lower] + 1 == deepest[upper] else _OTHER)
-        above[lower].append((upper, shift, weight))
-        below[upper].append((lower, -shift, weight))
-    return above, below
-
-
-def _packed(rank: list[int], widths: list[float], boxes: int, gaps: Gaps) -> list[float]:
-    """Where the middles of a rank lie if its boxes stand as close as they may; the first is 0."""
-    steps = [0.0]
-    for left, right in pairwise(rank):
-        gap = gaps.boxes if left < boxes and right < boxes else gaps.points
-        steps.append(steps[-1] + (widths[left] + widths[right]) / 2 + gap)
-    return steps
-
-
-def _settle(rank: list[int], steps: list[float], x: list[float], pulls: list[_Pulls]) -> None:
-    """Move the boxes of a rank as close as possible to the mean of where their edges draw them.
-
-    Without the `steps`, every box would stand where it is drawn to. Boxes that come too close form a block, and a block
-    stands at the mean of what its boxes want. This is the least sum of squares ("pool adjacent violators").
-    """
-    blocks: list[tuple[float, float, int]] = []          # (where, weight, boxes)
-    for place, step in zip(rank, steps):
-        at, weight, count = x[place] - step, 0.01, 1
-        drawn = [pull for one in pulls for pull in one[place]]
-        if drawn:
-            weight = sum([pull[2] for pull in drawn])
-            at = sum([(x[other] + shift) * share for other, shift, share in drawn]) / weight - step
-        while blocks and blocks[-1][0] > at:
-            before, heavy, many = blocks.pop()
-            at = (before * heavy + at * weight) / (heavy + weight)
-            weight, count = heavy + weight, count + many
-        blocks.append((at, weight, count))
-    numbers = iter(range(len(rank)))
-    for at, _, count in blocks:
-        for i in [next(numbers) for _ in range(count)]:
-            x[rank[i]] = at + steps[i]

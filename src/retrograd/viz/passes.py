@@ -10,7 +10,8 @@ from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
 from ..modes import local
 from ..tensors.recording.gradients import as_tensor
-from .exploring import Explored, caller, observed
+from .exploring import Explored, observed
+from .naming import calling_frame
 from .notes import recording
 
 
@@ -41,7 +42,7 @@ class Awaited:
         starts = [(edge, as_tensor(cotangent)) for edge, cotangent in roots]
         try:
             found: Explored | Exception = Explored(observed(
-                starts, None, caller(), f"Backward pass {self.number} of {self.program}", self.program, inputs=inputs,
+                starts, None, calling_frame(), f"Backward pass {self.number} of {self.program}", self.program, inputs=inputs,
                 capture=capture))
         except Exception as error:
             found = error
