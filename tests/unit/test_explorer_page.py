@@ -6,6 +6,7 @@ What the page does in a browser is tested in `tests/parity/test_explorer.py`.
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,8 @@ def test_scripts_name_elements_that_the_page_has() -> None:
 
 
 def test_top_level_names_are_defined_once() -> None:
-    names = [name for path in SCRIPTS
-             for name in re.findall(r"^(?:async )?(?:function|const|let) (\w+)", path.read_text(encoding="utf-8"), re.M)]
+    definition = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.M)
+    names = [name for path in SCRIPTS for name in definition.findall(path.read_text(encoding="utf-8"))]
     assert sorted(names) == sorted(set(names))
 
 
@@ -159,4 +160,4 @@ def test_the_palette_grows_darker_from_end_to_end() -> None:
     levels = [luminance(color) for color in re.findall(r"#\w{6}", found[1])]
     assert levels == sorted(levels, reverse=True)
     # Steps that the colour-blind see too: each is at least 1.2 times as dark.
-    assert all((light + 0.05) / (dark + 0.05) >= 1.2 for light, dark in zip(levels, levels[1:]))
+    assert all((light + 0.05) / (dark + 0.05) >= 1.2 for light, dark in pairwise(levels))

@@ -50,14 +50,16 @@ function wholeView(least = graph().clientWidth > 600 ? 0.85 : 0.7) {
   return { x, y: down && spare[1] > 0 ? Math.min(y, 2 * margin) : y, k };
 }
 
-/** Moves the camera just so far that a box is in sight. */
+/** Brings a box that is not wholly in sight to the middle; of an open group, its title. */
 function reveal(box) {
   if (!box) return;
   const { x, y, k } = state.view;
-  const margin = 40;
-  const shift = (from, to, most) => (from < margin ? margin - from : to > most - margin ? Math.max(margin - from, most - margin - to) : 0);
-  const dx = shift(box.x * k + x, (box.x + box.width) * k + x, graph().clientWidth);
-  const dy = shift(box.y * k + y, (box.y + box.height) * k + y, freeHeight());
+  const margin = 24;
+  const shift = (from, to, most) => (from < margin || to > most - margin ? (most - from - to) / 2 : 0);
+  const width = Math.min(box.width, box.open ? 200 : Infinity);
+  const height = Math.min(box.height, box.open ? 30 : Infinity);
+  const dx = shift(box.x * k + x, (box.x + width) * k + x, graph().clientWidth);
+  const dy = shift(box.y * k + y, (box.y + height) * k + y, freeHeight());
   if (dx || dy) pan(dx, dy);
 }
 

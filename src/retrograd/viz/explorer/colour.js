@@ -5,9 +5,9 @@ const PALETTE = ["#f7fbd5", "#cdebb4", "#84cdbb", "#45acc4", "#2274b3", "#1e3f85
 const NEUTRAL = { light: "#ffffff", dark: "#202329" };
 const BITS = { bool: 1, uint8: 8, int8: 8, int16: 16, float16: 16, bfloat16: 16.5, int32: 32, float32: 32.5, int64: 64, float64: 64.5, complex64: 65, complex128: 128 };
 const MEASURES = {
-  norm: { title: "Norm of the gradient that arrives", of: (item) => item.norm, text: digits },
+  norm: { title: "Norm of the gradient", of: (item) => item.norm, text: digits },
   time: { title: "Time taken", of: (item) => item.time, text: seconds },
-  bytes: { title: "Memory held by saved values", of: (item) => item.bytes || null, text: bytes },
+  bytes: { title: "Memory of saved values", of: (item) => item.bytes || null, text: bytes },
   dtype: { title: "Dtype of the result", of: (item) => item.outputs?.[0]?.dtype ?? null, text: String },
 };
 const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -94,7 +94,7 @@ function boxElement(box) {
     const room = box.width - BOX.margin;
     const first = fitted(name, FONTS.name, room);
     const second = fitted(beside, FONTS.note, Math.max(20, room - textWidth(first, FONTS.name) - 6));
-    element.append(draw("text", { class: "name", x: middle, y: 18 }, first, beside ? draw("tspan", { class: "beside", dx: 6 }, second) : null),
+    element.append(draw("text", { class: "name", x: middle, y: 18 }, first, beside ? draw("tspan", { class: "beside", dx: 3 }, ` ${second}`) : null),
       draw("text", { class: "note", x: middle, y: 34 }));
   }
   return element;
@@ -108,7 +108,7 @@ function frameElement(box) {
 /** The title of a frame, above the wires. */
 function titleElement(box) {
   const { item } = box;
-  const title = item.class && item.path ? [draw("tspan", { class: "name" }, item.path), draw("tspan", { class: "note", dx: 6 }, item.class)] : [draw("tspan", { class: "name" }, groupTitle(item))];
+  const title = item.class && item.path ? [draw("tspan", { class: "name" }, item.path), draw("tspan", { class: "note", dx: 3 }, ` ${item.class}`)] : [draw("tspan", { class: "name" }, groupTitle(item))];
   return draw("g", { class: "title", "data-key": box.key, role: "button", tabindex: 0, transform: `translate(${round(box.x)} ${round(box.y)})`, "data-depth": depthOf(item) % 2 },
     draw("rect", { class: "foldbox", x: 9.5, y: 8.5, width: 13, height: 13, rx: 3 }),
     draw("path", { class: "fold", d: "M12.5 15H19.5" }),
@@ -136,7 +136,7 @@ function dress(box, element) {
     element.setAttribute("aria-pressed", chosen);
   }
   const faded = state.find && !box.open && !isFound(item);
-  const flags = { chosen: chosen || (!box.open && chosenItem() && boxOf(chosenItem()) === box), current, ahead: progress === "ahead", waiting: progress === "waiting", faded, found: state.find && !box.open && isFound(item), wrong: item.problem };
+  const flags = { chosen: chosen || (!box.open && chosenItem() && boxOf(chosenItem()) === box), current, ahead: progress === "ahead", waiting: progress === "waiting", faded, found: state.find && !box.open && isFound(item), wrong: item.problem, flagged: item.problem && progress !== "ahead" };
   for (const [name, on] of Object.entries(flags)) element.classList.toggle(name, Boolean(on));
   if (box.open) return;
   badge(box, element);

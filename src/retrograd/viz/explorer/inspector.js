@@ -39,12 +39,12 @@ function nodeParts(node) {
     headPart(node, node.label || node.name, node.label && node.label !== node.name ? node.name : null),
     problemPart(node),
     section("Gradient that arrives", statsTable(node.gradient), pictureOf(node.picture)),
+    node.notes?.length ? section("Notes", make("ul", { class: "notes" }, ...node.notes.map((note) => make("li", {}, note)))) : null,
     sourcePart(node.site),
     ...wirePart(node),
     rulePart(node),
     ...savedPart(node),
-    section("Cost", facts([["Time", seconds(node.time)], ["Saved values", node.bytes ? bytes(node.bytes) : null], ["Freed", freedText(node)]])),
-    node.notes?.length ? section("Notes", make("ul", { class: "notes" }, ...node.notes.map((note) => make("li", {}, note)))) : null,
+    section("Cost", facts([["Time", seconds(node.time)], ["Saved values", node.bytes ? bytes(node.bytes) : null], ["Freed after the step", freedText(node)]])),
   ];
 }
 
@@ -58,20 +58,23 @@ function headPart(item, title, subtitle) {
 }
 
 function problemPart(node) {
+  const maker = firstMaker();
+  if (maker === node) return make("div", { class: "alarm" }, make("p", {}, "The rule of this node makes the first NaN or infinity of the pass."));
   if (!node.problem) return null;
-  const text = {
-    nan: "The gradient that arrives here contains NaN.", inf: "The gradient that arrives here contains infinity.",
-    none: "This leaf gets no gradient: the loss does not depend on it.",
-  }[node.problem];
-  const first = node.problem === "none" ? null : firstProblem();
-  return make("div", { class: "alarm" }, make("p", {}, text),
-    first && first !== node ? make("p", {}, "It first occurs at ", itemLink(first)) : first ? make("p", {}, "It first occurs here.") : null);
+  if (node.problem === "none") return make("div", { class: "alarm" }, make("p", {}, "This leaf gets no gradient: the loss does not depend on it."));
+  const word = node.problem === "nan" ? "NaN" : "infinity";
+  const arrives = node.gradient && (node.gradient.nans || node.gradient.infs);
+  const text = arrives ? `The gradient that arrives here contains ${word}.` : `A value that this node saved contains ${word}.`;
+  return make("div", { class: "alarm" }, make("p", {}, text), maker ? make("p", {}, "The first of the pass is made by ") : null, maker ? itemLink(maker) : null);
 }
 
-/** The first node of the pass that gets NaN or infinity. */
-function firstProblem() {
+/** The node whose rule makes the first NaN or infinity of the pass out of finite numbers. */
+function firstMaker() {
   const told = model.nodes.get(model.data.totals?.first_bad?.backward);
-  return told ?? model.order.find((node) => node.problem === "nan" || node.problem === "inf") ?? null;
+  if (told) return told;
+  const wrong = (arrival) => !Number.isFinite(number(arrival.norm));
+  const step = model.steps.find(({ arrivals = [] }) => arrivals.some(wrong));
+  return step ? model.nodes.get(step.node) ?? null : null;
 }
 
 /** The line of the program with its source text. */

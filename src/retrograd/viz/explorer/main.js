@@ -86,6 +86,7 @@ const clearChoice = () => change({ node: null, group: null, step: null }, true);
 function toggleSheet() {
   const open = document.body.classList.toggle("sheetopen");
   byId("sheet").setAttribute("aria-expanded", open);
+  if (chosenItem()) reveal(boxOf(chosenItem()));
 }
 
 function toggleMore() {

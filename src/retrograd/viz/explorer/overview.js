@@ -9,7 +9,7 @@ function overviewParts() {
   return [
     make("header", { class: "head" }, make("h2", {}, data.title || "Backward pass"), data.program ? make("p", { class: "muted code", title: data.program }, fileName(data.program)) : null,
       make("dl", { class: "totals" }, ...[
-        [counted(model.nodes.size, "node"), `${model.steps.length} steps`], [bytes(totals.bytes), "saved"],
+        [counted(model.nodes.size, "node"), counted(model.steps.length, "step")], [bytes(totals.bytes), "saved"],
         [seconds(totals.time), "in the pass"], [digits(totals.parameters), "parameters"],
       ].flatMap(([value, name]) => [make("div", {}, make("dd", {}, value), make("dt", {}, name))]))),
     alarmPart(), normPart(), costPart("What holds the memory", "bytes"), costPart("What takes the time", "time"),
@@ -18,20 +18,16 @@ function overviewParts() {
 }
 
 function alarmPart() {
-  const first = firstProblem();
+  const maker = firstMaker();
+  const forward = model.nodes.get(model.data.totals?.first_bad?.forward);
   const without = model.order.filter((node) => node.problem === "none");
   const count = model.order.filter((node) => node.problem === "nan" || node.problem === "inf").length;
-  if (!first && !without.length) return make("p", { class: "fine" }, "No NaN, no infinity, and every parameter gets a gradient.");
-  const bad = first && make("div", { class: "alarm" }, make("p", {}, `First ${problemText[first.problem]}, at step ${first.position + 1}, then in ${counted(count - 1, "other node")}:`),
-    itemLink(first, make("span", { class: "value" }, first.site ? siteText(first.site) : "")), senderPart(first));
+  if (!maker && !forward && !count && !without.length) return make("p", { class: "fine" }, "No NaN, no infinity, and every parameter gets a gradient.");
+  const told = (text, node) => (node ? [make("p", {}, text), itemLink(node, node.site ? make("span", { class: "value" }, siteText(node.site)) : null)] : []);
+  const bad = maker || forward || count ? make("div", { class: "alarm" }, make("p", {}, `NaN or infinity in ${counted(count, "node")}.`),
+    ...told("The first of the pass is made by the rule of", maker), ...told("The first of the forward computation is made by", forward)) : null;
   const lost = without.length ? make("div", { class: "alarm" }, make("p", {}, `${counted(without.length, "leaf").replace("leafs", "leaves")} without gradient:`), shortList(without.map((node) => itemLink(node)))) : null;
   return make("section", {}, make("h3", {}, "What is wrong"), ...[bad, lost].filter(Boolean));
-}
-
-/** The node whose rule made the first NaN or infinity. */
-function senderPart(node) {
-  const from = node.received.find((arrival) => !Number.isFinite(number(arrival.norm)));
-  return from ? make("p", {}, "The rule of this node made it: ", itemLink(model.nodes.get(from.from))) : null;
 }
 
 /** The norms along the pass, then the parameters from the smallest norm to the largest. */
@@ -64,7 +60,7 @@ function rankedList(items, of, text, most, sort = true, logarithmic = true) {
   const row = (item) => {
     const value = of(item);
     const link = itemLink(item, make("span", { class: "value" }, value === null || value === undefined ? "" : text(value)));
-    link.style.setProperty("--share", round(100 * share(value)) + "%");
+    link.style.setProperty("--width", round(100 * share(value)) + "%");
     link.classList.add("bar");
     return link;
   };

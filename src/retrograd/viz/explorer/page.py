@@ -26,7 +26,8 @@ _SAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 def page(document: Mapping[str, Any]) -> str:
     """One HTML file that shows `document`, the record of a backward pass. The file loads nothing else.
 
-    Raises ValueError for a float that JSON has no sign for: NaN and the infinities are the strings "nan", "inf", "-inf".
+    NaN and the infinities are the strings "nan", "inf" and "-inf". Raises ValueError for such a float: JSON has no
+    sign for it.
 
     >>> text = page({"title": "loss </script>", "nodes": [], "steps": [], "groups": []})
     >>> text.startswith("<!doctype html>"), "loss </script>" in text

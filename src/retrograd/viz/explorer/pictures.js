@@ -1,6 +1,8 @@
 // Small pictures of arrays: histograms and images, with their statistics.
 "use strict";
 
+const PICTURE = { width: 288, height: 220, pixel: 10, least: 12 };
+
 function pictureOf(picture) {
   if (!picture) return null;
   return picture.kind === "image" ? imagePicture(picture) : histogramPicture(picture);
@@ -28,10 +30,10 @@ function imagePicture({ width, height, values, lo, hi }) {
   const colors = Array.from({ length: 256 }, (_, k) => paletteColor(k / 255).match(/\d+/g).map(Number));
   for (let k = 0; k < width * height; k += 1) pixels.data.set([...colors[raw.charCodeAt(k)], 255], 4 * k);
   pen.putImageData(pixels, 0, 0);
-  canvas.style.aspectRatio = `${width} / ${height}`;
-  canvas.style.width = "100%";
+  const wide = Math.min(PICTURE.width, width * PICTURE.pixel, (PICTURE.height * width) / height);
+  Object.assign(canvas.style, { width: `${Math.max(PICTURE.least, wide)}px`, height: `${Math.max(PICTURE.least, (wide * height) / width)}px` });
   const ramp = Array.from({ length: 9 }, (_, k) => paletteColor(k / 8)).join(", ");
-  return make("figure", { class: "picture image", style: `max-width: ${Math.max(150, Math.min(304, width * 6))}px` }, canvas,
+  return make("figure", { class: "picture image", style: `max-width: ${Math.max(150, wide)}px` }, canvas,
     make("figcaption", {}, make("span", {}, digits(lo)), make("i", { class: "ramp", style: `background: linear-gradient(to right, ${ramp})` }), make("span", {}, digits(hi))));
 }
 
@@ -52,6 +54,18 @@ function zeros({ zeros: count, size }) {
   return `${share < 1 ? "<1" : Math.round(share)} %`;
 }
 
+/** Positive values in at most 90 columns: the place of each column, and its values. */
+function columnsOf(values) {
+  const wide = Math.max(1, values.length / 90);
+  const columns = new Map();
+  values.forEach((value, k) => {
+    if (!Number.isFinite(value) || value <= 0) return;
+    const column = Math.floor(k / wide);
+    columns.set(column, [...(columns.get(column) ?? []), value]);
+  });
+  return [...columns].map(([column, all]) => [(column + 0.5) * wide - 0.5, all]);
+}
+
 /** The norms along the pass as a chart on a logarithmic scale; a click goes to the step. */
 function passChart(values, go) {
   const finite = values.filter((x) => Number.isFinite(x) && x > 0);
@@ -60,10 +74,12 @@ function passChart(values, go) {
   const span = Math.log(high / low) || 1;
   const x = (k) => round((100 * (k + 0.5)) / values.length);
   const y = (value) => round(38 - (36 * Math.log(value / low)) / span);
-  const points = values.map((value, k) => (Number.isFinite(value) && value > 0 ? `${x(k)} ${y(value)}` : null)).filter(Boolean);
+  const columns = columnsOf(values).map(([at, all]) => [x(at), y(Math.max(...all)), y(Math.min(...all)), y(Math.exp(all.reduce((sum, value) => sum + Math.log(value), 0) / all.length))]);
+  const band = `M${[...columns.map(([at, top]) => `${at} ${top}`), ...columns.map(([at, , bottom]) => `${at} ${bottom}`).reverse()].join("L")}Z`;
+  const line = `M${columns.map(([at, , , middle]) => `${at} ${middle}`).join("L")}`;
   const wrong = values.map((value, k) => (value !== null && !Number.isFinite(value) ? `M${x(k)} 0V40` : "")).join("");
   const chart = draw("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `Gradient norms along the pass, from ${digits(low)} to ${digits(high)}` },
-    draw("path", { class: "wrongline", d: wrong }), draw("polyline", { points: points.join(" ") }));
+    draw("path", { class: "band", d: band }), draw("path", { d: line }), draw("path", { class: "wrongline", d: wrong }));
   chart.addEventListener("click", (event) => {
     const area = chart.getBoundingClientRect();
     go(Math.min(values.length - 1, Math.floor(((event.clientX - area.left) / area.width) * values.length)));

@@ -19,14 +19,14 @@ function rounded(w, h, r) {
 const kindOf = (item) => (item.members ? "group" : item.kind);
 const kindText = { leaf: "leaf", operator: "operator", view: "view", write: "write in place", function: "custom function", group: "group" };
 
-/** What is told of a box aloud: its name, kind, module, place in the pass, measure and problem. */
+/** What is told of a box aloud: first what one sees, then its full name, kind, module, place in the pass, and problem. */
 function spokenText(item) {
-  if (item.members) {
-    return [`Group ${groupTitle(item)}`, item.class, counted(item.members.length, "node"), state.open.has(item.index) ? "open" : "folded", item.problem && problemText[item.problem]].filter(Boolean).join(", ");
-  }
-  const measure = MEASURES[state.color];
-  const value = measure.of(item);
-  return [item.label || item.name, item.label && item.label !== item.name ? item.name : null, kindText[item.kind], whereText(item),
-    item.position === null ? "not in the pass" : `step ${item.position + 1}`, value === null ? null : `${state.color} ${measure.text(value)}`,
-    item.problem && problemText[item.problem]].filter(Boolean).join(", ");
+  item.words ??= boxWords(item);
+  const [name, beside] = item.words;
+  const open = item.members && state.open.has(item.index);
+  const problem = item.problem && !open ? problemText[item.problem] : null;
+  const seen = [name, beside, open ? null : noteText(item, state.color), problem].filter(Boolean).join(" ");
+  if (item.members) return [seen, open ? `open group of ${counted(item.members.length, "node")}` : "folded group"].join(", ");
+  const full = item.label && item.label !== item.name ? [item.label, item.name] : [item.name];
+  return [seen, ...full, kindText[item.kind], whereText(item), item.position === null ? "not in the pass" : `step ${item.position + 1}`].filter(Boolean).join(", ");
 }
