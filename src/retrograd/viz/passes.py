@@ -40,10 +40,10 @@ class Awaited:
     def explore(self, roots: list[tuple[Any, Any]], inputs: Any, capture: bool) -> None:
         """Observe the pass from these roots. If it raises an error, the program's own pass will raise it, too."""
         starts = [(edge, as_tensor(cotangent)) for edge, cotangent in roots]
+        title = f"Backward pass {self.number} of {self.program}"
         try:
-            found: Explored | Exception = Explored(observed(
-                starts, None, calling_frame(), f"Backward pass {self.number} of {self.program}", self.program, inputs=inputs,
-                capture=capture))
+            found: Explored | Exception = Explored(observed(starts, None, calling_frame(), title, self.program,
+                                                            inputs=inputs, capture=capture))
         except Exception as error:
             found = error
         self.stop()
