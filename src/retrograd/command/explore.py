@@ -8,7 +8,7 @@ import time
 
 from retrograd.command.run import add_program, run as run_program
 from retrograd.viz.exploring import Explored
-from retrograd.viz.passes import awaiting
+from retrograd.viz.passes import awaiting, exploring
 
 _EPILOG = """\
 examples:
@@ -43,7 +43,9 @@ _positive.__name__ = "positive int"                      # argparse names it in 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and write the page when the pass comes. Returns the exit status of a program that ends."""
     watch = _Watch(options.number, options.output)
-    with awaiting(options.number, options.module or options.script, watch.count, watch.write) as awaited:
+    program = options.module or options.script
+    look = exploring(f"Backward pass {options.number} of {program}", program)
+    with awaiting(options.number, look, watch.count, watch.write) as awaited:
         try:
             run_program(options)
         except SystemExit as end:

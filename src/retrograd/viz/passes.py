@@ -1,8 +1,8 @@
-"""Waits for one backward pass of a program that runs unchanged, and explores this pass before the program's own."""
+"""Waits for one backward pass of a program that runs unchanged, and looks at this pass before the program's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -13,37 +13,38 @@ from ..tensors.recording.gradients import as_tensor
 from .exploring import Explored, observed
 from .naming import calling_frame
 from .notes import recording
+from .pictures import Picture, named_tree
+
+Starts = Sequence[tuple[Any, Any]]                       # edges, and the cotangents that the pass starts with
 
 
 class Awaited:
     """The backward pass of this number. `count` is the number of passes so far.
 
-    `told` is called with the count before each pass. `done` is called with what was found, or with the error that the
-    pass raised under observation.
+    `told` is called with the count before each pass. `look` is called with the start of the awaited pass and the
+    options of the pass, and `done` with what `look` returned, or with the error that it raised.
     """
 
-    def __init__(self, number: int, program: str, told: Callable[[int], None],
-                 done: Callable[[Explored | Exception], None]) -> None:
-        self.number, self.program, self.told, self.done, self.count = number, program, told, done, 0
+    def __init__(self, number: int, look: Callable[..., Any], told: Callable[[int], None],
+                 done: Callable[[Any], None]) -> None:
+        self.number, self.look, self.told, self.done, self.count = number, look, told, done, 0
         self.recording = ExitStack()
 
     def make(self, roots: list[tuple[Any, Any]], **options: Any) -> Pass:
-        """The pass that the engine runs. Before the awaited pass, the same pass is observed."""
+        """The pass that the engine runs. Before the awaited pass, the same pass is looked at."""
         thread = local.thread
         if thread.passes == 1:                          # passes inside passes do not count
             self.count += 1
             self.told(self.count)
             if self.count == self.number:
-                self.explore(roots, options["inputs"], options["capture"])
+                self.meet(roots, options["inputs"], options["capture"])
         return (Pass if thread.anomalies is None else CheckedPass)(roots, **options)
 
-    def explore(self, roots: list[tuple[Any, Any]], inputs: Any, capture: bool) -> None:
-        """Observe the pass from these roots. If it raises an error, the program's own pass will raise it, too."""
+    def meet(self, roots: list[tuple[Any, Any]], inputs: Any, capture: bool) -> None:
+        """Look at the pass from these roots. If it raises an error, the program's own pass will raise it, too."""
         starts = [(edge, as_tensor(cotangent)) for edge, cotangent in roots]
-        title = f"Backward pass {self.number} of {self.program}"
         try:
-            found: Explored | Exception = Explored(observed(starts, None, calling_frame(), title, self.program,
-                                                            inputs=inputs, capture=capture))
+            found = self.look(starts, inputs=inputs, capture=capture)
         except Exception as error:
             found = error
         self.stop()
@@ -56,13 +57,28 @@ class Awaited:
 
 
 @contextmanager
-def awaiting(number: int, program: str, told: Callable[[int], None],
-             done: Callable[[Explored | Exception], None]) -> Iterator[Awaited]:
-    """A context in which a program runs whose backward pass of this number is to be explored. See `Awaited`."""
-    awaited = Awaited(number, program, told, done)
+def awaiting(number: int, look: Callable[..., Any], told: Callable[[int], None],
+             done: Callable[[Any], None]) -> Iterator[Awaited]:
+    """A context in which a program runs that looks at its backward pass of this number. See `Awaited`."""
+    awaited = Awaited(number, look, told, done)
     awaited.recording.enter_context(recording())
     local.thread.passing = awaited.make
     try:
         yield awaited
     finally:
         awaited.stop()
+
+
+def exploring(title: str, program: str) -> Callable[..., Explored]:
+    """A `look` that observes the pass."""
+    return lambda starts, **options: Explored(observed(starts, None, calling_frame(), title, program, **options))
+
+
+def drawing(starts: Starts, **options: Any) -> Picture:
+    """A `look` that draws the graph of the pass."""
+    return Picture([edge.node.public for edge, _ in starts], None, calling_frame())
+
+
+def writing(starts: Starts, **options: Any) -> str:
+    """A `look` that writes the graph of the pass as a text tree."""
+    return named_tree([edge.node.public for edge, _ in starts], calling_frame())

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from ..graph.node import AccumulateGrad
 from ..tensors.state.base import TensorBase
-from .exploring import Explored, explore
+from .drawing import tree
+from .exploring import Explored, caller, explore
 from .graphs import Drawn, beginnings, drawn, reachable
-from .naming import Names, calling_frame
+from .naming import Names
 from .rendering import svg_text
 
 
@@ -19,12 +21,11 @@ class Picture:
     """The picture of a gradient graph. `svg` is its text.
 
     A notebook shows the explorer of the graph, or the SVG picture where it cannot show a page. `save(path)` writes
-    either of them.
+    either of them. `frame` is the program's, whose variables name leaves without a name.
     """
 
     def __init__(self, outputs: Any, params: Any, frame: FrameType | None) -> None:
-        names = Names(reachable([node for node, _ in beginnings(outputs)]), params, frame)
-        graph = drawn(outputs, names.params, names.calls, names.leaves)
+        graph, names = _read(outputs, params, frame)
         self.svg = svg_text(graph)
         self._outputs, self._nodes = outputs, len(graph.nodes)
         self._params = names.params if names.params is not None else _leaves(graph)
@@ -60,10 +61,21 @@ class Picture:
         return f"<the picture of a graph of {self._nodes} nodes>"
 
 
-def _leaves(graph: Drawn) -> dict[str, Any]:
-    """The leaves that have names."""
-    return {node.label: live.variable for node, live in zip(graph.nodes, graph.live)
-            if isinstance(live, AccumulateGrad) and node.label != "leaf"}
+def _read(outputs: Any, params: Any, frame: FrameType | None) -> tuple[Drawn, Names]:
+    """The graph, with all names that are known."""
+    names = Names(reachable([node for node, _ in beginnings(outputs)]), params, frame)
+    return drawn(outputs, names.params, names.calls, names.leaves), names
+
+
+def _leaves(graph: Drawn) -> list[tuple[str, Any]]:
+    """The leaves that have names, with their names."""
+    return [(node.label, live.variable) for node, live in zip(graph.nodes, graph.live)
+            if isinstance(live, AccumulateGrad) and node.label != "leaf"]
+
+
+def named_tree(outputs: Any, frame: FrameType | None) -> str:
+    """The whole graph as a text tree, with leaves named by the variables of a frame."""
+    return tree(outputs, _leaves(_read(outputs, None, frame)[0]), max_nodes=sys.maxsize)
 
 
 def graph(outputs: Any, params: Any = None) -> Picture:
@@ -83,7 +95,7 @@ def graph(outputs: Any, params: Any = None) -> Picture:
     >>> torch.viz.graph((w * w).sum())
     <the picture of a graph of 3 nodes>
     """
-    return Picture(outputs, params, calling_frame())
+    return Picture(outputs, params, caller())
 
 
 def svg(outputs: Any, params: Any = None) -> str:
@@ -94,4 +106,4 @@ def svg(outputs: Any, params: Any = None) -> str:
     >>> torch.viz.svg((w * w).sum())[:4]
     '<svg'
     """
-    return Picture(outputs, params, calling_frame()).svg
+    return Picture(outputs, params, caller()).svg

@@ -66,7 +66,7 @@ function itemColor(item, color) {
 function inkOn(color) {
   const parts = color.startsWith("#") ? channels(color) : color.match(/\d+/g).map(Number);
   const [r, g, b] = parts.map((x) => (x <= 10 ? x / 3295 : ((x / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? "#10151c" : "#ffffff";
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** The legend: what the colours and the shapes mean. */

@@ -42,6 +42,7 @@ function sync() {
   if ((next === 0) !== (detail === 0)) clearDrawing();
   detail = next;
   graph().dataset.detail = detail;
+  graph().style.setProperty("--thin", Math.max(1.4, 0.9 / k));
   const area = sight(120);
   const inSight = (box) => box.x < area.right && box.x + box.width > area.left && box.y < area.bottom && box.y + box.height > area.top;
   const frames = scene.frames.filter((box) => box.item.index !== 0 && inSight(box));
@@ -141,7 +142,7 @@ function dress(box, element) {
   if (box.open) return;
   badge(box, element);
   const note = element.querySelector(".note");
-  if (note) note.textContent = fitted(noteText(item, state.color), FONTS.note, box.width - BOX.margin + 4);
+  if (note) note.textContent = ` ${fitted(noteText(item, state.color), FONTS.note, box.width - BOX.margin + 4)}`;
 }
 
 const contains = (item, id) => (item.members ? (item.memberSet ??= new Set(item.members)).has(id) : item.id === id);
@@ -165,7 +166,7 @@ function badge(box, element) {
   const text = problemText[box.item.problem];
   const width = Math.round(textWidth(text, FONTS.mark)) + 14;
   element.append(draw("g", { class: "flag", transform: `translate(${round(box.width - width + 6)} -13)` },
-    draw("rect", { width, height: 18, rx: 9 }), draw("text", { x: width / 2, y: 13 }, text)));
+    draw("rect", { width, height: 18, rx: 9 }), draw("text", { x: width / 2, y: 13 }, ` ${text}`)));
 }
 
 /** Brings colours and marks of everything drawn in line with the state. */

@@ -133,6 +133,6 @@ function groupParts(group) {
       make("p", { class: "muted" }, [group.class, counted(group.members.length, "node")].filter(Boolean).join(" · ")),
       group.index === 0 ? null : make("button", { type: "button", class: "wide", click: () => toggleGroup(group) }, open ? "Fold" : "Unfold")),
     section("In all", facts([["Gradient norms", spread], ["Time", seconds(group.time)], ["Saved values", bytes(group.bytes)], ["Equal to", like && itemLink(like)]])),
-    section("Holds", rankedList(children, (item) => MEASURES[state.color].of(item), MEASURES[state.color].text, 12)),
+    section("Holds", rankedList(children, (item) => MEASURES[state.color].of(item), MEASURES[state.color].text, 12, state.color === "norm")),
   ];
 }

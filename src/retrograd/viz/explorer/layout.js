@@ -210,8 +210,6 @@ function addBox(scene, item, a, l) {
     box.top = item.entry[1];
     box.bottom = item.exit[0];
     box.top.head = true;
-    join(scene, ...item.entry);
-    join(scene, ...item.exit);
   } else Object.assign(box, { item: item.item, port: (edge, leaves) => portStops(scene, item, edge, leaves, l) });
 }
 
@@ -229,7 +227,10 @@ function portStops(scene, item, edge, leaves, l) {
   return item.ports.get(key);
 }
 
+/** Joins two items of neighbouring ranks: from the border of one to the edge of its rank, across, and to the other. */
 function joinItems(scene, upper, lower, edge) {
+  if (upper.boxed && !upper.made) join(scene, ...upper.exit);
+  if (lower.boxed && !lower.made) join(scene, ...lower.entry);
   const from = upper.made ? upper.boxed.port(edge, true).gate : upper.exit[1];
   const to = lower.made ? lower.boxed.port(edge, false).gate : lower.entry[0];
   join(scene, from, to);

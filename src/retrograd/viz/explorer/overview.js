@@ -10,7 +10,7 @@ function overviewParts() {
     make("header", { class: "head" }, make("h2", {}, data.title || "Backward pass"), data.program ? make("p", { class: "muted code", title: data.program }, fileName(data.program)) : null,
       make("dl", { class: "totals" }, ...[
         [counted(model.nodes.size, "node"), counted(model.steps.length, "step")], [bytes(totals.bytes), "saved"],
-        [seconds(totals.time), "in the pass"], [digits(totals.parameters), "parameters"],
+        [seconds(totals.time), "in the pass"], [digits(totals.parameters), totals.parameters === 1 ? "leaf" : "leaves"],
       ].flatMap(([value, name]) => [make("div", {}, make("dd", {}, value), make("dt", {}, name))]))),
     alarmPart(), normPart(), costPart("What holds the memory", "bytes"), costPart("What takes the time", "time"),
     viewPart(), cutPart(),
@@ -22,7 +22,7 @@ function alarmPart() {
   const forward = model.nodes.get(model.data.totals?.first_bad?.forward);
   const without = model.order.filter((node) => node.problem === "none");
   const count = model.order.filter((node) => node.problem === "nan" || node.problem === "inf").length;
-  if (!maker && !forward && !count && !without.length) return make("p", { class: "fine" }, "No NaN, no infinity, and every parameter gets a gradient.");
+  if (!maker && !forward && !count && !without.length) return make("p", { class: "fine" }, "No NaN, no infinity, and every leaf gets a gradient.");
   const told = (text, node) => (node ? [make("p", {}, text), itemLink(node, node.site ? make("span", { class: "value" }, siteText(node.site)) : null)] : []);
   const bad = maker || forward || count ? make("div", { class: "alarm" }, make("p", {}, `NaN or infinity in ${counted(count, "node")}.`),
     ...told("The first of the pass is made by the rule of", maker), ...told("The first of the forward computation is made by", forward)) : null;
@@ -39,18 +39,18 @@ function normPart() {
   const zero = leaves.filter((node) => node.norm === 0).length;
   return section("Where gradients vanish or explode", passChart(along, (k) => goTo(k)),
     text ? make("p", { class: "muted" }, text) : null, zero ? make("p", { class: "muted" }, `${counted(zero, "gradient")} of leaves ${zero === 1 ? "is" : "are"} zero.`) : null,
-    leaves.length ? make("h4", {}, "Smallest norms of leaves") : null, rankedList(leaves, (node) => node.norm, digits, 4, false),
+    leaves.length ? make("h4", {}, leaves.length > 8 ? "Smallest norms of leaves" : "Norms of leaves") : null, rankedList(leaves, (node) => node.norm, digits, leaves.length > 8 ? 4 : 8),
     leaves.length > 8 ? make("h4", {}, "Largest norms of leaves") : null, leaves.length > 8 ? rankedList([...leaves].reverse(), (node) => node.norm, digits, 4) : null);
 }
 
 function costPart(title, measure) {
   const { of, text } = MEASURES[measure];
   const nodes = model.order.filter((node) => of(node) > 0).sort((a, b) => of(b) - of(a));
-  return nodes.length ? section(title, rankedList(nodes, of, text, SHORT, true, false)) : null;
+  return nodes.length ? section(title, rankedList(nodes, of, text, SHORT, false)) : null;
 }
 
 /** Items as a list with bars; a button shows the rest. */
-function rankedList(items, of, text, most, sort = true, logarithmic = true) {
+function rankedList(items, of, text, most, logarithmic = true) {
   const values = items.map(of).filter((x) => Number.isFinite(x) && x > 0);
   const [low, high] = [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), 0)];
   const share = (x) => {
