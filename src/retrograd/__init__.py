@@ -313,6 +313,7 @@ _INSIDE = {name: f"{module}:{name}" for module, names in {
     "tensors.functions.networks.fake_quantization":
         "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
         "fused_moving_avg_obs_fake_quant",
+    "viz.explaining": "explain",
 }.items() for name in names.split()}
 _INSIDE |= {f"_foreach_{name}": f"tensors.functions.lists:_foreach_{name}" for name in _OF_LISTS}
 if not TYPE_CHECKING:

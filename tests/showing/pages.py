@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import retrograd
 
 ROOT = Path(__file__).parents[2]
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-ERRORS = [page for page in DOCS if page.stem.startswith("errors")]
+DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("errors/*.md")])
+ERRORS = [page for page in DOCS if page.parent.name == "errors"]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = "program.py"  # what the programs are called where a message names a line
 WIDTH = 88  # the most columns of a line of code, and of a line of an error's message
@@ -171,5 +171,6 @@ def broken(line: str) -> list[str]:
 if __name__ == "__main__":
     with retrograd.as_torch():
         for path in map(Path, sys.argv[1:]):
+            retrograd.errors.Said.messages.clear()      # a page shows warnings that are given once
             new = brought_up_to_date(path.name, text_of(path), labelled=path.resolve() in ERRORS)
             path.write_text(new, encoding="utf-8")

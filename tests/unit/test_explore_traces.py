@@ -13,6 +13,7 @@ import retrograd as torch
 from programs.random_machine import OBSERVE, Machine, difference
 from programs.random_programs import generate
 from retrograd import viz
+from retrograd.utils.checkpoint import checkpoint
 from retrograd.viz.graphs import beginnings, reachable
 
 
@@ -132,3 +133,56 @@ def test_random_programs_do_not_notice(group: int) -> None:
         found = difference(torch, torch, generate(torch, seed), _either(Machine, Exploring))
         assert found is None, f"seed {seed}: {found}"
     assert Exploring.explored > 50
+
+
+# Graphs out of the usual: each is made of the parameters of the first layer, and of random numbers.
+
+
+def checkpointed(layer: Any, x: Any, reentrant: bool) -> Any:
+    def inner(t: Any) -> Any:
+        return torch.dropout(layer(t).tanh(), 0.5, True)
+
+    return checkpoint(inner, x.requires_grad_(), use_reentrant=reentrant).sum()
+
+
+def packed(layer: Any, x: Any) -> Any:
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().numpy().copy(), torch.from_numpy):
+        return (layer(x).exp() * layer(x)).sum()
+
+
+def twice(layer: Any, x: Any) -> Any:
+    (g,) = torch.autograd.grad(layer(x.requires_grad_()).tanh().square().sum(), x, create_graph=True)
+    return g.square().sum()
+
+
+UNUSUAL = {
+    "checkpoint": lambda layer, x: checkpointed(layer, x, False),
+    "reentrant checkpoint": lambda layer, x: checkpointed(layer, x, True),
+    "hooks on saved tensors": packed,
+    "a pass that was recorded": twice,
+    "vmap": lambda layer, x: torch.vmap(lambda row: (layer.weight @ row).sin().sum())(x).sum(),
+    "a compiled function": lambda layer, x: torch.compile(lambda t: layer(t).tanh().sum())(x),
+    "complex numbers": lambda layer, x: (layer(x) * torch.exp(1j * layer(x))).abs().sum(),
+    "a sparse matrix": lambda layer, x: torch.sparse.mm(torch.eye(4).to_sparse(), layer.weight).sum(),
+    "an output without a gradient": lambda layer, x: layer(x).split([1, 2, 1], 1)[1].square().sum(),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_graphs(name: str) -> None:
+    torch.manual_seed(0)
+    layer, x = torch.nn.Linear(4, 4), torch.randn(3, 4)
+    loss = UNUSUAL[name](layer, x)
+    document = viz.explore(loss, params=layer).document
+    json.dumps(document, allow_nan=False)
+    assert layer.weight.grad is None
+    assert x.grad is None
+    loss.backward()
+    shown = {node["label"]: node["gradient"] for node in document["nodes"] if node["kind"] == "leaf"}
+    for label, p in layer.named_parameters():
+        if name == "reentrant checkpoint":              # its parameters are not in the graph
+            assert shown[label] is None
+        elif p.grad is None:
+            assert shown.get(label) is None
+        else:
+            assert shown[label]["norm"] == pytest.approx(float(p.grad.norm()), rel=1e-4)

@@ -23,7 +23,7 @@ The program runs to its end. The exit status is the program's own, or 1 if there
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of ``retrograd graph``."""
     parser.description = ("Run a program as `retrograd run` does, and draw the graph of its first backward pass. "
-                          "Leaves have the names of the program's parameters and variables, and frames show its modules.")
+                          "Leaves have the names of parameters and variables, and frames show the modules.")
     parser.epilog = _EPILOG
     parser.add_argument("-o", dest="output", metavar="FILE", help="the picture (default: graph.svg), or with --text "
                         "the text (default: the terminal)")
@@ -66,7 +66,7 @@ class _Drawn:
             print(found, flush=True)
         else:
             try:
-                Path(self.output).write_text(found if isinstance(found, str) else found.svg, encoding="utf-8")
+                Path(self.output).write_text(f"{found}\n" if isinstance(found, str) else found.svg, encoding="utf-8")
             except OSError as error:
                 self.say(f"cannot write {self.output!r}: {error.strerror}")
                 return

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import os
-import sys
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..errors import PACKAGE
 from ..tensors.recording.gradients import refuse_inside, starting
 from .documents import Document
 from .explorer.page import page
+from .naming import calling_frame
 from .notes import recording
 from .observing import Observation
 from .statistics import Facts
@@ -65,11 +64,11 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     >>> import retrograd as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
     >>> torch.viz.explore((w * w).sum())
-    <a backward pass of 3 nodes, 8 bytes saved>
+    <a backward pass of 3 nodes, 0 bytes saved>
     >>> w.grad is None
     True
     """
-    frame = caller()
+    frame = calling_frame()
     refuse_inside()
     if callable(loss) and not hasattr(loss, "grad_fn"):
         with recording():
@@ -86,11 +85,3 @@ def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None
     """The document of the pass from `starts`. `frame` is the program's, whose variables name leaves without a name."""
     title = title or f"Backward pass from {starts[0][0].node.name()}"
     return Document(Observation(starts, **options), params, frame, title, program).facts
-
-
-def caller() -> FrameType | None:
-    """The innermost frame outside of the package."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    return frame

@@ -6,10 +6,12 @@ are inferred from the names of parameters.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
+from ..errors import PACKAGE
 from ..graph.node import Node
 from ..nn.modules.module import Module
 from ..tensors.state.base import TensorBase, requires
@@ -25,6 +27,8 @@ class Names:
     """
 
     def __init__(self, nodes: Sequence[Node], params: Any, frame: FrameType | None) -> None:
+        if isinstance(params, Iterator):                # such as Module.named_parameters(), which can be read once
+            params = [*params]
         self.params = params
         self.leaves = names_of(params)
         self.classes: dict[str, str] = {}
@@ -70,6 +74,14 @@ class Names:
                 elif isinstance(value, Module):
                     for path, tensor in value.named_parameters():
                         self.leaves.setdefault(id(tensor), _joined(name, path))
+
+
+def calling_frame() -> FrameType | None:
+    """The innermost frame outside of the package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame
 
 
 def _joined(prefix: str, path: str) -> str:

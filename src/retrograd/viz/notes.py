@@ -28,6 +28,7 @@ from ..tensors.state.base import Results, TensorBase, requires
 from .graphs import Call, Calls
 
 _PASSED = (__file__, os.path.join(PACKAGE, "tensors", "recording", ""))
+_FUNCTIONS = os.path.join(PACKAGE, "autograd", "function.py")
 _CUTTING = frozenset(("detach", "detach_", "tensor", "as_tensor"))
 _MOST_CUTS = 1000
 
@@ -182,13 +183,21 @@ def _why(function: Any) -> str:
 
 
 def _site_of_call() -> Site | None:
-    """The line of the program that called a public function; None if the package itself called the function."""
+    """The line of the program that called a public function; None if the package itself called the function.
+
+    Also None inside the forward of a Function, where grad mode is off but the Function has a node.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame = frame.f_back
     if frame is None or frame.f_code.co_filename.startswith(PACKAGE):
         return None
-    return Site(frame.f_code, frame.f_lasti)
+    site = Site(frame.f_code, frame.f_lasti)
+    while frame is not None:
+        if frame.f_code.co_filename == _FUNCTIONS:
+            return None
+        frame = frame.f_back
+    return site
 
 
 def cuts() -> list[Cut]:

@@ -10,7 +10,8 @@ from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
 from ..modes import local
 from ..tensors.recording.gradients import as_tensor
-from .exploring import Explored, caller, observed
+from .exploring import Explored, observed
+from .naming import calling_frame
 from .notes import recording
 from .pictures import Picture, named_tree
 
@@ -70,14 +71,14 @@ def awaiting(number: int, look: Callable[..., Any], told: Callable[[int], None],
 
 def exploring(title: str, program: str) -> Callable[..., Explored]:
     """A `look` that observes the pass."""
-    return lambda starts, **options: Explored(observed(starts, None, caller(), title, program, **options))
+    return lambda starts, **options: Explored(observed(starts, None, calling_frame(), title, program, **options))
 
 
 def drawing(starts: Starts, **options: Any) -> Picture:
     """A `look` that draws the graph of the pass."""
-    return Picture([edge.node.public for edge, _ in starts], None, caller())
+    return Picture([edge.node.public for edge, _ in starts], None, calling_frame())
 
 
 def writing(starts: Starts, **options: Any) -> str:
     """A `look` that writes the graph of the pass as a text tree."""
-    return named_tree([edge.node.public for edge, _ in starts], caller())
+    return named_tree([edge.node.public for edge, _ in starts], calling_frame())

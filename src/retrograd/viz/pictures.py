@@ -11,9 +11,9 @@ from typing import Any
 from ..graph.node import AccumulateGrad
 from ..tensors.state.base import TensorBase
 from .drawing import tree
-from .exploring import Explored, caller, explore
+from .exploring import Explored, explore
 from .graphs import Drawn, beginnings, drawn, reachable
-from .naming import Names
+from .naming import Names, calling_frame
 from .rendering import svg_text
 
 
@@ -95,7 +95,7 @@ def graph(outputs: Any, params: Any = None) -> Picture:
     >>> torch.viz.graph((w * w).sum())
     <the picture of a graph of 3 nodes>
     """
-    return Picture(outputs, params, caller())
+    return Picture(outputs, params, calling_frame())
 
 
 def svg(outputs: Any, params: Any = None) -> str:
@@ -106,4 +106,4 @@ def svg(outputs: Any, params: Any = None) -> str:
     >>> torch.viz.svg((w * w).sum())[:4]
     '<svg'
     """
-    return Picture(outputs, params, caller()).svg
+    return Picture(outputs, params, calling_frame()).svg

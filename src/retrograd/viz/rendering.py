@@ -193,7 +193,8 @@ def _head(group: Group, frame: Box, entries: list[float], width: float) -> str:
     """The title of a frame: at the left, but at the right if lines come in at the left only."""
     left, right = frame.left + 9, frame.left + frame.width - 9 - width
     crossed = [any(start - 5 < x < start + width + 5 for x in entries) for start in (left, right)]
-    words = " ".join(filter(None, [f'<tspan class="bold">{escape(group.path)}</tspan>', escape(group.kind)]))
+    bold = f'<tspan class="bold">{escape(group.path)}</tspan>' if group.path else ""
+    words = " ".join(filter(None, [bold, escape(group.kind)]))
     return (f'<text class="head weak" x="{right if crossed == [True, False] else left:.1f}" y="{frame.top + 16:.1f}">'
             f'{words}</text>')
 

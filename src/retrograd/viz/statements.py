@@ -6,12 +6,11 @@ A statement is found by reading the file in which it stands. Functions that the 
 from __future__ import annotations
 
 import ast
-import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ..autograd.function_node import FunctionNode
@@ -37,8 +36,8 @@ def statement_of(node: Node) -> Statement | None:
         return statement_of_op(node.op)
     if isinstance(node, FunctionNode):
         function: Any = node.context_class._forward_cls
-        return _of_function(function.__name__, function._backward_or_vjp())
-    return _of_function(node.name(), type(node).apply)
+        return source_of(function.__name__, function._backward_or_vjp())
+    return source_of(node.name(), type(node).apply)
 
 
 @cache
@@ -102,7 +101,8 @@ def _assignments(file: str) -> dict[str, ast.stmt]:
     """The statements of a module that assign to a name, by the name."""
     found: dict[str, ast.stmt] = {}
     for statement in _tree(file).body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        targets = (statement.targets if isinstance(statement, ast.Assign)
+                   else [statement.target] if isinstance(statement, ast.AnnAssign) else [])
         for target in targets:
             for name in ast.walk(target):
                 if isinstance(name, ast.Name):
@@ -136,11 +136,19 @@ def _statements(op: Op) -> Iterator[_Lines]:
             yield place
 
 
+def bare(function: Any) -> Any:
+    """A function below partial applications and decorators."""
+    while True:
+        if isinstance(function, partial):
+            function = function.func
+        elif isinstance(function, FunctionType) and "__wrapped__" in vars(function):
+            function = vars(function)["__wrapped__"]
+        else:
+            return function
+
+
 def _code(rule: Any) -> CodeType | None:
-    """The code of a rule, below partial applications and decorators."""
-    while isinstance(rule, partial):
-        rule = rule.func
-    code = getattr(inspect.unwrap(rule), "__code__", None)
+    code = getattr(bare(rule), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
 
@@ -150,23 +158,20 @@ def _place(rule: Callable[..., Any]) -> _Lines | None:
     if code is None:
         return None
     file, line = code.co_filename, code.co_firstlineno
-    best: ast.stmt | None = None
-    for statement in ast.walk(_tree(file)):
-        if isinstance(statement, ast.stmt) and _first(statement) <= line <= (statement.end_lineno or 0):
-            best = statement if best is None or _span(statement) < _span(best) else best
-    return None if best is None else _Lines(file, _first(best), best.end_lineno or best.lineno)
+    around = [(last - first, first, last) for first, last in _statements_in(file) if first <= line <= last]
+    return _Lines(file, *min(around)[1:]) if around else None
 
 
-def _first(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", ())
-    return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
+@cache
+def _statements_in(file: str) -> list[tuple[int, int]]:
+    """The first and the last line of each statement of a file, with those inside of others."""
+    return [(min([statement.lineno, *[decorator.lineno for decorator in getattr(statement, "decorator_list", ())]]),
+             statement.end_lineno or statement.lineno)
+            for statement in ast.walk(_tree(file)) if isinstance(statement, ast.stmt)]
 
 
-def _span(statement: ast.stmt) -> int:
-    return (statement.end_lineno or 0) - _first(statement)
-
-
-def _of_function(name: str, function: Any) -> Statement | None:
+def source_of(name: str, function: Any) -> Statement | None:
+    """The source of a function, under a name; None if it is not written in Python or cannot be read."""
     code = _code(function)
     place = None if code is None else _place(function)
     return None if place is None else Statement(name, place.text, f"{shown(place.file)}:{place.first}")

@@ -13,7 +13,7 @@ import numpy as np
 
 BINS, FEW_BINS = 24, 12                     # of a histogram, and of one among many
 SIDE = 64                                   # of an image, in pixels
-_SAMPLED = 1 << 14                          # a histogram of a larger array counts only so many elements
+_SAMPLED = 1 << 12                          # a histogram of a larger array counts only so many elements
 _SMALLEST = 8                               # an image has at least as many rows and columns
 
 Facts = dict[str, Any]
