@@ -17,6 +17,7 @@ from typing import Any
 
 from .graphs import Call, Drawn, shared
 from .layers import Layers, layered
+from .runs import runs_in
 
 Value = tuple[int, int]          # a node, and the number of its output
 
@@ -29,7 +30,7 @@ class Group:
 
     `children` are numbers of nodes, or -g for group g. `ports` are (edge of the parent, place) pairs, and `edges` says
     for each edge of `layers` which value it is about. `alike` is the first group with the same structure, if there is
-    an earlier one.
+    an earlier one. `repeats` is 1, but a group around a run of equal groups says how many they are.
     """
 
     path: str
@@ -40,11 +41,16 @@ class Group:
     ports: list[tuple[int, int]] = field(default_factory=list)
     edges: list[Value] = field(default_factory=list)
     alike: int | None = None
+    repeats: int = 1
 
 
-def groups_of(graph: Drawn) -> list[Group]:
-    """The groups of a graph, each parent before its children."""
+def groups_of(graph: Drawn, runs: bool = False) -> list[Group]:
+    """The groups of a graph, each parent before its children; with `runs`, also groups around runs of equal groups."""
     groups, home = _tree(graph)
+    if runs:
+        groups, home = _with_runs(graph, groups, home)
+    _house_leaves(graph, groups, home)
+    groups, home = _without_single(groups, home)
     contents = [_Content(group) for group in groups]
     for user, node in enumerate(graph.nodes):
         for link in node.links:
@@ -61,7 +67,8 @@ def groups_as_data(graph: Drawn) -> list[dict[str, Any]]:
     return [{"path": group.path, "class": group.kind, "parent": group.parent,
              "children": [{"node": child} if child >= 0 else {"group": -child} for child in group.children],
              "points": group.layers.points, "ranks": group.layers.ranks, "edges": group.layers.edges,
-             "ports": [[*port] for port in group.ports], "alike": group.alike} for group in groups_of(graph)]
+             "ports": [[*port] for port in group.ports], "alike": group.alike, "repeats": group.repeats}
+            for group in groups_of(graph, runs=True)]
 
 
 # The tree
@@ -81,8 +88,60 @@ def _tree(graph: Drawn) -> tuple[list[Group], list[int]]:
             groups.append(Group(call.path, call.kind, opened[-1][1] if opened else 0))
             opened.append((call, len(groups) - 1))
         home[i] = opened[-1][1] if opened else 0
-    _house_leaves(graph, groups, home)
-    return _without_single(groups, home)
+    return groups, home
+
+
+def _with_runs(graph: Drawn, groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
+    """The tree with a group around each run of equal groups, and of the nodes between them."""
+    inside: list[list[int]] = [[] for _ in groups]       # in the engine's order
+    met = {0}
+    for i, node in enumerate(graph.nodes):
+        child, number = i, home[i]
+        while node.kind != "leaf":
+            inside[number].append(child)
+            if number in met:
+                break
+            met.add(number)
+            child, number = -number, groups[number].parent or 0
+    known: dict[Any, int] = {}
+    look: list[Any] = [0] * len(groups)
+    for number in range(len(groups) - 1, -1, -1):
+        items = [(graph.nodes[child].name, *graph.nodes[child].shapes) if child >= 0 else look[-child]
+                 for child in inside[number]]
+        look[number] = known.setdefault((groups[number].kind, *items), len(known))
+        for run in runs_in(items, [child < 0 for child in inside[number]]):
+            members = inside[number][run.start: run.end]
+            groups.append(_around([groups[-child] for child in members if child < 0], number, run.times))
+            for child in members:
+                if child >= 0:
+                    home[child] = len(groups) - 1
+                else:
+                    groups[-child].parent = len(groups) - 1
+    return _renumbered(groups, home)
+
+
+def _around(members: list[Group], parent: int, times: int) -> Group:
+    """The group around a run. The newest of its members comes first, and the oldest last."""
+    first, last = members[-1].path, members[0].path
+    kinds = {member.kind for member in members}
+    return Group(first if first == last else f"{first} … {last}", kinds.pop() if len(kinds) == 1 else "", parent,
+                 repeats=times)
+
+
+def _renumbered(groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
+    """The same tree, with each parent before its children."""
+    below: list[list[int]] = [[] for _ in groups]
+    for number, group in enumerate(groups[1:], 1):
+        below[group.parent or 0].append(number)
+    place: dict[int, int] = {}
+    stack = [0]
+    while stack:
+        number = stack.pop()
+        place[number] = len(place)
+        stack += reversed(below[number])
+    for group in groups[1:]:
+        group.parent = place[group.parent or 0]
+    return [groups[number] for number in place], [place[number] for number in home]
 
 
 def _house_leaves(graph: Drawn, groups: list[Group], home: list[int]) -> None:
@@ -122,7 +181,8 @@ def _without_single(groups: list[Group], home: list[int]) -> tuple[list[Group], 
             into[i] = outer
         else:
             place[i] = len(kept)
-            kept.append(Group(group.path, group.kind, None if group.parent is None else place[outer]))
+            kept.append(Group(group.path, group.kind, None if group.parent is None else place[outer],
+                              repeats=group.repeats))
     home = [place[into[number]] for number in home]
     for i, number in enumerate(home):
         kept[number].children.append(i)
