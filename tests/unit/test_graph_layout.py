@@ -14,6 +14,7 @@ from retrograd.viz.graphs import Call, Drawn, DrawnNode
 from retrograd.viz.groups import Group, groups_as_data, groups_of
 from retrograd.viz.layers import Layers, layered
 from retrograd.viz.placing import HEAD, Box, Placed, placed
+from retrograd.viz.runs import Run, runs_in
 
 GAPS = Gaps(20, 14, 26)
 Edges = list[tuple[int, int, Any]]
@@ -236,6 +237,58 @@ def test_a_frame_has_room_for_its_title() -> None:
     groups, found = picture(Drawn([others[0]._replace(links=[(1, 0)]), others[1], *shifted], [], [(0, 0), (2, 0)]))
     assert [group.path for group in groups] == ["", "block"]
     assert found.boxes[2].top - found.frames[1].top == HEAD
+
+
+# Runs
+
+
+@given(st.text("ab", max_size=3), st.text("ab", min_size=1, max_size=4), st.integers(3, 6), st.text("ab", max_size=3))
+def test_runs_are_repetitions_that_do_not_overlap(before: str, pattern: str, times: int, after: str) -> None:
+    text = before + pattern * times + after
+    runs = runs_in(text, [True] * len(text))
+    assert runs
+    for run in runs:
+        assert run.times >= 3
+        assert text[run.start: run.end] == text[run.start: run.start + run.length] * run.times
+    assert all(one.end <= other.start for one, other in pairwise(runs))
+    assert runs_in(text, [False] * len(text)) == []
+
+
+def test_the_pattern_that_covers_most_is_a_run() -> None:
+    assert runs_in("xabababy", [True] * 8) == [Run(1, 2, 3)]
+    assert runs_in("aabaabaab", [True] * 9) == [Run(0, 3, 3)]
+    assert runs_in("aaaaaa", [True] * 6) == [Run(0, 1, 6)]
+    assert runs_in("abab", [True] * 4) == []
+
+
+def test_equal_blocks_in_a_row_have_a_group_around_them() -> None:
+    """Four residual blocks with additions between them, and something before and after them."""
+    nodes: list[DrawnNode] = []
+
+    def node(name: str, links: list[int], *calls: Call) -> None:
+        nodes.append(DrawnNode("operator" if links else "leaf", name, name, [(2,)], ["float32"],
+                               [(link, 0) for link in links], calls, False))
+
+    node("loss", [1])
+    for number in range(4):
+        at = len(nodes)
+        call = Call(f"blocks.{3 - number}", "Block")
+        node("add", [at + 1, at + 3])
+        node("outer", [at + 2], call)
+        node("inner", [at + 3], call)
+    node("embedding", [14])
+    node("x", [])
+    graph = Drawn(nodes, [], [(0, 0)])
+    data = groups_as_data(graph)
+    assert [(group["path"], group["class"], group["parent"], group["repeats"]) for group in data] == [
+        ("", "", None, 1), ("blocks.0 … blocks.3", "Block", 0, 4),
+        *[(f"blocks.{number}", "Block", 1, 1) for number in (3, 2, 1, 0)]]
+    assert [group["alike"] for group in data] == [None, None, None, 2, 2, 2]
+    assert len(data[1]["children"]) == 8
+    groups = groups_of(graph, runs=True)
+    found = placed(graph, groups, sizes(graph), [50.0] * len(groups))
+    assert inside(found.frames[2], found.frames[1])
+    assert [group.path for group in groups_of(graph)] == ["", *[f"blocks.{number}" for number in (3, 2, 1, 0)]]
 
 
 # Large graphs

@@ -17,7 +17,7 @@ from typing import Any
 
 from .graphs import Call, Drawn, shared
 from .layers import Layers, layered
-from .runs import runs_of, title
+from .runs import runs_in
 
 Value = tuple[int, int]          # a node, and the number of its output
 
@@ -30,7 +30,7 @@ class Group:
 
     `children` are numbers of nodes, or -g for group g. `ports` are (edge of the parent, place) pairs, and `edges` says
     for each edge of `layers` which value it is about. `alike` is the first group with the same structure, if there is
-    an earlier one. `repeats` says how many equal blocks the group is a run of.
+    an earlier one. `repeats` is 1, but a group around a run of equal groups says how many they are.
     """
 
     path: str
@@ -45,8 +45,12 @@ class Group:
 
 
 def groups_of(graph: Drawn, runs: bool = False) -> list[Group]:
-    """The groups of a graph, each parent before its children; with `runs`, also groups of equal blocks."""
-    groups, home = _tree(graph, runs)
+    """The groups of a graph, each parent before its children; with `runs`, also groups around runs of equal groups."""
+    groups, home = _tree(graph)
+    if runs:
+        groups, home = _with_runs(graph, groups, home)
+    _house_leaves(graph, groups, home)
+    groups, home = _without_single(groups, home)
     contents = [_Content(group) for group in groups]
     for user, node in enumerate(graph.nodes):
         for link in node.links:
@@ -70,7 +74,7 @@ def groups_as_data(graph: Drawn) -> list[dict[str, Any]]:
 # The tree
 
 
-def _tree(graph: Drawn, runs: bool) -> tuple[list[Group], list[int]]:
+def _tree(graph: Drawn) -> tuple[list[Group], list[int]]:
     """The groups, and for each node the number of the group that it is a child of."""
     groups = [Group("", "", None)]
     home = [0] * len(graph.nodes)
@@ -84,43 +88,60 @@ def _tree(graph: Drawn, runs: bool) -> tuple[list[Group], list[int]]:
             groups.append(Group(call.path, call.kind, opened[-1][1] if opened else 0))
             opened.append((call, len(groups) - 1))
         home[i] = opened[-1][1] if opened else 0
-    if runs:
-        groups, home = _with_runs(graph, groups, home)
-    _house_leaves(graph, groups, home)
-    return _without_single(groups, home)
+    return groups, home
 
 
 def _with_runs(graph: Drawn, groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
-    """The tree with a group around each run of equal blocks. Leaves have no home yet."""
-    children = _in_order(graph, groups, home)
-    made: list[Group] = []
-    place: list[int] = []                                # of each old group
-    around: dict[int, int] = {}                          # the new group around a child
-    for i, (group, runs) in enumerate(zip(groups, runs_of(graph, children, [group.kind for group in groups]))):
-        parent = None if group.parent is None else around.get(-i, place[group.parent])
-        place.append(len(made))
-        made.append(Group(group.path, group.kind, parent))
-        for run in runs:
-            members = children[i][run.first:run.end]
-            around.update(dict.fromkeys(members, len(made)))
-            blocks = [groups[-child] for child in members if child < 0]
-            kinds = {block.kind for block in blocks}
-            path = title([block.path for block in blocks], run.repeats)
-            made.append(Group(path, kinds.pop() if len(kinds) == 1 else "", place[i], repeats=run.repeats))
-    return made, [around.get(node, place[number]) for node, number in enumerate(home)]
-
-
-def _in_order(graph: Drawn, groups: list[Group], home: list[int]) -> list[list[int]]:
-    """The children of each group in the engine's order, without leaves."""
-    children: list[list[int]] = [[] for _ in groups]
-    seen: set[int] = set()
+    """The tree with a group around each run of equal groups, and of the nodes between them."""
+    inside: list[list[int]] = [[] for _ in groups]       # in the engine's order
+    met = {0}
     for i, node in enumerate(graph.nodes):
-        child, parent = i, None if node.kind == "leaf" else home[i]
-        while parent is not None and child not in seen:
-            seen.add(child)
-            children[parent].append(child)
-            child, parent = -parent, groups[parent].parent
-    return children
+        child, number = i, home[i]
+        while node.kind != "leaf":
+            inside[number].append(child)
+            if number in met:
+                break
+            met.add(number)
+            child, number = -number, groups[number].parent or 0
+    known: dict[Any, int] = {}
+    look: list[Any] = [0] * len(groups)
+    for number in range(len(groups) - 1, -1, -1):
+        items = [(graph.nodes[child].name, *graph.nodes[child].shapes) if child >= 0 else look[-child]
+                 for child in inside[number]]
+        look[number] = known.setdefault((groups[number].kind, *items), len(known))
+        for run in runs_in(items, [child < 0 for child in inside[number]]):
+            members = inside[number][run.start: run.end]
+            groups.append(_around([groups[-child] for child in members if child < 0], number, run.times))
+            for child in members:
+                if child >= 0:
+                    home[child] = len(groups) - 1
+                else:
+                    groups[-child].parent = len(groups) - 1
+    return _renumbered(groups, home)
+
+
+def _around(members: list[Group], parent: int, times: int) -> Group:
+    """The group around a run. The newest of its members comes first, and the oldest last."""
+    first, last = members[-1].path, members[0].path
+    kinds = {member.kind for member in members}
+    return Group(first if first == last else f"{first} … {last}", kinds.pop() if len(kinds) == 1 else "", parent,
+                 repeats=times)
+
+
+def _renumbered(groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
+    """The same tree, with each parent before its children."""
+    below: list[list[int]] = [[] for _ in groups]
+    for number, group in enumerate(groups[1:], 1):
+        below[group.parent or 0].append(number)
+    place: dict[int, int] = {}
+    stack = [0]
+    while stack:
+        number = stack.pop()
+        place[number] = len(place)
+        stack += reversed(below[number])
+    for group in groups[1:]:
+        group.parent = place[group.parent or 0]
+    return [groups[number] for number in place], [place[number] for number in home]
 
 
 def _house_leaves(graph: Drawn, groups: list[Group], home: list[int]) -> None:
