@@ -1,0 +1,123 @@
+"""A real browser for tests of pages: the system's Chromium without a window, driven through chromedriver."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+
+SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync")
+AXE = "axe-core@4.10.3"
+
+
+def missing_program() -> str | None:
+    """Why there is no browser here, or None."""
+    for names in (("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)):
+        if not any(map(shutil.which, names)):
+            return f"{names[0]} is not installed"
+    return None
+
+
+class Browser:
+    """A browser with one page. Every log line of the page that is no mere note is kept in `complaints`."""
+
+    def __init__(self, driver: webdriver.Chrome) -> None:
+        self.driver = driver
+
+    def open(self, path: Path, address: str = "", width: int = 1200, height: int = 800, dark: bool = False) -> None:
+        """Show a file in a window of this size, and forget what was shown before."""
+        self.driver.get("about:blank")
+        self.driver.get_log("browser")
+        self.tell("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.theme("dark" if dark else "light")
+        self.driver.get(path.as_uri() + address)
+
+    def tell(self, command: str, **arguments: Any) -> Any:
+        return self.driver.execute_cdp_cmd(command, arguments)
+
+    def theme(self, name: str) -> None:
+        self.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+
+    def value(self, expression: str) -> Any:
+        """What an expression of JavaScript is worth on the page, after the next two frames."""
+        return self.driver.execute_async_script(
+            "const done = arguments[0]; const next = requestAnimationFrame;"
+            f"next(() => next(() => done((() => {{ return {expression}; }})())))")
+
+    def each(self, selector: str, expression: str) -> list[Any]:
+        """What an expression about `one` is worth for each element."""
+        return list(self.value(f"[...document.querySelectorAll({selector!r})].map((one) => {expression})"))
+
+    def texts(self, selector: str) -> list[str]:
+        return [element.text for element in self.driver.find_elements(By.CSS_SELECTOR, selector)]
+
+    def text(self, selector: str) -> str:
+        return self.driver.find_element(By.CSS_SELECTOR, selector).text
+
+    def click(self, selector: str, double: bool = False) -> None:
+        """A click by the pointer, in the middle of an element."""
+        element = self.driver.find_element(By.CSS_SELECTOR, selector)
+        chain = ActionChains(self.driver, duration=0).move_to_element(element)
+        (chain.double_click() if double else chain.click()).perform()
+
+    def press(self, *keys: str) -> None:
+        """Keys, one after the other, to whatever has the focus."""
+        for key in keys:
+            ActionChains(self.driver, duration=0).send_keys(key).perform()
+
+    @property
+    def address(self) -> str:
+        """The part of the page's address behind the sign #, once it is written."""
+        return str(self.driver.execute_async_script("setTimeout(() => arguments[0](location.hash), 160)"))
+
+    @property
+    def complaints(self) -> list[str]:
+        return [line["message"] for line in self.driver.get_log("browser") if line["level"] != "INFO"]
+
+    def faults(self, source: str) -> list[Any]:
+        """What axe finds wrong with the page for people who do not see or point."""
+        self.driver.execute_script(source)
+        found = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run(document).then((result) => done(JSON.stringify(result.violations.map("
+            "(one) => [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))))")
+        return list(json.loads(found))
+
+
+@contextmanager
+def browser(folder: Path) -> Iterator[Browser]:
+    """A browser whose profile and downloads are in `folder`."""
+    options = Options()
+    options.binary_location = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    for switch in (*SWITCHES, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(switch)
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        yield Browser(driver)
+    finally:
+        driver.quit()
+
+
+def axe(folder: Path) -> str | None:
+    """The source of axe-core, or None where the registry cannot be reached."""
+    npm = shutil.which("npm")
+    with suppress(OSError, subprocess.SubprocessError):
+        if npm:
+            subprocess.run([npm, "pack", AXE], cwd=folder, check=True, capture_output=True, timeout=60)
+            with tarfile.open(next(folder.glob("axe-core-*.tgz"))) as archive:
+                member = archive.extractfile("package/axe.min.js")
+                return member.read().decode() if member else None
+    return None
