@@ -28,6 +28,7 @@ ROOT = pages.ROOT
 TUTORIALS = sorted((ROOT / "docs" / "learn").glob("*.py"))
 MARK = re.compile(r"^# %%(?: \[(markdown)\])?(?: tags=\[(.*)\])?$")
 SAID = "#> "
+NAME = re.compile(r"This page as a script <(\w+\.py)>")
 PICTURE = re.compile(r'"(\w+\.svg)"')
 RETROGRAD, HIDDEN = "retrograd", "hide-cell"
 
@@ -119,19 +120,22 @@ def as_notebook(script: str) -> Any:
 
     shown = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        printed = dict(said(script, "program.py"))
+        printed = dict(said(script, "".join(NAME.findall(script))))
         for cell in cells(script):
             if cell.text:
                 shown.append(v4.new_markdown_cell(cell.source))
                 continue
-            outputs = [v4.new_output("stream", name="stdout", text=cell.output)] if printed[cell] else []
+            if printed[cell] != cell.output:
+                raise ValueError(f"a cell prints {printed[cell]!r}, and its page says {cell.output!r}")
+            outputs = [v4.new_output("stream", name="stdout", text=cell.output)] if cell.output else []
             outputs += [v4.new_output("display_data", data={"image/svg+xml": Path(folder, name).read_text("utf-8")})
                         for name in PICTURE.findall(cell.source)]
             hidden = {"mystnb": {"code_prompt_show": "Show the solution", "code_prompt_hide": "Hide the solution"}}
             metadata = {"tags": [HIDDEN], **hidden} if HIDDEN in cell.tags else {}
             shown.append(v4.new_code_cell(cell.source.strip("\n"), outputs=outputs, metadata=metadata))
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return v4.new_notebook(cells=shown, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    return v4.new_notebook(cells=shown, metadata={
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python", "pygments_lexer": "ipython3"}, "mystnb": {"execution_mode": "off"}})
 
 
 if __name__ == "__main__":
