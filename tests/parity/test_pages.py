@@ -1,4 +1,4 @@
-"""The pages on errors, on writes in place and on transforms say of PyTorch what PyTorch does.
+"""The pages on errors, on writes in place, on transforms and with recipes say of PyTorch what PyTorch does.
 
 A program that imports retrograd under the name of torch, and nothing else of it, is run with PyTorch too. It prints the
 same, and where it fails the error has the same type and begins with the same sentence.
@@ -12,7 +12,7 @@ import torch
 from programs.running import first_sentence
 from showing import pages, pictures
 
-HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem in ("inplace", "transforms")]
+HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem in ("inplace", "transforms", "recipes")]
 ALL = [program for page in HELD for program in pages.of(page)]
 SHARED = [program for program in ALL if not re.search(
     r"^(from|import) retrograd(?! as torch$)", "".join(block.source for block in program.blocks), re.MULTILINE)]
