@@ -1,7 +1,14 @@
-"""The tables of names on the pages in docs/use: each cell on our side runs, and where NumPy stands beside it, agrees."""
+"""The tables of names on the pages in docs/use: each cell on our side runs, and agrees with NumPy where that is beside.
 
+What the page on deployment says of other programs and of compiled parts is held here, too.
+"""
+
+import os
 import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,3 +92,34 @@ def test_the_tables_are_read() -> None:
     counts = {page: sum(row.page == page for row in ROWS) for page in {row.page for row in ROWS}}
     assert counts.keys() == {"from-numpy", "from-hips-autograd", "from-mygrad"}
     assert min(counts.values()) > 10
+
+
+ALONE = """
+import retrograd as torch
+
+x = torch.tensor([1., 2.], requires_grad=True)
+(x * x.exp()).sum().backward()
+
+@torch.compile(backend="numpy")
+def f(x):
+    return (x.sin() * 2 + 1).sum()
+
+print(x.grad, f(torch.zeros(3)), f(torch.zeros(3)))
+"""
+
+
+def test_nothing_but_python_and_numpy_is_needed(tmp_path: Path) -> None:
+    """What docs/use/deployment.md says: no other program, no home, and no file is written."""
+    (tmp_path / "alone.py").write_text(ALONE, encoding="utf-8")
+    surroundings = {"PYTHONPATH": os.pathsep.join(map(str, (pages.ROOT / "src", Path(np.__file__).parents[1]))),
+                    "PATH": "/nowhere", "HOME": "/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run([sys.executable, "-S", "alone.py"], cwd=tmp_path, env=surroundings, capture_output=True,
+                            text=True, timeout=120)
+    assert (result.stdout, result.stderr) == ("tensor([ 5.4366, 22.1672]) tensor(3.) tensor(3.)\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["alone.py"]
+
+
+def test_the_package_has_no_compiled_part() -> None:
+    found = {path.suffix for path in (pages.ROOT / "src" / "retrograd").rglob("*")}
+    assert ".py" in found
+    assert not found & {".so", ".pyd", ".dylib", ".dll", ".c", ".cpp", ".pyx"}
