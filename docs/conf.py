@@ -4,16 +4,18 @@ Pages of `learn/` and `use/` that begin with the header of a notebook are execut
 """
 
 import hashlib
+import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path += [str(HERE / "_extensions"), str(HERE.parent / "tests")]
 
 project = "retrograd"
 author = "The retrograd developers"
 version = release = installed("retrograd")
 
-extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design"]
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "reference"]
 exclude_patterns = ["_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
@@ -40,6 +42,8 @@ html_title = "retrograd"
 html_static_path = ["_static"]
 html_css_files = ["retrograd.css"]
 html_show_sourcelink = False
+html_use_index = False
+toc_object_entries = False
 html_theme_options = {"navigation_with_keys": False}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
