@@ -15,7 +15,8 @@ project = "retrograd"
 author = "The retrograd developers"
 version = release = installed("retrograd")
 
-extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design", "reference"]
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design",
+              "reference", "coverage_table"]
 exclude_patterns = ["_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
