@@ -11,18 +11,19 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path += [str(HERE / "_extensions"), str(HERE.parent / "tests")]
 
 project = "retrograd"
 author = "The retrograd developers"
 version = release = installed("retrograd")
 
-extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design"]
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design",
+              "reference", "coverage_table"]
 exclude_patterns = ["conf.py", "_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-sys.path.append(str(HERE.parent / "tests"))
 nb_custom_formats = {".py": "showing.notebooks.as_notebook"}
 
 # A notebook runs once for each state of the package; its results are kept between builds.
@@ -46,6 +47,8 @@ html_title = "retrograd"
 html_static_path = ["_static"]
 html_css_files = ["retrograd.css"]
 html_show_sourcelink = False
+html_use_index = False
+toc_object_entries = False
 html_theme_options = {"navigation_with_keys": False}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
