@@ -174,7 +174,7 @@ def valley(p):
     return (1 - p[0]) ** 2 + 20 * (p[1] - p[0] ** 2) ** 2
 
 def path(step, rounds):
-    p = torch.tensor([-1., -0.5], dtype=torch.float64)
+    p = torch.tensor([0., 1.2], dtype=torch.float64)
     found = [p]
     for _ in range(rounds):
         p = step(p)
@@ -182,24 +182,23 @@ def path(step, rounds):
     return torch.stack(found)
 
 slope, bend = func.grad(valley), func.hessian(valley)
-downhill = path(lambda p: p - 0.008 * slope(p), 200)
+downhill = path(lambda p: p - 0.004 * slope(p), 200)
 newton = path(lambda p: p - torch.linalg.solve(bend(p), slope(p)), 6)
 print(downhill[-1])
 print(newton[-1])
-#> tensor([0.7754, 0.5962], dtype=torch.float64)
-#> tensor([1.0000, 1.0000], dtype=torch.float64)
+#> tensor([0.6481, 0.4115], dtype=torch.float64)
+#> tensor([1., 1.], dtype=torch.float64)
 
 # %%
 import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-grid = torch.cartesian_prod(torch.linspace(-1.5, 1.5, 61), torch.linspace(-1, 1.7, 55))
-heights = torch.vmap(valley)(grid).reshape(61, 55).T.log1p()
-ax.contourf(torch.linspace(-1.5, 1.5, 61), torch.linspace(-1, 1.7, 55), heights,
-            levels=14, cmap="cividis")
+across, up = torch.linspace(-0.8, 1.6, 61), torch.linspace(-0.7, 1.5, 55)
+heights = torch.vmap(valley)(torch.cartesian_prod(across, up)).reshape(61, 55).T
+ax.contourf(across, up, heights.log1p(), levels=14, cmap="cividis")
 ax.plot(*downhill.T, ".-", color="#FFFFFF", label="gradient, 200 steps", markersize=3)
-ax.plot(*newton.T, "s--", color="#D55E00", label="Newton, 6 steps")
-ax.legend()
+ax.plot(*newton.T, "s--", color="#E69F00", label="Newton, 6 steps")
+ax.legend(loc="lower left", facecolor="#222222", labelcolor="white")
 fig.savefig("valley.svg")
 
 # %% [markdown]

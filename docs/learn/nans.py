@@ -44,7 +44,7 @@ print(x.grad)
 #> tensor([0.0000, 0.2500])
 
 # %% [markdown]
-# A picture of the two gradients around 0, for √x and for what a mask makes of it:
+# In a picture: the slope of the root grows without end as x goes to 0.
 
 # %%
 import matplotlib.pyplot as plt
