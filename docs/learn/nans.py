@@ -66,12 +66,14 @@ fig.savefig("root.svg")
 # Anomaly mode checks each gradient during the backward pass. It stops at the first `nan`:
 
 # %%
-weight = torch.tensor([1., 2., 3.], requires_grad=True)
-data = torch.tensor([4., 2., 1.])
+scale = torch.tensor([1., 2.], requires_grad=True)
+data = torch.tensor([[3., 2.], [0., 0.]])      # the second row has no direction
 
 def model():
-    share = data / (weight - 2)
-    return torch.where(data > 2, share, 0.).sum()
+    rows = data * scale
+    length = rows.square().sum(1, keepdim=True).sqrt()
+    unit = rows / length
+    return torch.where(length > 0, unit, 0.).sum()
 
 def first_line(error):
     return str(error).splitlines()[0]
@@ -83,7 +85,7 @@ with torch.autograd.set_detect_anomaly(True):
     except RuntimeError as error:
         report = str(error)
         print(first_line(error))
-#> Function 'DivBackward0' returned nan values in its 1th output.
+#> Function 'DivBackward0' returned nan values in its 0th output.
 
 # %% [markdown]
 # This is what PyTorch says, too. The rest of the report is retrograd's: which element is bad, what it was computed
@@ -91,25 +93,28 @@ with torch.autograd.set_detect_anomaly(True):
 
 # %% tags=["retrograd"]
 print(report.partition("\n")[2])
-#> The gradient of Div for y has 1 nan among 3 elements, nan at [1], where grad = 0.0, x =
-#>     2.0, y = 0.0.
+#> The gradient of Div for x has 2 nan among 4 elements, nan at [1, 0], where grad = 0.0, y
+#>     = 0.0.
 #> DivBackward0 was recorded at
-#>   File "nans.py", line 73, in model
-#>     share = data / (weight - 2)
-#> The first bad value of the forward pass: the result of Div has 1 inf among 3 elements,
-#>     inf at [1], where x = 2.0, y = 0.0.
+#>   File "nans.py", line 75, in model
+#>     unit = rows / length
+#> The first bad value of the forward pass: the result of Div has 2 nan among 4 elements,
+#>     nan at [1, 0], where x = 0.0, y = 0.0.
 
 # %% [markdown]
-# The division by zero made an infinity. `where` did not take it, so the loss was finite. The gradient of 0 times this
-# infinity was `nan`. The cure is the same as above: choose *before* you divide.
+# The second row is 0/0. `where` did not take it, so the loss was finite. But a gradient of 0, divided by 0, is `nan`.
+# The cure is the same as above: choose *before* you divide, and before you take the root.
 
 # %%
 def mended():
-    return torch.where(data > 2, data / torch.where(data > 2, weight - 2, 1.), 0.).sum()
+    rows = data * scale
+    square = rows.square().sum(1, keepdim=True)
+    length = torch.where(square > 0, square, 1.).sqrt()
+    return (rows / length).sum()
 
 mended().backward()
-print(weight.grad)
-#> tensor([-4.,  0.,  0.])
+print(scale.grad)
+#> tensor([ 0.0960, -0.0480])
 
 # %% [markdown]
 # Anomaly mode makes a step up to a third slower. Switch it on while you search.

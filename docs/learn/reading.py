@@ -35,7 +35,6 @@
 
 # %% tags=["retrograd"]
 import inspect
-import numpy as np
 import retrograd as torch
 from retrograd.graph import fit
 
@@ -70,37 +69,64 @@ for module, wanted in ((elementary, ("exp", "sin")), (arithmetic, ("mul",))):
 #> mul = elementwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
 
 # %% [markdown]
-# Ask an operator what it made of its rules:
-
-# %% tags=["retrograd"]
-op = arithmetic.mul
-for place, _, positions in op.steps:
-    (kind, where), = [op.saves[position] for position in positions]
-    print(f"for {op.arguments[place]}, keep the {kind} {op.arguments[where]}")
-#> for x, keep the input y
-#> for y, keep the input x
-
-# %% [markdown]
-# ## A pass, in slow motion
+# ## Where a program goes
 #
-# File 7 is the engine. Its class `Pass` can be made by hand. Before it runs, it knows which nodes it will visit, and
-# how many gradients each leaf waits for.
+# Let the program itself say what to read. Python can call a function of yours at each call. This one notes the
+# functions of the files in our list, in the order in which they are first called. First the forward pass:
 
 # %% tags=["retrograd"]
-from retrograd.graph.engine import Pass
+import sys
+from pathlib import Path
+
+SOURCE = Path(torch.__file__).parent
+
+def visited(function):
+    found = {}
+    def note(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        name = frame.f_code.co_name
+        if event == "call" and SOURCE in path.parents and not name.endswith("comp>"):
+            place = path.relative_to(SOURCE).as_posix()
+            if place.startswith(("graph/", "ops/", "tensors/recording/")):
+                found.setdefault(place, {})[name] = None
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    for place, names in found.items():
+        print(f"{place}: {', '.join(names)}")
 
 x = torch.tensor([1., 2., 3.], requires_grad=True)
-loss = (x * x.exp()).sum()
-walk = Pass([(loss.grad_fn, np.ones((), np.float32))], recorder=None, keep=False)
-print([node.name() for node in walk.order])
-print([*walk.due.values()])
-walk.run()
-print(x.grad)
-#> ['SumBackward0', 'MulBackward0', 'ExpBackward0']
-#> [2]
-#> tensor([ 5.4366, 22.1672, 80.3421])
+y = torch.tensor([4., 5., 6.])
+visited(lambda: x * y)
+#> tensors/recording/calls.py: call
+#> graph/node.py: __init__
 
 # %% [markdown]
+# The product is one function, `call` in file 6. Everything else that it needs was prepared when the package was
+# imported. Now the backward pass:
+
+# %% tags=["retrograd"]
+loss = (x * y).sum()
+visited(loss.backward)
+#> tensors/recording/public.py: entry, asked
+#> tensors/recording/gradients.py: refuse_inside, starting, implicit, root_edge,
+#>     run_backward, accumulate
+#> graph/node.py: node
+#> tensors/recording/hooks.py: accumulating_edges
+#> graph/engine.py: __init__, give, _collect, _meet, run, _run_plainly, _looking, _nodes,
+#>     _use, _delivered, _arrive
+#> ops/reductions.py: <lambda>
+#> ops/framework.py: __call__
+#> graph/versions.py: written_since
+#> ops/elementwise/arithmetic.py: <lambda>
+#> graph/ownership.py: hold, _count, _memory_alone
+
+# %% [markdown]
+# `<lambda>` is a rule: that of `sum` or of `mul`. This is the whole engine at work. Read these functions, and nothing
+# else, and you know how a gradient is made.
+#
 # ## Questions to read by
 #
 # Reading with a question is quicker than reading. Try these, in this order:

@@ -174,7 +174,7 @@ print(doublings, x.grad)
 # %% [markdown]
 # ## Not everything needs a memory
 #
-# Remembering costs time and space. There are three ways to go without:
+# Remembering costs time and space. There are four ways to go without:
 
 # %%
 x = torch.ones(2, requires_grad=True)
@@ -186,12 +186,36 @@ def measured(x):
     return 2 * x
 
 print(measured(x).requires_grad)
-print((2 * x.detach()).requires_grad)    # for one tensor
-print((2 * x).requires_grad)             # as usual
+print((2 * x.detach()).requires_grad)    # for one use of a tensor
+x.requires_grad = False                  # for a leaf, until you change it again
+print((2 * x).requires_grad)
+x.requires_grad = True
+print((2 * x).requires_grad)
+#> False
 #> False
 #> False
 #> False
 #> True
+
+# %% [markdown]
+# Inside of `no_grad`, `enable_grad` switches recording on again. And NumPy asks you to be explicit: a tensor with a
+# history must be detached before it becomes an array.
+
+# %%
+with torch.no_grad():
+    print((2 * x).requires_grad)
+    with torch.enable_grad():
+        print((2 * x).requires_grad)
+
+try:
+    x.numpy()
+except RuntimeError as problem:
+    print(str(problem).partition(". ")[0])
+print(x.detach().numpy())
+#> False
+#> True
+#> Can't call numpy() on Tensor that requires grad
+#> [1. 1.]
 
 # %% [markdown]
 # ## Exercise

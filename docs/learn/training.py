@@ -166,6 +166,18 @@ look("after zero_grad()")
 #> after zero_grad()  weight -0.1862   gradient None
 
 # %% [markdown]
+# ## Leave a part as it is
+#
+# A parameter that requires no gradient is a constant. Set the flag of a layer to False, and training leaves the layer
+# alone. (People do this with a layer that was trained before.)
+
+# %%
+tiny.layer1.requires_grad_(False)
+(ideal - tiny(inputs)).pow(2).sum().backward()
+print(tiny.layer1.weight.grad is None, tiny.layer2.weight.grad is None)
+#> True False
+
+# %% [markdown]
 # ## Training and measuring
 #
 # Some layers do one thing in training and another in use: dropout, batch normalisation. `model.train()` and
