@@ -220,6 +220,7 @@ with torch.autograd.set_detect_anomaly(True, check_nan=False):
 #>     <module>, and was changed there or anywhere later. It was last modified at File
 #>     "inplace_views.py", line 214, in <module>. Write to a clone, or use the operation
 #>     that returns a new tensor.
+#> See errors/in-place.html#modified-in-place in the documentation.
 
 # %% [markdown]
 # ## Exercise
@@ -253,7 +254,7 @@ print(x.grad)
 #
 # - `graph/versions.py` counts writes, for each memory.
 # - `tensors/recording/inplace.py` records a write; its comment about `CopySlices` is worth the time.
-# - [Errors of writes in place](../errors-inplace.md) shows each error, with a program that fails and one that works.
+# - [Errors of writes in place](../errors/in-place.md) shows each error, with a program that fails and one that works.
 #
 # Next: [Jacobians, Hessians, forward mode and vmap](derivatives.py).
 # {download}`This page as a script <inplace_views.py>`.
