@@ -33,6 +33,7 @@ SUBCOMMANDS = (
     Subcommand("run", "run a program written for PyTorch, with retrograd as its torch", "run"),
     Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),
     Subcommand("profile", "show which operators of a program take the time", "profile"),
+    Subcommand("compare", "run a program with PyTorch too, and name the first operation that differs", "compare"),
     Subcommand("info", "show versions, threads, devices and optional extras", "info"),
     Subcommand("completion", "print the script by which a shell completes these commands", "completion"),
 )
