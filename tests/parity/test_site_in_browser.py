@@ -13,9 +13,9 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from showing import browsers, site
+from showing import site, site_browser
 
-pytestmark = pytest.mark.skipif(browsers.programs() is None, reason="needs the programs chromium and chromedriver")
+pytestmark = pytest.mark.skipif(site_browser.programs() is None, reason="needs the programs chromium and chromedriver")
 
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",
@@ -30,7 +30,7 @@ def folder() -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with browsers.started() as found:
+    with site_browser.started() as found:
         yield found
 
 
@@ -40,39 +40,39 @@ def opened(browser: Any, folder: Path, page: str) -> None:
 
 
 def test_pages_fit_on_a_phone(browser: Any, folder: Path) -> None:
-    browsers.window(browser, 400)
+    site_browser.window(browser, 400)
     wide = {}
     for file in sorted(folder.rglob("*.html")):
         page = file.relative_to(folder).as_posix()
         if not page.startswith(site.SOURCE_PAGES) or page.endswith("/ops/framework.html"):
             opened(browser, folder, page)
             width = browser.execute_script("return document.documentElement.scrollWidth")
-            clipped = browser.execute_script(browsers.CLIPPED)
+            clipped = browser.execute_script(site_browser.CLIPPED)
             if width > 400 or clipped:
                 wide[page] = width, clipped
     assert wide == {}
 
 
 def test_a_page_that_is_too_wide_is_noticed(browser: Any, tmp_path: Path) -> None:
-    browsers.window(browser, 400)
+    site_browser.window(browser, 400)
     text = "<!doctype html><article><div style='{}'><p style='width: 900px'>x</p></div></article>"
     for style, clipped in (("", 1), ("overflow-x: auto", 0)):
         (tmp_path / "page.html").write_text(text.format(style), encoding="utf-8")
         browser.get((tmp_path / "page.html").as_uri())
-        assert len(browser.execute_script(browsers.CLIPPED)) == clipped
+        assert len(browser.execute_script(site_browser.CLIPPED)) == clipped
         assert (browser.execute_script("return document.documentElement.scrollWidth") > 400) == bool(clipped)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pages_are_accessible(browser: Any, folder: Path, theme: str) -> None:
-    browsers.window(browser, 1200)
+    site_browser.window(browser, 1200)
     opened(browser, folder, "index.html")
     browser.execute_script(f"localStorage.setItem('theme', '{theme}')")
     found = {}
     for page in READ:
         opened(browser, folder, page)
         assert browser.execute_script("return document.body.dataset.theme") == theme, page
-        if faults := browsers.faults(browser):
+        if faults := site_browser.faults(browser):
             found[page] = faults
     assert found == {}
 
@@ -80,7 +80,7 @@ def test_pages_are_accessible(browser: Any, folder: Path, theme: str) -> None:
 def test_a_page_that_is_not_accessible_is_noticed(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<!doctype html><html><body><img src='x.png'></body></html>", encoding="utf-8")
     browser.get((tmp_path / "page.html").as_uri())
-    assert {fault.partition(":")[0] for fault in browsers.faults(browser)} >= {"html-has-lang", "image-alt"}
+    assert {fault.partition(":")[0] for fault in site_browser.faults(browser)} >= {"html-has-lang", "image-alt"}
 
 
 @pytest.mark.parametrize(("words", "first"), [("exp", "torch.exp"), ("jacobian", "torch.autograd.functional.jacobian"),
