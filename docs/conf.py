@@ -1,9 +1,11 @@
 """How Sphinx builds the documentation: Markdown pages, every page in this folder, warnings are errors.
 
-Pages of `learn/` and `use/` that begin with the header of a notebook are executed at the build.
+Pages of `learn/` and `use/` that begin with the header of a notebook are executed at the build. So are the scripts in
+`learn/`, which tests/showing/notebooks.py turns into notebooks.
 """
 
 import hashlib
+import re
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -17,10 +19,12 @@ version = release = installed("retrograd")
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design",
               "reference", "coverage_table"]
-exclude_patterns = ["_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
+exclude_patterns = ["conf.py", "_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+nb_custom_formats = {".py": "showing.notebooks.as_notebook"}
 
 # A notebook runs once for each state of the package; its results are kept between builds.
 _SOURCE = hashlib.sha256(b"".join(
@@ -49,3 +53,13 @@ toc_object_entries = False
 html_theme_options = {"navigation_with_keys": False}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
+
+
+def _scripts_to_download(app, docname, content):
+    """Links to scripts outside of this folder lead to copies of the scripts, not to pages."""
+    content[0] = re.sub(r"(?<=\]\()(?=\.\./[\w./]+\.py\))", "path:", content[0])
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("source-read", _scripts_to_download)
