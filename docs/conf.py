@@ -46,6 +46,7 @@ html_theme = "furo"
 html_title = "retrograd"
 html_static_path = ["_static"]
 html_css_files = ["retrograd.css"]
+html_js_files = [("pages.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_use_index = False
 toc_object_entries = False

@@ -38,5 +38,4 @@ class Coverage(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("coverage", Coverage)
-    app.add_js_file("table-search.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

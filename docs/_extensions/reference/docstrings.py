@@ -36,6 +36,8 @@ def broken(line: str) -> Iterator[str]:
     """A line in pieces that fit on a page."""
     prose = line.lstrip().startswith('"""')
     indent = " " * (len(line) - len(line.lstrip()) + (0 if prose else 4))
+    if line.startswith((">>> ", "... ")):
+        indent = "...     "
     while len(line) > WIDTH:
         at, string = _in_prose(line, len(indent)) if prose else _in_code(line, len(indent))
         if not at:

@@ -10,7 +10,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 
-from reference import differences, docstrings, signatures, sources, statements
+from reference import differences, docstrings, examples, signatures, sources, statements
 from reference.namespaces import NAMESPACES, Member, first_paths, kind_of
 from retrograd.ops.framework import Op
 
@@ -95,7 +95,10 @@ class Writer:
         elif member.kind == "data":
             yield nodes.paragraph("", "", nodes.literal("", docstrings.shortened(repr(member.found))))
         else:
-            yield from docstrings.content(inspect.getdoc(member.found) or "")
+            text = inspect.getdoc(member.found) or ""
+            yield from docstrings.content(text)
+            if ">>>" not in text and (session := examples.example(member.path)):
+                yield docstrings.code(session, "pycon")
             if isinstance(member.found, type):
                 yield from self.members(member)
             elif member.kind != "module" and not is_twin(member):

@@ -106,11 +106,13 @@ def _written_in(home: Any) -> list[str]:
 
 @cache
 def first_paths() -> dict[int, str]:
-    """The first path of each function and class, by its identity."""
+    """The path under which each function and class has its whole entry, by its identity: the first path that ends with
+    the name that the function says of itself, else the first path."""
     found: dict[int, str] = {}
-    for path in NAMESPACES:
-        for member in members(path):
-            if member.kind not in ("data", "module"):
+    known = [member for path in NAMESPACES for member in members(path) if member.kind not in ("data", "module")]
+    for own in (True, False):
+        for member in known:
+            if not own or getattr(member.found, "__name__", "") == member.name:
                 found.setdefault(id(member.found), member.path)
     return found
 

@@ -34,12 +34,19 @@ def signatures(member: Member) -> list[Signature]:
     facts = getattr(member.found, "public", None)
     if facts is not None and facts.schemas:
         ways = ways_of(member.found, member.kind == "method")
-        return [*dict.fromkeys(_of_way(way) for way in ways if not any(each.name == "axis" for each in way.given))]
+        usual = [way for way in ways if not _named_as_in_numpy(way)]
+        return [*dict.fromkeys(map(_of_way, usual or ways))]
     function = member.found if isinstance(member.found, type) else plain(member.found)
     try:
         return [_of_function(inspect.signature(function), member.kind == "method")]
     except (ValueError, TypeError):
         return []
+
+
+def _named_as_in_numpy(way: Way) -> bool:
+    """Whether a way has NumPy's name in the place of PyTorch's, which another way has."""
+    names = {each.name for each in way.given}
+    return "axis" in names and "dim" not in names
 
 
 def _of_way(way: Way) -> Signature:

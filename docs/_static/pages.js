@@ -1,3 +1,17 @@
+// The two asides of the theme get names, by which screen readers tell them apart.
+document.querySelector("aside.sidebar-drawer")?.setAttribute("aria-label", "All pages");
+document.querySelector("aside.toc-drawer")?.setAttribute("aria-label", "Sections of this page");
+
+// What scrolls sideways can be scrolled with the keys too.
+const reachable = () => {
+  for (const box of document.querySelectorAll(".table-wrapper, pre")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+};
+reachable();
+addEventListener("resize", reachable);
+
 // A field above each table of the class "searched": rows without all of the words that are typed are hidden.
 for (const table of document.querySelectorAll("table.searched")) {
   const rows = [...table.tBodies[0].rows].map((row) => [row, row.textContent.toLowerCase()]);
