@@ -271,7 +271,7 @@ def test_info_tells_what_is_here(folder: Path) -> None:
     facts = dict(found)
     assert facts["Python"].startswith(".".join(map(str, sys.version_info[:3])))
     assert ("device", "cpu") in found
-    for extra, package in {"plot": "matplotlib", "graphviz": "graphviz"}.items():
+    for extra, package in {"plot": "matplotlib"}.items():
         absent = importlib.util.find_spec(package) is None
         assert facts[extra].startswith(f"not installed (pip install 'retrograd[{extra}]')" if absent else package)
 

@@ -12,7 +12,7 @@ from retrograd.devices import cuda_count
 from retrograd.names import PACKAGE
 
 # pip's name for an extra, and the package that it installs.
-_EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz"}
+_EXTRAS = {"plot": "matplotlib"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
