@@ -3,6 +3,7 @@
 Tests of pages need a browser, which a newcomer's machine need not have. Where there is none, they skip and say so.
 """
 
+import warnings
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -57,3 +58,13 @@ def page(shown: Browser, folder: Path) -> Iterator[Any]:
     """Opens the explorer's page of a pass. At the end, the browser must not have complained of anything."""
     yield partial(opened, shown, folder)
     assert not shown.complaints
+
+
+@pytest.fixture(scope="session")
+def forward_mode() -> None:
+    """The first uses of PyTorch's forward mode warn of PyTorch's own code: dual tensors, and compiled scripts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.forward_ad.dual_level():
+            torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))
+        torch.func.jvp(torch.sin, (torch.ones(()),), (torch.ones(()),))
