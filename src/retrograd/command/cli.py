@@ -31,6 +31,7 @@ class Subcommand(NamedTuple):
 
 SUBCOMMANDS = (
     Subcommand("run", "run a program written for PyTorch, with retrograd as its torch", "run"),
+    Subcommand("launch", "start a program as several processes that compute together", "launch"),
     Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),
     Subcommand("info", "show versions, threads, devices and optional extras", "info"),
 )

@@ -16,6 +16,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from retrograd.command.imports import as_torch
+from retrograd.launching import place
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +39,23 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the program of ``SCRIPT`` or ``-m MODULE`` with its arguments. An error in the program passes through."""
+    name_place()
     if options.module is not None:
         run_module(options.module, options.arguments)
     else:
         run_script(options.script, options.arguments)
+
+
+def name_place() -> None:
+    """Say the rank of this process as torchrun does, in RANK, WORLD_SIZE and LOCAL_RANK, if mpiexec or srun started it.
+
+    Programs read these variables, for their messages or to choose a device.
+    """
+    found = place()
+    if found is not None and "RANK" not in os.environ:
+        os.environ.update(RANK=str(found.rank), WORLD_SIZE=str(found.size), LOCAL_RANK=str(found.local_rank))
+        for name, value in (("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")):
+            os.environ.setdefault(name, value)
 
 
 def run_script(script: str, arguments: list[str]) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...devices import CPU
-from ...distributed.distributed_c10d import member
+from ...distributed.groups import member
 from ...errors import warn
 from ..modules.module import Module
 

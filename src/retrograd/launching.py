@@ -1,0 +1,57 @@
+"""Where this process stands among those that were started together, and the MPI library, imported when it is needed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from functools import cache
+from typing import Any, NamedTuple
+
+INSTALL = "Install it: pip install 'retrograd[distributed]'"
+
+
+class Place(NamedTuple):
+    """What the environment says about this process: its rank, the number of processes, and its rank on this machine."""
+
+    rank: int
+    size: int
+    local_rank: int
+
+
+# The variables of MPICH's and Intel's mpiexec, of Open MPI's, and of Slurm's srun.
+_VARIABLES = (
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
+)
+
+
+def place() -> Place | None:
+    """The place of this process, if mpiexec or srun started it."""
+    for rank, size, local in _VARIABLES:
+        if rank in os.environ and size in os.environ:
+            return Place(int(os.environ[rank]), int(os.environ[size]), int(os.environ.get(local, os.environ[rank])))
+    return None
+
+
+def launched() -> bool:
+    """Whether mpiexec or srun started this process together with others."""
+    found = place()
+    return found is not None and found.size > 1
+
+
+def installed() -> bool:
+    """Whether the package mpi4py can be imported."""
+    return importlib.util.find_spec("mpi4py") is not None
+
+
+@cache
+def mpi() -> Any:
+    """The module `mpi4py.MPI`. Its first import starts MPI. Raises ModuleNotFoundError if the package is missing."""
+    try:
+        return importlib.import_module("mpi4py.MPI")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"Several processes need the package mpi4py. {INSTALL}", name="mpi4py") from error
+    except (ImportError, RuntimeError) as error:
+        raise ImportError(f"mpi4py found no MPI library. {INSTALL}, which brings MPICH.", name="mpi4py") from error
