@@ -12,27 +12,37 @@ INSTALL = "Install it: pip install 'retrograd[distributed]'"
 
 
 class Place(NamedTuple):
-    """What the environment says about this process: its rank, the number of processes, and its rank on this machine."""
+    """What the environment says about this process: its rank, the number of processes, and the same on this machine."""
 
     rank: int
     size: int
     local_rank: int
+    local_size: int
 
 
 # The variables of MPICH's and Intel's mpiexec, of Open MPI's, and of Slurm's srun.
 _VARIABLES = (
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", ""),
 )
 
 
 def place() -> Place | None:
     """The place of this process, if mpiexec or srun started it."""
-    for rank, size, local in _VARIABLES:
-        if rank in os.environ and size in os.environ:
-            return Place(int(os.environ[rank]), int(os.environ[size]), int(os.environ.get(local, os.environ[rank])))
+    said = os.environ
+    for rank, size, local_rank, local_size in _VARIABLES:
+        if rank in said and size in said:
+            return Place(int(said[rank]), int(said[size]), int(said.get(local_rank, said[rank])),
+                         int(said.get(local_size, "1")))
     return None
+
+
+def crowded() -> bool:
+    """Whether this machine has more of the processes than processors, so that one that waits keeps others from work."""
+    found = place()
+    affinity = getattr(os, "sched_getaffinity", None)
+    return found is not None and found.local_size > (len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
 def launched() -> bool:

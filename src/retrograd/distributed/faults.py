@@ -121,7 +121,7 @@ class Notices:
         if self.waiting.get(rank):
             return f"waits in {self.waiting[rank]}"
         entry = board.entry(os.environ.get(board.VARIABLE, ""), rank)
-        return "waits in no collective" + (f", and {entry}" if entry else ": it computes, or it has stopped")
+        return str(entry) if entry else "waits in no collective: it computes, or it has stopped"
 
     def check(self, ranks: list[int], group: str, number: int, late: bool) -> str:
         """Why a wait for these processes cannot end; empty if it may. `late` lets a message of an ended process go."""

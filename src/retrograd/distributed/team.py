@@ -17,17 +17,24 @@ from typing import Any
 import numpy as np
 
 from ..errors import Site, user_site
-from ..launching import mpi
+from ..launching import crowded, mpi
 from .faults import DistBackendError, Notices
 from .pending import Pending
 
 __all__ = ["Team", "Work"]
 
-_QUICK = 300               # questions before a waiting process begins to sleep
+_QUICK = 300               # questions before a waiting process sleeps longer and looks for faults
 _LOOK = 0.02               # seconds between two looks at the messages about faults
 _TEXT = 512                # bytes of the description of a call that are exchanged after a mismatch
 
-_give_way: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))
+
+
+def _way() -> Callable[[], object]:
+    """How a process that waits gives way: to others that are ready, or, if there are too many, for some time."""
+    return (lambda: time.sleep(2e-5)) if crowded() else getattr(os, "sched_yield", lambda: time.sleep(0))
+
+
+_give_way = _way()
 
 
 @lru_cache(4096)
@@ -158,8 +165,8 @@ class Work:
             seconds = getattr(timeout, "total_seconds", lambda: timeout)() or self.timeout
             self._wait(seconds)
         except mpi().Exception as error:
-            self.error = DistBackendError(f"MPI failed in {self.text}: {error}")
-            raise self.error from error
+            self.error = DistBackendError(f"MPI failed in {self.text}: {str(error).splitlines()[-1]}")
+            raise self.error from None
         except DistBackendError as error:
             self.error = error
             raise
