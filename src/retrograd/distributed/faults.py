@@ -59,6 +59,7 @@ class Notices:
         self.failed: dict[int, str] = {}
         self.waiting: dict[int, str] = {}                # answers to the last question
         self.here = ""                                   # the call that this process waits in
+        self.calls: dict[str, dict[int, str]] = {}       # after a mismatch: the calls of the others
         self.sent: list[Any] = []
         self.finished = False
         self._listen()
@@ -101,6 +102,8 @@ class Notices:
                     self.tell("waits", self.here, source)
                 case "waits":
                     self.waiting[source] = message["text"]
+                case called:
+                    self.calls.setdefault(called, {})[source] = message["text"]
         self.sent = [each for each in self.sent if not each[0].Test()]
 
     def ask(self) -> None:
@@ -111,6 +114,18 @@ class Notices:
         while time.monotonic() < end and len(self.waiting) + len(self.failed) + len(self.ended) < self.size - 1:
             self.read()
             time.sleep(0.005)
+
+    def exchange(self, name: str, ranks: list[int], text: str) -> dict[int, str]:
+        """The texts that these processes, this one among them, have under a name. All of them call this function."""
+        for rank in ranks:
+            self.tell(name, text, rank)
+        found = self.calls.setdefault(name, {})
+        found[self.rank] = text
+        end = time.monotonic() + 2 * GRACE
+        while time.monotonic() < end and len(found) < len(ranks):
+            self.read()
+            time.sleep(0.001)
+        return found
 
     def where(self, rank: int) -> str:
         """What is known about another process."""

@@ -25,7 +25,6 @@ __all__ = ["Team", "Work"]
 
 _QUICK = 300               # questions before a waiting process sleeps longer and looks for faults
 _LOOK = 0.02               # seconds between two looks at the messages about faults
-_TEXT = 512                # bytes of the description of a call that are exchanged after a mismatch
 
 
 
@@ -212,15 +211,11 @@ class Work:
     def _explain_mismatch(self) -> None:
         """Exchange the texts of the calls, and raise DistBackendError with all of them."""
         assert self.team is not None
-        team, texts = self.team, np.zeros((self.team.size, _TEXT), np.uint8)
-        own = np.frombuffer(self.text.encode()[:_TEXT].ljust(_TEXT, b"\0"), np.uint8)
-        request = team.control.Iallgather(own, texts)
-        end = time.monotonic() + team.timeout
-        while not request.Test() and time.monotonic() < end:
-            time.sleep(1e-4)
+        team = self.team
+        texts = team.notices.exchange(f"{team.name} {self.number}", team.ranks, self.text)
         calls: dict[str, list[int]] = {}
-        for rank, row in zip(team.ranks, texts):
-            calls.setdefault(row.tobytes().rstrip(b"\0").decode(errors="replace"), []).append(rank)
+        for rank, text in sorted(texts.items()):
+            calls.setdefault(text, []).append(rank)
         lines = [f"  rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}: {text}"
                  for text, ranks in calls.items()]
         raise DistBackendError("\n".join(["Detected mismatch between collectives on ranks.", *lines,
