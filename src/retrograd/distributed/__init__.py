@@ -26,13 +26,14 @@ from .messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from .objects import (
     all_gather_object, allow_pickled_objects, broadcast_object_list, gather_object, recv_object_list,
     scatter_object_list, send_object_list)
+from .reducer import GradBucket
 from .reductions import ReduceOp
 from .team import Work
 
 __all__ = [
-    "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "P2POp",
-    "ProcessGroup", "ReduceOp", "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce",
-    "all_reduce_coalesced", "all_to_all", "all_to_all_single", "allow_pickled_objects", "barrier",
+    "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GradBucket", "GroupMember",
+    "P2POp", "ProcessGroup", "ReduceOp", "Work", "all_gather", "all_gather_into_tensor", "all_gather_object",
+    "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "allow_pickled_objects", "barrier",
     "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
     "gather", "gather_object", "get_backend", "get_backend_config", "get_global_rank", "get_group_rank",
     "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "group",

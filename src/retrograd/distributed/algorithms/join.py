@@ -83,7 +83,8 @@ class Join:
         last = True
         while self._count(zeros) > 0:
             if self._throws:
-                self._tell(ones)
+                self._count(ones)
+                raise RuntimeError(f"Rank {self._group.rank()} exhausted all inputs.")
             last = False
             for hook in self._hooks:
                 hook.main_hook()
@@ -91,15 +92,10 @@ class Join:
             hook.post_hook(last)
 
     def _count(self, number: Any) -> int:
-        """The number of processes that still have batches; each says 1 or 0."""
+        """The sum of what all processes say: `ones` or `zeros`."""
         found = cast(Tensor, number(1))
         all_reduce(found, group=self._group)
         return int(found.item())
-
-    def _tell(self, number: Any) -> None:
-        """Exchange whether a process has left the context. Raises RuntimeError if one has."""
-        if self._count(number):
-            raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
 
     @staticmethod
     def notify_join_context(joinable: Joinable) -> Work | None:
@@ -114,7 +110,9 @@ class Join:
             return None
         work = all_reduce(cast(Tensor, ones(1)), group=join._group, async_op=True)
         if join._throws:
-            join._tell(zeros)
+            left = join._count(zeros)
+            if left:
+                raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
         return work
 
 

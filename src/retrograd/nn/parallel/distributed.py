@@ -265,18 +265,19 @@ def _check_module(module: Module, device_ids: Any, output_device: Any) -> None:
 
 
 def _check_same(described: list[Any], group: ProcessGroup) -> None:
-    """Raise RuntimeError unless all processes have parameters of the same shapes."""
+    """Raise RuntimeError in all processes unless all have parameters of the same shapes."""
     everyone: list[Any] = [None] * group.size()
     all_gather_object(everyone, described, group)
     for rank, other in enumerate(everyone):
         if len(other) != len(described):
             raise RuntimeError(f"DDP expects same model across all ranks, but Rank {group.rank()} has {len(described)} "
                                f"params, while rank {rank} has inconsistent {len(other)} params.")
-    for i, (own, first) in enumerate(zip(described, everyone[0])):
-        if own[1:] != first[1:]:
-            raise RuntimeError(f"[{group.rank()}]: params[{i}] in this process with sizes {own[1]} appears not to "
-                               f"match sizes of the same param in process 0. It is {own[0]!r}, of {own[2]}; process "
-                               f"0 has {first[0]!r} of {first[1]}, {first[2]}.")
+    for rank in sorted(range(len(everyone)), key=group.rank().__ne__):      # this process first
+        for i, (own, first) in enumerate(zip(everyone[rank], everyone[0])):
+            if own[1:] != first[1:]:
+                raise RuntimeError(f"[{rank}]: params[{i}] in this process with sizes {own[1]} appears not to match "
+                                   f"sizes of the same param in process 0. It is {own[0]!r}, of {own[2]}; process 0 "
+                                   f"has {first[0]!r} of {first[1]}, {first[2]}.")
 
 
 class DistributedDataParallelCPU(DistributedDataParallel):
