@@ -22,7 +22,7 @@ FUNCTION_LINES = 40  # without the docstring
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits"),
+    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits", "launching"),
     ("kernels",),
     ("ops",),
     ("graph",),
@@ -35,12 +35,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors",),
     ("autograd",),
     ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
-     "compiling", "distributed"),
+     "compiling", "distributed", "futures"),
     ("optimized", "compiler", "hub", "jit", "library", "multiprocessing", "viz", "testing", "cuda",
      "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
      "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
      "_dynamo", "fx", "onnx", "package", "ao", "quantization", "amp", "sparse", "profiler", "__config__", "func",
-     "_functorch", "_vmap_internals", "futures", "_ops", "_subclasses", "_tensor_str", "op", "utils.collect_env",
+     "_functorch", "_vmap_internals", "_ops", "_subclasses", "_tensor_str", "op", "utils.collect_env",
      "utils.model_zoo", "masked", "device_libraries", "export", "monitor", "mtia", "quasirandom", "streams",
      "_utils_internal", "compilation"),
     ("", "distributions", "wiring"),

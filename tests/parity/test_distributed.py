@@ -97,19 +97,19 @@ def test_one_process(number: int) -> None:
 
 OUTSIDE: list[Callable[[Any], Any]] = [
     lambda d: [ask() for ask in (d.is_available, d.is_initialized, d.is_gloo_available, d.is_nccl_available,
-                                 d.is_mpi_available, d.is_ucc_available, d.is_xccl_available,
+                                 d.is_ucc_available, d.is_xccl_available,
                                  d.is_torchelastic_launched)],
     lambda d: d.get_rank(), lambda d: d.get_world_size(), lambda d: d.get_backend(), lambda d: d.barrier(),
     lambda d: d.destroy_process_group(), lambda d: d.get_node_local_rank(), lambda d: d.get_node_local_rank(7),
     lambda d: d.init_process_group("gloo"), lambda d: d.init_process_group("gloo", rank=0),
     lambda d: d.init_process_group("gloo", rank=0, world_size=1),
-    lambda d: d.init_process_group("gloo", "tcp://127.0.0.1:29513"), lambda d: d.init_process_group("mpi"),
+    lambda d: d.init_process_group("gloo", "tcp://127.0.0.1:29513"),
     lambda d: d.init_process_group("gloo", "tcp://127.0.0.1:29513", rank=0),
     lambda d: d.init_process_group("gloo", "foo://x", rank=0, world_size=1),
     lambda d: d.init_process_group("gloo", store=torch.distributed.HashStore()),
     lambda d: d.init_process_group("gloo", "env://", store=torch.distributed.HashStore(), rank=0, world_size=1),
     lambda d: d.init_process_group(3, store=torch.distributed.HashStore(), rank=0, world_size=1),
-    lambda d: [d.is_backend_available(name) for name in ("gloo", "mpi", "nccl", "foo")],
+    lambda d: [d.is_backend_available(name) for name in ("gloo", "nccl", "foo")],
     lambda d: (d.Backend("GLOO"), d.Backend.GLOO, d.Backend.NCCL, d.Backend("foo"), d.default_pg_timeout),
     lambda d: [(op.name, op.value) for op in (d.ReduceOp.SUM, d.ReduceOp.AVG, d.ReduceOp.MAX, d.ReduceOp.BXOR)],
     lambda d: d.group.WORLD,
@@ -126,7 +126,7 @@ def test_no_group(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_functions_are_called_alike() -> None:
     ours, theirs = distributed(retrograd), distributed(torch)
     for name in ours.__all__:
-        if inspect.isfunction(getattr(ours, name)):
+        if name != "allow_pickled_objects" and inspect.isfunction(getattr(ours, name)):
             expected = [n for n in inspect.signature(getattr(theirs, name)).parameters if n != "_ranks"]
             assert [*inspect.signature(getattr(ours, name)).parameters] == expected, name
 

@@ -31,6 +31,7 @@ class Subcommand(NamedTuple):
 
 SUBCOMMANDS = (
     Subcommand("run", "run a program written for PyTorch, with retrograd as its torch", "run"),
+    Subcommand("launch", "start a program as several processes that compute together", "launch"),
     Subcommand("graph", "run a program, and draw the graph of its first backward pass", "graph"),
     Subcommand("explore", "run a program, and write a page of one of its backward passes", "explore"),
     Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),

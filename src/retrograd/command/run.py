@@ -16,6 +16,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from retrograd.command.imports import as_torch
+from retrograd.launching import place
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -41,10 +42,23 @@ def run(options: argparse.Namespace, ours: bool = True) -> None:
 
     If `ours` is False, the program gets the torch that Python finds.
     """
+    name_place()
     if options.module is not None:
         run_module(options.module, options.arguments, ours)
     else:
         run_script(options.script, options.arguments, ours)
+
+
+def name_place() -> None:
+    """Say the rank of this process as torchrun does, in RANK, WORLD_SIZE and LOCAL_RANK, if mpiexec or srun started it.
+
+    Programs read these variables, for their messages or to choose a device.
+    """
+    found = place()
+    if found is not None and "RANK" not in os.environ:
+        os.environ.update(RANK=str(found.rank), WORLD_SIZE=str(found.size), LOCAL_RANK=str(found.local_rank))
+        for name, value in (("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")):
+            os.environ.setdefault(name, value)
 
 
 def run_script(script: str, arguments: list[str], ours: bool = True) -> None:

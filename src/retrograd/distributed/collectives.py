@@ -1,70 +1,109 @@
-"""Operations of all processes together, where there is one process: each gives back what this process has."""
+"""Operations of all processes of a group together. Of one process, each gives back what this process has."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from ..autograd.grad_mode import no_grad
+from ..errors import warn
+from ..launching import mpi
 from ..tensors.tensor import Tensor
-from .distributed_c10d import ProcessGroup, RedOpType, ReduceOp, member
+from .buffers import Buffer, checked, checked_list, facts_of, sendable
+from .groups import ProcessGroup, _rank_not_in_group, member
+from .reductions import RedOpType, ReduceOp, check, mpi_op
+from .team import Team, Work
 
 __all__ = [
-    "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
-    "all_to_all_single", "barrier", "broadcast", "broadcast_object_list", "gather", "gather_object", "irecv", "isend",
-    "monitored_barrier", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
-    "scatter_object_list", "send"]
+    "all_gather", "all_gather_into_tensor", "all_reduce", "all_reduce_coalesced", "barrier", "broadcast", "copy",
+    "done", "gather", "monitored_barrier", "outside", "reduce", "reduce_scatter", "reduce_scatter_tensor", "root_of",
+    "scatter", "sizes"]
 
 
-class Work:
-    """An operation that the program asked for with `async_op=True`. It is complete."""
-
-    def wait(self, timeout: Any = None) -> bool:
-        """Wait for the operation. Returns True."""
-        return True
-
-    def is_completed(self) -> bool:
-        """Whether the operation is complete: yes."""
-        return True
+def outside(group: Any, operation: str) -> bool:
+    """Whether this process is not in the group. In that case it warns, and the operation does nothing."""
+    if not _rank_not_in_group(group):
+        return False
+    warn(f"Running {operation} on global rank {member().rank()} which does not belong to the given group.", UserWarning)
+    return True
 
 
-def _done(async_op: bool) -> Work | None:
-    return Work() if async_op else None
-
-
-def _checked(tensor: Any, name: str = "tensor") -> Tensor:
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n             "
-                        f"but got {type(tensor)} instead.")
-    return tensor
-
-
-def _check_root(operation: str, root: int | None, in_group: int | None) -> None:
-    """Raises ValueError if no process is named, RuntimeError for another process than this one."""
+def root_of(operation: str, place: ProcessGroup, root: int | None, in_group: int | None) -> int:
+    """The rank in the group of the process that gives or receives. Raises ValueError or RuntimeError for no process."""
+    if root is not None and in_group is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
     if root is None and in_group is None:
         raise ValueError("Must specify global_rank or group_rank")
-    found = in_group if root is None else root
-    if found != 0:
+    if root is not None and place.ranks != [*range(place.size())]:
+        if root not in place.ranks:
+            raise ValueError(f"Global rank {root} is not part of group {place}")
+        in_group = place.ranks.index(root)
+    found: int = root if in_group is None else in_group      # type: ignore[assignment]
+    if not 0 <= found < place.size():
         raise RuntimeError(f"ProcessGroupGloo::{operation}: invalid root rank: {found}")
+    return found
 
 
-def _copy(operation: str, outputs: Any, inputs: Any) -> None:
-    """Write the tensors that this process gives over the tensors that receive them. One of each is expected."""
-    if len(outputs) != 1 or len(inputs) != 1:
-        raise RuntimeError(f"ProcessGroupGloo::{operation}: invalid output tensor list at index 0 (expected length 1, "
-                           f"got {len(outputs) if len(outputs) != 1 else len(inputs)})")
-    output, given = _checked(outputs[0]), _checked(inputs[0])
-    if output.dtype is not given.dtype:
-        raise ValueError(f"Invalid usage of tensors with different dtypesFound {output.dtype} and  {given.dtype}")
-    if output.shape != given.shape:
-        raise RuntimeError(f"ProcessGroupGloo::{operation}: invalid tensor size at index 0 (expected "
-                           f"{tuple(given.shape)}, got {tuple(output.shape)})")
+def done(async_op: bool, results: Any = None) -> Work | None:
+    """What an operation of one process returns."""
+    return Work(results=results) if async_op else None
+
+
+def _match(operation: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor], size: int, place: int = 0) -> None:
+    """Raise PyTorch's error unless there is a tensor for each process, all of the same dtype and shape."""
+    listed, single = (outputs, inputs[0]) if len(inputs) == 1 else (inputs, outputs[0])
+    if len(listed) != size:
+        raise RuntimeError(_counts(operation, len(listed), size))
+    for i, each in enumerate(listed):
+        if each.dtype is not single.dtype:
+            raise ValueError(f"Invalid usage of tensors with different dtypesFound {each.dtype} and  {single.dtype}")
+        if each.shape != single.shape:
+            raise RuntimeError(f"ProcessGroupGloo::{operation}: invalid tensor size at index {i} (expected "
+                               f"{sizes(single)}, got {sizes(each)})")
+    sendable(single)
+
+
+def sizes(tensor: Tensor) -> str:
+    """The shape of a tensor as PyTorch's messages write it: (2, 3)."""
+    return f"({', '.join(map(str, tensor.shape))})"
+
+
+def _counts(operation: str, found: int, size: int) -> str:
+    if operation in ("gather", "scatter"):
+        side = "output" if operation == "gather" else "input"
+        return (f"ProcessGroupGloo::{operation}: Incorrect {side} list size {found}. {side.capitalize()} list size "
+                f"should be {size}, same as size of the process group.")
+    if operation == "reduce_scatter":
+        return "invalid input tensor list size, must be world size"
+    return (f"ProcessGroupGloo::{operation}: invalid output tensor list at index 0 (expected length {size}, got "
+            f"{found})")
+
+
+def copy(output: Tensor, given: Tensor) -> None:
+    """Write one tensor over another, unrecorded."""
     with no_grad():
         output.copy_(given)
 
 
+def _averaged(buffer: Buffer, op: RedOpType, size: int) -> Callable[[], None]:
+    """What is to do with the array after MPI wrote over it."""
+    def finish() -> None:
+        if op is RedOpType.AVG:
+            np.divide(buffer.flat, np.asarray(size, buffer.flat.dtype), out=buffer.flat)
+        buffer.unpack()
+
+    return finish
+
+
+# One tensor
+
 def all_reduce(tensor: Tensor, op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None,
                async_op: bool = False) -> Work | None:
-    """Replace the tensor of each process by the sum of all: of one process, by itself.
+    """Replace the tensor of each process by the sum of all, or by what `op` makes of them.
+
+    All processes give tensors of the same shape and dtype.
 
     >>> import retrograd as torch
     >>> torch.distributed.init_process_group(store=object(), rank=0, world_size=1)
@@ -75,167 +114,246 @@ def all_reduce(tensor: Tensor, op: RedOpType = ReduceOp.SUM, group: ProcessGroup
     >>> torch.distributed.destroy_process_group()
 
     Raises ValueError before `init_process_group`, TypeError if `tensor` is no tensor, RuntimeError for a bitwise
-    operation of floats.
+    operation of floats, and DistBackendError if the processes do not agree.
     """
-    _checked(tensor)
-    member(group)
-    if op in (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR) and tensor.is_floating_point():
-        raise RuntimeError(f"Cannot use ReduceOp.{op.name} with non-integral dtype")
-    return _done(async_op)
+    checked(tensor)
+    if outside(group, "all_reduce"):
+        return None
+    place = member(group)
+    check("all_reduce", op, tensor.dtype)
+    array = sendable(tensor)
+    if place.team is None:
+        return done(async_op, [tensor])
+    buffer, comm = Buffer(array), place.team.comm
+    return place.team.run(
+        "all_reduce", (*facts_of(tensor), op.name),
+        lambda: comm.Iallreduce(mpi().IN_PLACE, buffer.wire, mpi_op(op, array.dtype)),
+        _averaged(buffer, op, place.size()), async_op, [tensor])
+
+
+def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None,
+                         async_op: bool = False) -> Work | None:
+    """`all_reduce` of each tensor of a list."""
+    works = [all_reduce(tensor, op, group, True) for tensor in checked_list(tensors, "tensors")]
+    if not async_op:
+        for work in works:
+            assert work is not None
+            work.wait()
+        return None
+    return works[-1] if works else None
 
 
 def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None,
            async_op: bool = False, group_dst: int | None = None) -> Work | None:
     """`all_reduce` whose result only the process `dst` receives."""
-    _check_root("reduce", dst, group_dst)
-    return all_reduce(tensor, op, group, async_op)
+    checked(tensor)
+    if outside(group, "reduce"):
+        return None
+    place = member(group)
+    root = root_of("reduce", place, dst, group_dst)
+    check("reduce", op, tensor.dtype)
+    array = sendable(tensor)
+    if place.team is None:
+        return done(async_op, [tensor])
+    buffer, comm, receives = Buffer(array), place.team.comm, root == place.rank()
+    send, into = (mpi().IN_PLACE, buffer.wire) if receives else (buffer.wire, None)
+    return place.team.run(
+        "reduce", (*facts_of(tensor), op.name, f"to {root}"),
+        lambda: comm.Ireduce(send, into, mpi_op(op, array.dtype), root),
+        _averaged(buffer, op, place.size()) if receives else None, async_op, [tensor])
 
 
 def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, async_op: bool = False,
               group_src: int | None = None) -> Work | None:
-    """Replace the tensor of each process by that of the process `src`, which must be 0."""
-    _checked(tensor)
-    member(group)
-    _check_root("broadcast", src, group_src)
-    return _done(async_op)
+    """Replace the tensor of each process by that of the process `src`."""
+    checked(tensor)
+    if outside(group, "broadcast"):
+        return None
+    place = member(group)
+    root = root_of("broadcast", place, src, group_src)
+    array = sendable(tensor)
+    if place.team is None:
+        return done(async_op, [tensor])
+    buffer, comm = Buffer(array), place.team.comm
+    return place.team.run("broadcast", (*facts_of(tensor), f"from {root}"), lambda: comm.Ibcast(buffer.wire, root),
+                          buffer.unpack, async_op, [tensor])
+
+
+# Lists of tensors, one for each process
+
+def _joined(tensors: Sequence[Tensor]) -> Buffer:
+    """A packed array with room for all tensors, one after the other."""
+    return Buffer(np.empty((len(tensors), *tensors[0].shape), tensors[0]._array.dtype))
+
+
+def _filled(tensors: Sequence[Tensor]) -> Buffer:
+    found = _joined(tensors)
+    for row, tensor in zip(found.array, tensors):
+        np.copyto(row, sendable(tensor))
+    return found
+
+
+def _spread(buffer: Buffer, tensors: Sequence[Tensor]) -> Callable[[], None]:
+    def finish() -> None:
+        for row, tensor in zip(buffer.array, tensors):
+            np.copyto(tensor._array, row)
+            Buffer(tensor._array).unpack(note=True)
+
+    return finish
 
 
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | None = None,
                async_op: bool = False) -> Work | None:
     """Write the tensors of all processes over those in `tensor_list`, which has one for each process."""
-    member(group)
-    _copy("allgather", tensor_list, [tensor])
-    return _done(async_op)
+    outputs = checked_list(tensor_list, "tensor_list")
+    checked(tensor)
+    if outside(group, "all_gather"):
+        return None
+    place = member(group)
+    _match("allgather", outputs, [tensor], place.size())
+    if place.team is None:
+        copy(outputs[0], tensor)
+        return done(async_op, outputs)
+    given, into, comm = Buffer(sendable(tensor)), _joined(outputs), place.team.comm
+    return place.team.run("all_gather", facts_of(tensor), lambda: comm.Iallgather(given.wire, into.wire),
+                          _spread(into, outputs), async_op, outputs)
 
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
                            async_op: bool = False) -> Work | None:
-    """Write the tensors of all processes, joined, over `output_tensor`."""
-    return all_gather([output_tensor], input_tensor, group, async_op)
+    """Write the tensors of all processes, one after the other, over `output_tensor`.
+
+    `output_tensor` has as many elements as all inputs together: they are joined along the first dimension, or stacked.
+    """
+    output, given = checked(output_tensor, "output_tensor"), checked(input_tensor, "input_tensor")
+    if outside(group, "all_gather_into_tensor"):
+        return None
+    place = member(group)
+    if output.dtype is not given.dtype:
+        raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected {given.dtype}, got "
+                           f"{output.dtype})")
+    if output.numel() != given.numel() * place.size():
+        last = output.numel() - given.numel() * (place.size() - 1)
+        raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor size at index {place.size() - 1} (expected "
+                           f"({given.numel()}), got ({last}))")
+    array = sendable(output)
+    if place.team is None:
+        copy(output, given.reshape(output.shape))
+        return done(async_op, [output])
+    source, into, comm = Buffer(sendable(given)), Buffer(array), place.team.comm
+    return place.team.run("all_gather_into_tensor", facts_of(given),
+                          lambda: comm.Iallgather(source.wire, into.wire), into.unpack, async_op, [output])
+
+
+def _one_sided(operation: str, given: Any, is_root: bool) -> list[Tensor]:
+    """The list of the process that gives or receives. Raises ValueError if it is missing there, or given elsewhere."""
+    listed, side = ("gather_list", "destination") if operation == "gather" else ("scatter_list", "source")
+    if is_root:
+        if given is None:
+            raise ValueError(f"Argument ``{listed}`` must be specified on {side} rank.")
+        return checked_list(given, listed)
+    if given:
+        raise ValueError(f"Argument ``{listed}`` must NOT be specified on non-{side} ranks.")
+    return []
 
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None,
            group: ProcessGroup | None = None, async_op: bool = False, group_dst: int | None = None) -> Work | None:
     """Write the tensors of all processes over those in `gather_list`, in the process `dst`."""
-    member(group)
-    if gather_list is None:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    _copy("gather", gather_list, [tensor])
-    return _done(async_op)
+    checked(tensor)
+    if outside(group, "gather"):
+        return None
+    place = member(group)
+    root = root_of("gather", place, 0 if dst is None and group_dst is None else dst, group_dst)
+    outputs = _one_sided("gather", gather_list, root == place.rank())
+    if outputs:
+        _match("gather", outputs, [tensor], place.size())
+    given = Buffer(sendable(tensor))
+    if place.team is None:
+        copy(outputs[0], tensor)
+        return done(async_op, outputs)
+    into, comm = _joined(outputs) if outputs else None, place.team.comm
+    return place.team.run(
+        "gather", (*facts_of(tensor), f"to {root}"), lambda: comm.Igather(given.wire, into and into.wire, root),
+        _spread(into, outputs) if into else None, async_op, outputs)
 
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None,
             group: ProcessGroup | None = None, async_op: bool = False, group_src: int | None = None) -> Work | None:
-    """Write over `tensor` the one in `scatter_list` that is for this process."""
-    member(group)
-    if scatter_list is None:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    _copy("scatter", [tensor], scatter_list)
-    return _done(async_op)
+    """Write over `tensor` the one in `scatter_list` of the process `src` that is for this process."""
+    checked(tensor)
+    if outside(group, "scatter"):
+        return None
+    place = member(group)
+    root = root_of("scatter", place, 0 if src is None and group_src is None else src, group_src)
+    inputs = _one_sided("scatter", scatter_list, root == place.rank())
+    if inputs:
+        _match("scatter", inputs, [tensor], place.size())
+    into = Buffer(sendable(tensor))
+    if place.team is None:
+        copy(tensor, inputs[0])
+        return done(async_op, [tensor])
+    given, comm = _filled(inputs) if inputs else None, place.team.comm
+    return place.team.run(
+        "scatter", (*facts_of(tensor), f"from {root}"), lambda: comm.Iscatter(given and given.wire, into.wire, root),
+        into.unpack, async_op, [tensor])
+
+
+def _scattered(team: Team, name: str, given: Buffer, output: Tensor, op: RedOpType, async_op: bool) -> Work | None:
+    into, kind = Buffer(sendable(output)), given.array.dtype
+    return team.run(name, (*facts_of(output), op.name), lambda: team.comm.Ireduce_scatter_block(
+        given.wire, into.wire, mpi_op(op, kind)), _averaged(into, op, team.size), async_op, [output])
 
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType = ReduceOp.SUM,
                    group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
     """Write over `output` the sum of what all processes have for this one."""
-    member(group)
-    _copy("reduce_scatter", [output], input_list)
-    return _done(async_op)
+    checked(output, "output")
+    inputs = checked_list(input_list, "input_list")
+    if outside(group, "reduce_scatter"):
+        return None
+    place = member(group)
+    check("reduce_scatter", op, output.dtype)
+    _match("reduce_scatter", inputs, [output], place.size())
+    if place.team is None:
+        copy(output, inputs[0])
+        return done(async_op, [output])
+    return _scattered(place.team, "reduce_scatter", _filled(inputs), output, op, async_op)
 
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType = ReduceOp.SUM,
                           group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """`reduce_scatter` of one tensor, which has the parts for all processes."""
-    return reduce_scatter(output, [input], op, group, async_op)
+    """`reduce_scatter` of one tensor, which has the parts for all processes one after the other."""
+    checked(output, "output")
+    checked(input, "input")
+    if outside(group, "reduce_scatter_tensor"):
+        return None
+    place = member(group)
+    check("reduce_scatter_tensor", op, output.dtype)
+    if output.dtype is not input.dtype or output.numel() * place.size() != input.numel():
+        raise RuntimeError(f"Check failed: the input has {place.size()} times the elements of the output, and their "
+                           f"dtype. Got {sizes(input)} {input.dtype} and {sizes(output)} {output.dtype}.")
+    if place.team is None:
+        copy(output, input.reshape(output.shape))
+        return done(async_op, [output])
+    return _scattered(place.team, "reduce_scatter_tensor", Buffer(sendable(input)), output, op, async_op)
 
 
-def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: ProcessGroup | None = None,
-               async_op: bool = False) -> Work | None:
-    """Write over the outputs what each process has for this one."""
-    member(group)
-    _copy("alltoall", output_tensor_list, input_tensor_list)
-    return _done(async_op)
-
-
-def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: Any = None, input_split_sizes: Any = None,
-                      group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """`all_to_all` of one tensor, which has the parts for all processes."""
-    return all_to_all([output], [input], group, async_op)
-
+# Without tensors
 
 def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None,
             timeout: Any = None) -> Work | None:
-    """Wait for all processes."""
-    member(group)
-    return _done(async_op)
+    """Wait for all processes. Raises DistBackendError if one does not come within `timeout`."""
+    if outside(group, "barrier"):
+        return None
+    place = member(group)
+    if place.team is None:
+        return done(async_op)
+    seconds = None if timeout is None else timeout.total_seconds()
+    return place.team.run("barrier", (), async_op=async_op, timeout=seconds)
 
 
 def monitored_barrier(group: ProcessGroup | None = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """Wait for all processes."""
-    member(group)
-
-
-# Objects of any kind
-
-def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | None = None) -> None:
-    """Put the objects of all processes into `object_list`, which has a place for each process."""
-    member(group)
-    object_list[0] = obj
-
-
-def broadcast_object_list(object_list: list[Any], src: int | None = None, group: ProcessGroup | None = None,
-                          device: Any = None, group_src: int | None = None) -> None:
-    """Replace the objects of each process by those of the process `src`."""
-    member(group)
-
-
-def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None,
-                  group: ProcessGroup | None = None, group_dst: int | None = None) -> None:
-    """Put the objects of all processes into `object_gather_list`, in the process `dst`."""
-    member(group)
-    if object_gather_list is None:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    object_gather_list[0] = obj
-
-
-def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
-                        src: int | None = None, group: ProcessGroup | None = None,
-                        group_src: int | None = None) -> None:
-    """Put into the first list the object of the second that is for this process."""
-    member(group)
-    if scatter_object_input_list is None:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    scatter_object_output_list[0] = scatter_object_input_list[0]
-
-
-# Messages from process to process
-
-def _alone(named: str, rank: int | None) -> NoReturn:
-    member()
-    if rank == 0:
-        raise ValueError(f"Invalid {named} rank: {named} rank should not be the same as the rank of the current "
-                         "process.")
-    raise RuntimeError(f"There is no process {rank}: retrograd computes in one process.")
-
-
-def send(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
-         group_dst: int | None = None) -> None:
-    """Send a tensor to another process. Raises ValueError or RuntimeError, as there is none."""
-    _alone("destination", group_dst if dst is None else dst)
-
-
-def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
-          group_dst: int | None = None) -> Work | None:
-    """Send a tensor to another process. Raises ValueError or RuntimeError, as there is none."""
-    _alone("destination", group_dst if dst is None else dst)
-
-
-def recv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
-         group_src: int | None = None) -> int:
-    """Receive a tensor from another process. Raises ValueError or RuntimeError, as there is none."""
-    _alone("source", group_src if src is None else src)
-
-
-def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
-          group_src: int | None = None) -> Work | None:
-    """Receive a tensor from another process. Raises ValueError or RuntimeError, as there is none."""
-    _alone("source", group_src if src is None else src)
+    """`barrier` whose error names the processes that did not come, as all errors of retrograd's collectives do."""
+    if not outside(group, "monitored_barrier"):
+        barrier(group, timeout=timeout)

@@ -1,119 +1,61 @@
-"""The group of all processes, of which there is one: how it begins and ends, and what programs ask about it."""
+"""Groups of processes: how they begin and end, and what programs ask about them.
+
+A program that nobody launched is one process, and its group has one member: no MPI is imported. If mpiexec, srun or
+`retrograd launch` started several processes, the groups are MPI's communicators.
+"""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
 from datetime import timedelta
-from enum import Enum
-from typing import Any, ClassVar, TypeAlias
+from typing import Any
 
-from ..errors import warn
+from ..errors import warn, warn_once
+from ..launching import INSTALL, installed, launched, mpi, place
+from .faults import DistBackendError, Notices
+from .groups import (
+    Backend as Backend,
+    GroupMember as GroupMember,
+    ProcessGroup as ProcessGroup,
+    _rank_not_in_group as _rank_not_in_group,
+    get_backend,
+    get_backend_config,
+    get_global_rank,
+    get_group_rank,
+    get_node_local_rank,
+    get_pg_count,
+    get_process_group_ranks,
+    get_rank,
+    get_world_size,
+    group,
+    is_available,
+    is_backend_available,
+    is_gloo_available,
+    is_initialized,
+    is_mpi_available,
+    is_nccl_available,
+    is_torchelastic_launched,
+    is_ucc_available,
+    is_xccl_available,
+    member,
+)
+from .reductions import RedOpType as RedOpType, ReduceOp
+from .team import Team
 
 __all__ = [
     "Backend", "GroupMember", "ProcessGroup", "ReduceOp", "default_pg_timeout", "destroy_process_group",
-    "get_backend", "get_global_rank", "get_group_rank", "get_node_local_rank", "get_process_group_ranks", "get_rank",
-    "get_world_size", "group", "init_process_group", "is_available", "is_backend_available", "is_gloo_available",
-    "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
-    "is_xccl_available", "new_group"]
+    "get_backend", "get_backend_config", "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count",
+    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "is_available",
+    "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
+    "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups",
+    "new_subgroups_by_enumeration"]
 
 default_pg_timeout = timedelta(minutes=30)
 
 
-class Backend(str):
-    """The name of a backend, in small letters. Raises ValueError if it is no str."""
-
-    UNDEFINED = "undefined"
-    GLOO = "gloo"
-    NCCL = "nccl"
-    UCC = "ucc"
-    MPI = "mpi"
-    XCCL = "xccl"
-
-    def __new__(cls, name: Any) -> Backend:
-        if not isinstance(name, str):
-            raise ValueError("Backend constructor parameter must be string-ish")
-        return super().__new__(cls, name.lower())
-
-
-class RedOpType(Enum):
-    """How the tensors of all processes become one. Of one process, each gives the tensor itself."""
-
-    SUM = 0
-    AVG = 1
-    PRODUCT = 2
-    MIN = 3
-    MAX = 4
-    BAND = 5
-    BOR = 6
-    BXOR = 7
-    PREMUL_SUM = 8
-
-
-class _Kinds(type):
-    """The type of `ReduceOp`, by which the members count as its instances."""
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, RedOpType)
-
-
-class ReduceOp(metaclass=_Kinds):
-    """The names of `RedOpType`, as programs say them: `ReduceOp.SUM`."""
-
-    RedOpType: TypeAlias = RedOpType
-    SUM = RedOpType.SUM
-    AVG = RedOpType.AVG
-    PRODUCT = RedOpType.PRODUCT
-    MIN = RedOpType.MIN
-    MAX = RedOpType.MAX
-    BAND = RedOpType.BAND
-    BOR = RedOpType.BOR
-    BXOR = RedOpType.BXOR
-    PREMUL_SUM = RedOpType.PREMUL_SUM
-
-    def __new__(cls, op: RedOpType) -> RedOpType:  # type: ignore[misc]
-        """The operation itself."""
-        return op
-
-
-class ProcessGroup:
-    """A group of processes, which has one member: this process."""
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
-
-    def rank(self) -> int:
-        """The place of this process in the group: 0."""
-        return 0
-
-    def size(self) -> int:
-        """The number of processes: 1."""
-        return 1
-
-
-class _Groups(type):
-    @property
-    def WORLD(cls) -> ProcessGroup | None:
-        return GroupMember.world
-
-
-class GroupMember(metaclass=_Groups):
-    """The group of all processes as `WORLD`, and what stands for a group that this process is not in."""
-
-    world: ClassVar[ProcessGroup | None] = None
-    NON_GROUP_MEMBER: ClassVar[int] = -100
-
-
-class group(metaclass=_Groups):
-    """`group.WORLD` is the group of all processes, or None before `init_process_group`."""
-
-
-def member(group: ProcessGroup | None = None) -> ProcessGroup:
-    """The group; for None the group of all processes. Raises ValueError if there is none yet."""
-    found = GroupMember.world if group is None else group
-    if GroupMember.world is None or found is None:
-        raise ValueError("Default process group has not been initialized, please make sure to call "
-                         "init_process_group.")
-    return found
+_get_default_group = member
 
 
 def _announced(scheme: str, name: str, said: str, value: int) -> int:
@@ -151,142 +93,177 @@ def _place(init_method: str | None, world_size: int, rank: int, store: Any) -> t
     return rank, world_size
 
 
+def _backend(name: str | None) -> Backend:
+    """The backend of this name. Raises RuntimeError or AssertionError if programs cannot have it."""
+    chosen = Backend("undefined" if name is None else name)
+    parts = {part.rpartition(":")[2] for part in chosen.split(",")}
+    if parts <= {"undefined", "gloo"} or (parts <= {"undefined", "gloo", "mpi", "nccl"} and launched()):
+        found = place()
+        if found is not None and found.size > 1 and found.rank == 0 and chosen != "mpi":
+            warn_once(f"retrograd carries out the backend {chosen!r} by MPI, on CPUs.", "backend by MPI")
+        return chosen
+    if chosen == "mpi" and installed():
+        return chosen
+    if chosen in ("nccl", "mpi", "ucc", "xccl"):
+        raise RuntimeError(f"Distributed package doesn't have {chosen.upper()} built in. "
+                           + (INSTALL if chosen == "mpi" else "Use the backend 'gloo' or 'mpi'."))
+    warn(f"Device capability of {chosen} unknown, assuming `cpu` and `cuda`. You can specify it in "
+         "`device:backend` format in `init_process_group` call.", UserWarning)
+    raise AssertionError(f"Unknown backend type {chosen}")
+
+
+def _seconds(timeout: timedelta | None) -> float:
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    return (default_pg_timeout if timeout is None else timeout).total_seconds()
+
+
 def init_process_group(backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None,
                        world_size: int = -1, rank: int = -1, store: Any = None, group_name: str = "",
                        pg_options: Any = None, device_id: Any = None) -> None:
-    """Begin the group of all processes. Its size must be 1, by `world_size` or by the environment variable WORLD_SIZE.
+    """Begin the group of all processes.
 
-    Nothing is opened and nobody is waited for. Raises ValueError if the group has begun or if rank or size are not
-    said, and RuntimeError for more than one process and for the backends "nccl" and "mpi".
+    The processes are those that `retrograd launch`, mpiexec or srun started. MPI says their number and the rank of
+    this process; `world_size`, `rank`, and the environment variables WORLD_SIZE and RANK must agree with MPI. The
+    backends "gloo" and "nccl" are carried out by MPI on CPUs. A program that nobody launched is the only process.
+
+    A collective that takes longer than `timeout` raises DistBackendError. The default is half an hour.
+
+    Raises ValueError if the group has begun, if rank or size are not said, or if MPI says others. Raises RuntimeError
+    for more processes than were launched, and ModuleNotFoundError if mpi4py is missing.
     """
     if GroupMember.world is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    chosen = Backend("undefined" if backend is None else backend)
-    if chosen in ("nccl", "mpi", "ucc", "xccl"):
-        raise RuntimeError(f"Distributed package doesn't have {chosen.upper()} built in. Use the backend 'gloo'.")
-    if chosen not in ("undefined", "gloo"):
-        warn(f"Device capability of {chosen} unknown, assuming `cpu` and `cuda`. You can specify it in "
-             "`device:backend` format in `init_process_group` call.", UserWarning)
-        raise AssertionError(f"Unknown backend type {chosen}")
-    rank, world_size = _place(init_method, world_size, rank, store)
+    chosen, seconds = _backend(backend), _seconds(timeout)
+    found = place()
+    if found is not None and found.size > 1:
+        _check_place(found.rank, found.size, rank, world_size)
+        team = _all(found.size, seconds)
+        GroupMember.world = ProcessGroup(chosen, team.ranks, team)
+        return
+    if found is not None or chosen == "mpi":
+        rank, world_size = 0 if rank < 0 else rank, 1 if world_size < 0 else world_size
+    else:
+        rank, world_size = _place(init_method, world_size, rank, store)
     if world_size != 1:
-        raise RuntimeError(f"retrograd computes in one process, but world_size is {world_size}: start the program "
-                           "once, with WORLD_SIZE=1.")
+        raise RuntimeError(f"This program was started as one process, but world_size is {world_size}. Start all "
+                           f"processes together: retrograd launch --nproc {world_size} script.py")
     if rank != 0:
         raise RuntimeError(f"rank < size. {rank} vs {world_size}")
-    GroupMember.world = ProcessGroup(chosen)
+    GroupMember.world = ProcessGroup(chosen, [0])
+
+
+def _check_place(rank: int, size: int, said_rank: int, said_size: int) -> None:
+    """Raise ValueError if the program or the environment says another rank or another size than MPI."""
+    for name, real, said in (("RANK", rank, said_rank), ("WORLD_SIZE", size, said_size)):
+        found = said if said >= 0 else int(os.environ.get(name, real))
+        if found != real:
+            where = f"{name.lower()}={said}" if said >= 0 else f"environment variable {name}={found}"
+            raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: {where}, but MPI started "
+                             f"{size} processes, and this one has rank {rank}. Leave {name} to the launcher.")
+
+
+def _all(size: int, seconds: float) -> Team:
+    """The team of all processes. Waits until all have come here, at most `seconds`."""
+    comm = mpi().COMM_WORLD
+    if comm.Get_size() != size:
+        raise RuntimeError(f"{size} processes were started, but MPI knows {comm.Get_size()}. The launcher and the "
+                           "library of mpi4py are of different MPIs: use `retrograd launch`, or that MPI's mpiexec.")
+    requests = [comm.Idup() for _ in range(2 if Notices.current else 3)]
+    end = time.monotonic() + seconds
+    while not mpi().Request.Testall([request for _, request in requests]):
+        if time.monotonic() > end:
+            raise DistBackendError(f"Timed out waiting {seconds * 1000:.0f}ms for init_process_group to complete. "
+                                   f"Rank {comm.Get_rank()} is here; not all of the {size} processes came.")
+        time.sleep(1e-4)
+    if Notices.current is None:
+        Notices.current = Notices(requests.pop()[0])
+    GroupMember.count += 1
+    return Team(requests[0][0], requests[1][0], f"all #{GroupMember.count}", [*range(size)], seconds)
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End the group. Raises AssertionError if it has not begun."""
+    """End the group. Raises AssertionError if no group has begun, ValueError if `group` is none."""
+    if _rank_not_in_group(group):
+        return
     if GroupMember.world is None:
         raise AssertionError("Process group cannot be None")
+    if group is not None and not isinstance(group, ProcessGroup):
+        raise ValueError("Invalid process group specified")
     if group is None or group is GroupMember.world:
         GroupMember.world = None
 
 
 def new_group(ranks: Any = None, timeout: timedelta | None = None, backend: Any = None, pg_options: Any = None,
               use_local_synchronization: bool = False, group_desc: str | None = None, device_id: Any = None,
-              sort_ranks: bool = True) -> ProcessGroup:
-    """Another group of this process. Raises ValueError for other ranks than 0."""
+              sort_ranks: bool = True) -> Any:
+    """A group of some of the processes, which all processes must make in the same order.
+
+    `ranks` are the members' ranks among all processes; None stands for all. Returns the group, or
+    `GroupMember.NON_GROUP_MEMBER` in a process that is no member. With `use_local_synchronization` only the members
+    make it. Raises ValueError for ranks that do not exist or come twice.
+    """
     world = member()
-    if ranks is not None and len(ranks) > 1:
+    listed = [*range(world.size())] if ranks is None else [*ranks]
+    if len(listed) > world.size():
         raise ValueError("the new group's world size should be less or equal to the world size set by "
                          "init_process_group")
-    for rank in ranks or ():
-        if rank != 0:
-            raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to 0 (world_size=1)")
-    return ProcessGroup(world.backend if backend is None else Backend(backend))
+    for rank in listed:
+        if not 0 <= rank < world.size():
+            raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to {world.size() - 1} "
+                             f"(world_size={world.size()})")
+    if len({*listed}) != len(listed):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {listed}")
+    if sort_ranks:
+        listed.sort()
+    chosen = world.backend if backend is None else Backend(backend)
+    if world.team is None:
+        return ProcessGroup(chosen, [0])
+    if not use_local_synchronization:
+        world.team.run("new_group", (tuple(listed),))
+    GroupMember.count += 1
+    if world.rank() not in listed:
+        return GroupMember.NON_GROUP_MEMBER
+    seconds = world.team.timeout if timeout is None else _seconds(timeout)
+    return ProcessGroup(chosen, listed, _part(world.team, listed, seconds) if len(listed) > 1 else None)
 
 
-# What programs ask
+def _part(world: Team, ranks: list[int], seconds: float) -> Team:
+    """The team of some processes, all of which call this function."""
+    members = world.comm.Get_group().Incl(ranks)
+    comm = world.comm.Create_group(members)
+    return Team(comm, comm.Dup(), f"{ranks} #{GroupMember.count}", ranks, seconds)
 
 
-def _rank_not_in_group(group: ProcessGroup | int | None) -> bool:
-    """Whether this process is outside the group. `GroupMember.NON_GROUP_MEMBER` stands for such a group."""
-    return group == GroupMember.NON_GROUP_MEMBER
+def new_subgroups(group_size: int | None = None, group: ProcessGroup | None = None, timeout: timedelta | None = None,
+                  backend: Any = None, pg_options: Any = None, group_desc: str | None = None) -> tuple[Any, list[Any]]:
+    """Groups of `group_size` neighbours each. Returns the group of this process, and all groups."""
+    size = member(group).size()
+    if group_size is None:
+        raise ValueError("Default group size only takes effect when a CUDA device is available. Pass group_size.")
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    if size < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})")
+    if size % group_size:
+        raise ValueError(f"The world size ({size}) must be divisible by 'group_size={group_size}'")
+    parts: list[Sequence[int]] = [range(first, first + group_size) for first in range(0, size, group_size)]
+    return new_subgroups_by_enumeration(parts, timeout, backend)
 
 
-def is_available() -> bool:
-    """Whether the package can be used: yes, by one process."""
-    return True
-
-
-def is_initialized() -> bool:
-    """Whether `init_process_group` has been called."""
-    return GroupMember.world is not None
-
-
-def is_gloo_available() -> bool:
-    """Whether "gloo" may be named as the backend: yes."""
-    return True
-
-
-def is_nccl_available() -> bool:
-    """Whether there is NVIDIA's library for GPUs: no."""
-    return False
-
-
-def is_mpi_available() -> bool:
-    """Whether there is the backend MPI: no."""
-    return False
-
-
-def is_ucc_available() -> bool:
-    """Whether there is the backend UCC: no."""
-    return False
-
-
-def is_xccl_available() -> bool:
-    """Whether there is the backend for Intel's GPUs: no."""
-    return False
-
-
-def is_backend_available(backend: str) -> bool:
-    """Whether this name may be given as the backend: only "gloo"."""
-    return backend.lower() == "gloo"
-
-
-def is_torchelastic_launched() -> bool:
-    """Whether torchelastic started this process, by its environment variable."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
-
-
-def get_rank(group: ProcessGroup | None = None) -> int:
-    """The place of this process in the group: 0. Raises ValueError before `init_process_group`."""
-    return member(group).rank()
-
-
-def get_world_size(group: ProcessGroup | None = None) -> int:
-    """The number of processes: 1. Raises ValueError before `init_process_group`."""
-    return member(group).size()
-
-
-def get_backend(group: ProcessGroup | None = None) -> Backend:
-    """The name of the backend. Raises ValueError before `init_process_group`."""
-    return member(group).backend
-
-
-def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """The ranks of a group's members: [0]."""
-    return [member(group).rank()]
-
-
-def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """The rank among all processes of a rank in the group."""
-    return group_rank
-
-
-def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """The rank in the group of a rank among all processes."""
-    return global_rank
-
-
-def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """The environment variable LOCAL_RANK, or `fallback_rank`. Raises RuntimeError if there is neither."""
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
-    if fallback_rank is None:
-        raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
-                           "`get_node_local_rank` to work.")
-    return fallback_rank
+def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None,
+                                 backend: Any = None, pg_options: Any = None,
+                                 group_desc: str | None = None) -> tuple[Any, list[Any]]:
+    """A group for each list of ranks. Returns the group of this process, and all groups."""
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    own, made, seen = None, [], set[int]()
+    for ranks in ranks_per_subgroup_list:
+        made.append(new_group(ranks, timeout, backend))
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroups")
+            seen.add(rank)
+        if get_rank() in ranks:
+            own = made[-1]
+    return own, made

@@ -1,4 +1,4 @@
-"""torch.distributed.algorithms: names that programs import. One process needs no algorithms for several."""
+"""torch.distributed.algorithms: uneven numbers of batches, and hooks that send the gradients of a module."""
 
 from typing import TYPE_CHECKING
 
@@ -7,4 +7,4 @@ from .join import Join
 
 __all__ = ["Join"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__ = missing(__name__, __all__, modules=["ddp_comm_hooks"])

@@ -1,4 +1,7 @@
-"""Operations of all processes together, as nodes of the graph. Where there is one process, each gives a copy back."""
+"""Operations of all processes together, as nodes of the graph. The gradient of each is such an operation, too.
+
+So all processes must run the same backward passes in the same order.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from ...autograd.function import Function
 from ...errors import warn
 from ...names import missing
 from ...tensors.tensor import Tensor
-from .. import collectives
-from ..distributed_c10d import ProcessGroup, RedOpType, ReduceOp
+from .. import collectives, exchanges
+from ..groups import ProcessGroup, member
+from ..reductions import RedOpType, ReduceOp
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce",
            "reduce_scatter", "scatter"]
@@ -17,82 +21,135 @@ if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
 
 
-class _OfOneProcess(Function):
-    """The last arguments are the tensors of this process. Their gradients are those of the results."""
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        options = len(ctx.needs_input_grad) - len(gradients)
-        return (None,) * options + gradients
+def _is(rank: int, group: ProcessGroup | None) -> bool:
+    """Whether this process has this rank among all processes."""
+    place = member(group)
+    return place.ranks[place.rank()] == rank
 
 
-class _Broadcast(_OfOneProcess):
+def _like(tensor: Tensor, group: ProcessGroup | None) -> list[Tensor]:
+    """Zeros in the shape of a tensor, for each process of the group."""
+    return [tensor.new_zeros(tensor.shape) for _ in range(member(group).size())]
+
+
+class _Broadcast(Function):
     @staticmethod
     def forward(ctx: Any, src: int, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
+        ctx.src, ctx.group = src, group
         result = tensor.clone()
         collectives.broadcast(result, src, group)
         return result
 
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        found = _Reduce.apply(ctx.src, ReduceOp.SUM, ctx.group, gradient)
+        return None, None, found if _is(ctx.src, ctx.group) else found * 0
 
-class _Gather(_OfOneProcess):
+
+class _Gather(Function):
     @staticmethod
     def forward(ctx: Any, dst: int, group: ProcessGroup | None, tensor: Tensor) -> tuple[Tensor, ...]:
-        results = [tensor.new_zeros(tensor.shape)]
-        collectives.gather(tensor, results, dst, group)
+        ctx.dst, ctx.group = dst, group
+        results = _like(tensor, group)
+        collectives.gather(tensor.contiguous(), results if _is(dst, group) else None, dst, group)
         return tuple(results)
 
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        return None, None, _Scatter.apply(ctx.dst, ctx.group, *gradients)
 
-class _Scatter(_OfOneProcess):
+
+class _Scatter(Function):
     @staticmethod
     def forward(ctx: Any, src: int, group: ProcessGroup | None, *tensors: Tensor) -> Tensor:
+        ctx.src, ctx.group = src, group
+        if len({tensor.shape for tensor in tensors}) > 1:
+            raise AssertionError("the tensors of scatter must have one shape")
         result = tensors[0].new_zeros(tensors[0].shape)
-        collectives.scatter(result, list(tensors), src, group)
+        collectives.scatter(result, list(tensors) if _is(src, group) else None, src, group)
         return result
 
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return None, None, *_Gather.apply(ctx.src, ctx.group, gradient)
 
-class _Reduce(_OfOneProcess):
+
+class _Reduce(Function):
     @staticmethod
     def forward(ctx: Any, dst: int, op: RedOpType, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
+        ctx.dst, ctx.group = dst, group
         result = tensor.clone()
         collectives.reduce(result, dst, op, group)
         return result
 
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return None, None, None, _Broadcast.apply(ctx.dst, ctx.group, gradient)
 
-class _Reduce_Scatter(_OfOneProcess):
+
+class _Reduce_Scatter(Function):
     @staticmethod
     def forward(ctx: Any, op: RedOpType, group: ProcessGroup | None, output: Tensor, *tensors: Tensor) -> Tensor:
+        ctx.group = group
         collectives.reduce_scatter(output, list(tensors), op, group)
         return output
 
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return None, None, None, *_AllGather.apply(ctx.group, gradient)
 
-class _AllGather(_OfOneProcess):
+
+class _AllGather(Function):
     @staticmethod
     def forward(ctx: Any, group: ProcessGroup | None, tensor: Tensor) -> tuple[Tensor, ...]:
-        results = [tensor.new_zeros(tensor.shape)]
+        ctx.group = group
+        results = _like(tensor, group)
         collectives.all_gather(results, tensor, group)
         return tuple(results)
 
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        into = gradients[0].new_zeros(gradients[0].shape)
+        return None, _Reduce_Scatter.apply(ReduceOp.SUM, ctx.group, into, *gradients)
 
-class _AlltoAll(_OfOneProcess):
+
+class _AlltoAll(Function):
     @staticmethod
     def forward(ctx: Any, group: ProcessGroup | None, outputs: list[Tensor], *tensors: Tensor) -> tuple[Tensor, ...]:
-        collectives.all_to_all(outputs, list(tensors), group)
+        ctx.group, ctx.shapes = group, [tensor.shape for tensor in tensors]
+        exchanges.all_to_all(outputs, list(tensors), group)
         return tuple(outputs)
 
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        into = [gradients[0].new_zeros(shape) for shape in ctx.shapes]
+        return None, None, *_AlltoAll.apply(ctx.group, into, *gradients)
 
-class _AlltoAllSingle(_OfOneProcess):
+
+class _AlltoAllSingle(Function):
     @staticmethod
     def forward(ctx: Any, group: ProcessGroup | None, output: Tensor, sizes: tuple[Any, Any], tensor: Tensor) -> Tensor:
-        collectives.all_to_all_single(output, tensor, *sizes, group)
+        ctx.group, ctx.sizes, ctx.shape = group, sizes, tensor.shape
+        exchanges.all_to_all_single(output, tensor, *sizes, group)
         return output
 
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        into = gradient.new_zeros(ctx.shape)
+        return None, None, None, _AlltoAllSingle.apply(ctx.group, into, ctx.sizes[::-1], gradient)
 
-class _AllReduce(_OfOneProcess):
+
+class _AllReduce(Function):
     @staticmethod
     def forward(ctx: Any, op: RedOpType, group: ProcessGroup | None, tensor: Tensor) -> Tensor:
+        ctx.op, ctx.group = op, group
         result = tensor.clone()
         collectives.all_reduce(result, op, group)
         return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return None, None, _AllReduce.apply(ctx.op, ctx.group, gradient)
 
 
 def _deprecated(name: str, other: str = "") -> None:

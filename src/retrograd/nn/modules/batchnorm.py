@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dtypes import int64
+from ...names import reached
 from ...tensors.functions.creation.creation import empty, zeros
 from ...tensors.tensor import Tensor
 from ..functional import norms as functional
@@ -89,8 +90,11 @@ class _BatchNorm(_NormBase):
                 factor = 1.0 / float(self.num_batches_tracked)
         used = tracked or not self.training
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
-        return functional.batch_norm(input, self.running_mean if used else None, self.running_var if used else None,
-                                     self.weight, self.bias, by_batch, factor, self.eps)
+        return self._normalized(input, self.running_mean if used else None, self.running_var if used else None,
+                                by_batch, factor)
+
+    def _normalized(self, input: Tensor, mean: Any, variance: Any, by_batch: bool, factor: float) -> Tensor:
+        return functional.batch_norm(input, mean, variance, self.weight, self.bias, by_batch, factor, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -128,7 +132,8 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """`BatchNorm1d` for any number of dimensions, whose batch is that of all processes of `process_group`.
 
-    retrograd computes in one process, so the batch is that of this process.
+    In training, all processes of the group must call the module, and run its backward pass, the same number of times.
+    Before `torch.distributed.init_process_group`, and in evaluation, it is like `BatchNorm1d`.
 
     >>> import retrograd as torch
     >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm2d(3))
@@ -140,6 +145,15 @@ class SyncBatchNorm(_BatchNorm):
                  bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
+
+    def _normalized(self, input: Tensor, mean: Any, variance: Any, by_batch: bool, factor: float) -> Tensor:
+        if by_batch and self.training:
+            over = reached("distributed.nn.batch_norm")
+            if over.several(self.process_group):
+                found: Tensor = over.over_processes(input, mean, variance, self.weight, self.bias, factor, self.eps,
+                                                    self.process_group)
+                return found
+        return super()._normalized(input, mean, variance, by_batch, factor)
 
     def _check_input_dim(self, input: Any) -> None:
         """Raises ValueError for an input without channels."""

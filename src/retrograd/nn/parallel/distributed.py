@@ -1,4 +1,4 @@
-"""A module whose gradients are averaged over processes, of which there is one."""
+"""A module whose gradients are averaged over processes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...devices import CPU
-from ...distributed.distributed_c10d import member
+from ...devices import CPU, device
+from ...distributed.algorithms.join import Join, Joinable, JoinHook
+from ...distributed.collectives import all_reduce, broadcast
+from ...distributed.groups import ProcessGroup, member
+from ...distributed.objects import all_gather_object
+from ...distributed.reducer import Reducer
 from ...errors import warn
+from ...modes import local
+from ...tensors.functions.creation.creation import full
+from ...tensors.tensor import Tensor
 from ..modules.module import Module
 
 __all__ = ["DistributedDataParallel", "DistributedDataParallelCPU"]
 
 
-class DistributedDataParallel(Module):
-    """A module whose gradients are averaged over all processes. As there is one process, they are its own.
+class DistributedDataParallel(Module, Joinable):
+    """A module whose gradients are averaged over all processes of a group.
 
-    A call calls `module`, and the names in the state begin with "module.". The options are accepted, and change
-    nothing.
+    Each process has a copy of `module`, which begins with the parameters and buffers of the group's first process, and
+    calls it with its own part of the batch. While the backward pass goes on, gradients travel in buckets of
+    `bucket_cap_mb` megabytes, and at its end each `grad` is the mean over the processes. A loss that is a mean over
+    equal parts of a batch so gives the gradients of the whole batch. The names in the state begin with "module.".
+
+    `find_unused_parameters` looks, in each call, for parameters that the outputs do not need. `static_graph` says that
+    all calls use the same parameters. `forward_sync_buffers` sends the buffers of the first process before each call.
+    `gradient_as_bucket_view` makes each gradient a view of its bucket.
 
     >>> import retrograd as torch
     >>> torch.distributed.init_process_group(store=object(), rank=0, world_size=1)
@@ -28,7 +41,7 @@ class DistributedDataParallel(Module):
     >>> torch.distributed.destroy_process_group()
 
     Raises ValueError before `torch.distributed.init_process_group` and for `device_ids`, RuntimeError if no parameter
-    requires a gradient.
+    requires a gradient or if the processes have different modules.
     """
 
     def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0,
@@ -39,20 +52,18 @@ class DistributedDataParallel(Module):
                  mixed_precision: Any = None, device_mesh: Any = None, skip_all_reduce_unused_params: bool = False,
                  bucket_cap_mb_list: list[int] | None = None, batched_grad_copy: bool = False,
                  forward_sync_buffers: bool | None = None) -> None:
-        super().__init__()
-        self.process_group = member(process_group)
-        if not any([parameter.requires_grad for parameter in module.parameters()]):
-            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that "
-                               "requires a gradient.")
-        if device_ids or output_device is not None:
-            raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with "
-                             "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
-                             f"{device_ids}, output_device {output_device}, and module parameters {{{CPU!r}}}.")
+        Module.__init__(self)
+        self._join: Join | None = None
+        self.process_group: ProcessGroup = member(process_group)
+        _check_module(module, device_ids, output_device)
         if broadcast_buffers is not None:
-            warn("`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. There is no other process to "
-                 "sync buffers with.", FutureWarning)
+            warn("`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead.", FutureWarning)
+        if self.process_group.size() > 1 and (mixed_precision or delay_all_reduce_named_params):
+            raise NotImplementedError("DistributedDataParallel has no mixed_precision and no "
+                                      "delay_all_reduce_named_params. A hook of ddp_comm_hooks.default_hooks sends "
+                                      "gradients as halves.")
         self.module = module
-        self.parameters_to_ignore: set[str] = set()
+        self.parameters_to_ignore = {*getattr(module, "_ddp_params_and_buffers_to_ignore", ())}
         self.is_multi_device_module, self.device_type = False, "cpu"
         self.device_ids, self.output_device, self.dim, self.device = None, None, dim, CPU
         self.static_graph, self.find_unused_parameters = static_graph, find_unused_parameters
@@ -60,37 +71,213 @@ class DistributedDataParallel(Module):
         self.gradient_as_bucket_view, self.mixed_precision = gradient_as_bucket_view, mixed_precision
         sync = broadcast_buffers if forward_sync_buffers is None else forward_sync_buffers
         self.forward_sync_buffers = sync is not False
+        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
+        self._divide_by_initial_world_size = True
+        self._reducer: Reducer | None = None
+        if self.process_group.team is not None:
+            self._begin(init_sync)
+
+    def _begin(self, sync: bool) -> None:
+        """Check that the processes have the same module, send them its first state, and watch the gradients."""
+        named = self._kept(self.module.named_parameters())
+        _check_same([(name, [*p.shape], str(p.dtype)) for name, p in named], self.process_group)
+        if sync:
+            self._send(self._state(), 0)
+        self._watch()
+
+    def _watch(self) -> None:
+        parameters = [p for _, p in self._kept(self.module.named_parameters()) if p.requires_grad]
+        self._reducer = Reducer(parameters, self.process_group, self.bucket_bytes_cap, self.find_unused_parameters,
+                                self.static_graph, self.gradient_as_bucket_view)
+
+    def _kept(self, named: Any) -> list[tuple[str, Any]]:
+        return [(name, tensor) for name, tensor in named if name not in self.parameters_to_ignore]
+
+    def _state(self) -> list[Any]:
+        """The parameters and buffers that the processes share."""
+        module = self.module
+        return [x.detach() for _, x in self._kept([*module.named_parameters(), *module.named_buffers()])]
+
+    def _send(self, tensors: list[Any], root: int) -> None:
+        """Give all processes the tensors of the group's process `root`."""
+        works = [broadcast(tensor, group=self.process_group, group_src=root, async_op=True) for tensor in tensors]
+        for work in works:
+            assert work is not None
+            work.wait()
 
     @property
     def broadcast_buffers(self) -> bool:
         """The old name of `forward_sync_buffers`."""
         return self.forward_sync_buffers
 
+    # Calls
+
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the module computes."""
-        return self.module(*inputs, **kwargs)
+        """What the module computes. Sends the buffers before, and expects a backward pass if gradients are recorded."""
+        if self._reducer is None:
+            return self.module(*inputs, **kwargs)
+        self._announce(self._reducer)
+        output = self.module(*inputs, **kwargs)
+        if local.thread.grad and self.require_backward_grad_sync:
+            self.require_forward_param_sync = True
+            self._reducer.prepare(_tensors(output) if self.find_unused_parameters else ())
+        else:
+            self.require_forward_param_sync = self._reducer.expecting = False
+        return output
+
+    def _announce(self, reducer: Reducer) -> None:
+        """What happens before each call, in the same order as in `_JoinHook.main_hook`."""
+        recorded = local.thread.grad and self.require_backward_grad_sync
+        if recorded:
+            work = Join.notify_join_context(self)
+            if work is not None:
+                work.wait()
+                active = int(work.result()[0].item())
+                reducer.divisor = self.process_group.size if self._divide_by_initial_world_size else lambda: active
+        if self._join is not None:
+            self._any(recorded)
+        if recorded:
+            reducer.rebuild()
+        if self.will_sync_module_buffers():
+            self._send_buffers(0 if self._join is None else self._last_of(True))
+
+    def _any(self, value: bool) -> bool:
+        """Whether any process says so."""
+        count: Any = full((1,), int(value))
+        all_reduce(count, group=self.process_group)
+        return bool(count.item())
+
+    def will_sync_module_buffers(self) -> bool:
+        """Whether a call sends the buffers of the first process to the others."""
+        return (self._reducer is not None and self.require_forward_param_sync and self.forward_sync_buffers
+                and bool(self._kept(self.module.named_buffers())))
+
+    def _send_buffers(self, root: int) -> None:
+        self._send([buffer.detach() for _, buffer in self._kept(self.module.named_buffers())], root)
+
+    def _last_of(self, chosen: bool) -> int:
+        """The highest rank of the processes that say true."""
+        ranks = [-1] * self.process_group.size()
+        all_gather_object(ranks, self.process_group.rank() if chosen else -1, self.process_group)
+        return max(ranks)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """A context whose gradients are only added up, and not averaged. Of one process they are the same."""
+        """A context whose gradients are only added up in each process. The next pass outside averages the sums."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
         finally:
             self.require_backward_grad_sync = before
 
-    @contextmanager
-    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
-             throw_on_early_termination: bool = False) -> Iterator[None]:
-        """A context in which processes may have different numbers of batches. There is one process."""
-        yield
-
     def register_comm_hook(self, state: object, hook: Callable[[object, Any], Any]) -> None:
-        """Say how gradients are sent. None are sent, so the hook is never called."""
+        """Have `hook(state, bucket)` send the gradients of each bucket, instead of the all-reduce that averages.
 
-    def will_sync_module_buffers(self) -> bool:
-        """Whether a call sends buffers to other processes: there are none."""
-        return False
+        The hook returns a future of the gradients in one tensor. Raises TypeError if the hook is not callable and
+        RuntimeError for a second hook.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self._reducer is None:
+            self._watch()
+        assert self._reducer is not None
+        if self._reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._reducer.hook = (state, hook)
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module: Module, params_and_buffers_to_ignore: Any) -> None:
+        """Say which parameters and buffers of a module its processes do not share, by their names."""
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
+    # Uneven numbers of batches
+
+    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
+             throw_on_early_termination: bool = False) -> Join:
+        """A context in which processes may have different numbers of batches.
+
+        A process without batches gives zeros. The sums are divided by the number of all processes, or else of those
+        that still have batches. At the end all processes get the parameters of one that finished last.
+        """
+        return Join([self], enable, throw_on_early_termination,
+                    divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a process without batches does."""
+        return _JoinHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> device:
+        """The device of the parameters: the CPU."""
+        return CPU
+
+    @property
+    def join_process_group(self) -> ProcessGroup:
+        """The group over which gradients are averaged."""
+        return self.process_group
+
+
+class _JoinHook(JoinHook):
+    def __init__(self, model: DistributedDataParallel, divide_by_initial_world_size: bool) -> None:
+        model._divide_by_initial_world_size = divide_by_initial_world_size
+        self.model = model
+
+    def main_hook(self) -> None:
+        model, reducer = self.model, self.model._reducer
+        if reducer is None:
+            return
+        if not model._any(False):
+            return
+        reducer.rebuild()
+        if model.will_sync_module_buffers():
+            model._send_buffers(model._last_of(False))
+        reducer.shadow()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        model = self.model
+        if model._reducer is not None:
+            root = model._last_of(is_last_joiner)
+            model._send(model._state(), root)
+
+
+def _tensors(output: Any) -> Iterator[Tensor]:
+    """The tensors in an output of a module, in any containers."""
+    if isinstance(output, Tensor):
+        yield output
+    elif isinstance(output, dict):
+        yield from _tensors([*output.values()])
+    elif isinstance(output, (list, tuple)):
+        for part in output:
+            yield from _tensors(part)
+    elif hasattr(output, "__dataclass_fields__"):
+        yield from _tensors([*vars(output).values()])
+
+
+def _check_module(module: Module, device_ids: Any, output_device: Any) -> None:
+    """Raise PyTorch's errors for a module without gradients and for GPUs."""
+    if not any([parameter.requires_grad for parameter in module.parameters()]):
+        raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that "
+                           "requires a gradient.")
+    if device_ids or output_device is not None:
+        raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with "
+                         "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
+                         f"{device_ids}, output_device {output_device}, and module parameters {{{CPU!r}}}.")
+
+
+def _check_same(described: list[Any], group: ProcessGroup) -> None:
+    """Raise RuntimeError in all processes unless all have parameters of the same shapes."""
+    everyone: list[Any] = [None] * group.size()
+    all_gather_object(everyone, described, group)
+    for rank, other in enumerate(everyone):
+        if len(other) != len(described):
+            raise RuntimeError(f"DDP expects same model across all ranks, but Rank {group.rank()} has {len(described)} "
+                               f"params, while rank {rank} has inconsistent {len(other)} params.")
+    for rank in sorted(range(len(everyone)), key=group.rank().__ne__):      # this process first
+        for i, (own, first) in enumerate(zip(everyone[rank], everyone[0])):
+            if own[1:] != first[1:]:
+                raise RuntimeError(f"[{rank}]: params[{i}] in this process with sizes {own[1]} appears not to match "
+                                   f"sizes of the same param in process 0. It is {own[0]!r}, of {own[2]}; process 0 "
+                                   f"has {first[0]!r} of {first[1]}, {first[2]}.")
 
 
 class DistributedDataParallelCPU(DistributedDataParallel):

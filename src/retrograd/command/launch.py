@@ -1,0 +1,110 @@
+"""Start a program as several processes that compute together, through mpiexec.
+
+The processes write what they do into small files in a folder, the board. If a process is killed, the others are
+killed, too, and the launcher says from the board which process it was and what all were doing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from retrograd.command.run import add_program
+from retrograd.distributed.board import VARIABLE, Entry, entry
+from retrograd.launching import INSTALL
+
+_KILLED = re.compile(rb"PID (\d+) RUNNING AT")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of ``retrograd launch``."""
+    parser.description = ("Start a program as several processes on this machine, as mpiexec does. In each process "
+                          "`import torch` means retrograd, and torch.distributed.init_process_group finds the others.")
+    parser.epilog = ("examples:\n  retrograd launch --nproc 4 train.py --epochs 3\n"
+                     "  retrograd launch --nproc 2 -m package.train")
+    parser.add_argument("--nproc", "--nproc-per-node", type=int, default=os.cpu_count(), metavar="N",
+                        help="how many processes; by default as many as processors")
+    add_program(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Start the processes, and wait for them. Returns the exit status: 0 if all succeeded."""
+    if options.nproc < 1:
+        return _problem(f"--nproc must be at least 1, not {options.nproc}")
+    if options.script == "-":
+        return _problem("standard input cannot be given to several processes; name a file")
+    starter = mpiexec()
+    if starter is None:
+        return _problem(f"there is no mpiexec. {INSTALL}")
+    program = ["-m", options.module] if options.module is not None else [options.script]
+    command = [starter, "-n", str(options.nproc), sys.executable, *_interpreter(), "-m", "retrograd", "run", *program,
+               *options.arguments]
+    with tempfile.TemporaryDirectory(prefix="retrograd-") as board:
+        status, killed = _run(command, os.environ | _settings(board))
+        if killed is not None:
+            print(report(board, options.nproc, killed), file=sys.stderr)
+    return status
+
+
+def mpiexec() -> str | None:
+    """The mpiexec beside this Python, which pip installed with MPICH; otherwise that of the machine."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    return str(beside) if os.access(beside, os.X_OK) else shutil.which("mpiexec")
+
+
+def _problem(message: str) -> int:
+    print(f"retrograd launch: {message}", file=sys.stderr)
+    return 2
+
+
+def _interpreter() -> list[str]:
+    """The options of this interpreter that the processes share."""
+    return [f"-W{option}" for option in sys.warnoptions]
+
+
+def _settings(board: str) -> dict[str, str]:
+    """The environment of the processes: where the board is, and one thread for each, unless the user says otherwise."""
+    threads = {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    return {VARIABLE: board, **threads}
+
+
+def _run(command: list[str], environment: dict[str, str]) -> tuple[int, int | None]:
+    """The exit status of mpiexec, and the id of the process that was killed, if mpiexec names one.
+
+    The output passes through. Signals go to mpiexec, which ends the processes.
+    """
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        for kind in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(kind, lambda number, _: process.send_signal(number))
+        assert process.stdout is not None
+        killed = _passed_on(process.stdout)
+        status = process.wait()
+    return (status if status >= 0 else 128 - status), killed
+
+
+def _passed_on(stream: IO[bytes]) -> int | None:
+    """Write the lines of a stream to the standard output. Returns the process id in mpiexec's report of a death."""
+    killed = None
+    for line in iter(stream.readline, b""):
+        found = _KILLED.search(line)
+        killed = int(found[1]) if found else killed
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+    return killed
+
+
+def report(board: str, count: int, killed: int) -> str:
+    """What all processes were doing when one was killed."""
+    entries: dict[int, Entry] = {rank: found for rank in range(count) if (found := entry(board, rank)) is not None}
+    dead = next((f"Rank {rank}" for rank, found in entries.items() if found.pid == killed), f"Process {killed}")
+    lines = [f"retrograd launch: {dead} was killed or ended the job. The last entries of all ranks:"]
+    lines += [f"  rank {rank} {found}" for rank, found in entries.items()]
+    return "\n".join(lines)

@@ -1,0 +1,171 @@
+"""What the processes of a job tell each other about faults, so that none waits for a process that will not come.
+
+A process that fails or ends tells all others, and a process that waits reads what others told. If a wait takes too
+long, the process asks all others where they are, and its error says what they answered.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import time
+import traceback
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, ClassVar
+
+from ..errors import user_site
+from ..launching import mpi
+from . import board
+
+__all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Notices"]
+
+GRACE = 1.0                # seconds in which other processes may answer, or end by themselves
+
+
+class DistError(RuntimeError):
+    """An error of processes that work together."""
+
+
+class DistBackendError(DistError):
+    """The processes do not agree, or one of them is missing."""
+
+
+class DistNetworkError(DistError):
+    """Processes cannot reach each other. Programs catch it; MPI ends the job in that case."""
+
+
+class DistStoreError(DistError):
+    """A store cannot be reached. Programs catch it; there are no stores."""
+
+
+for _kind in (DistError, DistBackendError, DistNetworkError, DistStoreError):
+    _kind.__module__ = "torch.distributed"
+
+
+class Notices:
+    """The messages between the processes of this job. There is one for the process, from the first group on."""
+
+    current: ClassVar[Notices | None] = None
+
+    def __init__(self, comm: Any) -> None:
+        self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
+        self.process = os.getpid()
+        self.board = board.Board(self.rank)
+        self.counts: dict[str, int] = {}                 # the calls that this process began, by the name of the group
+        self.ended: dict[int, dict[str, int]] = {}       # what processes that ended had counted
+        self.failed: dict[int, str] = {}
+        self.waiting: dict[int, str] = {}                # answers to the last question
+        self.here = ""                                   # the call that this process waits in
+        self.calls: dict[str, dict[int, str]] = {}       # after a mismatch: the calls of the others
+        self.sent: list[Any] = []
+        self.finished = False
+        self._listen()
+
+    def _listen(self) -> None:
+        previous = sys.excepthook
+
+        def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+            if previous is sys.__excepthook__ and os.getpid() == self.process:
+                lines = "".join(traceback.format_exception(kind, error, trace)).splitlines()
+                print("\n".join(f"[rank{self.rank}]: {line}" for line in lines), file=sys.stderr, flush=True)
+            else:
+                previous(kind, error, trace)
+            self.fail(f"{kind.__name__}: {error}".partition("\n")[0])
+
+        sys.excepthook = hook
+        atexit.register(self.end)
+
+    def tell(self, kind: str, text: str = "", to: int | None = None) -> None:
+        """Send a message to one process or to all others. It is small, so that MPI keeps it until it is read."""
+        message = json.dumps({"kind": kind, "text": text[:1500], "counts": self.counts}).encode()
+        for rank in range(self.size) if to is None else (to,):
+            if rank != self.rank:
+                self.sent.append((self.comm.Isend([message, mpi().BYTE], rank), message))
+
+    def read(self) -> None:
+        """Take in the messages that have come. Answers the processes that ask."""
+        status = mpi().Status()
+        while self.comm.Iprobe(status=status):
+            buffer = bytearray(status.Get_count(mpi().BYTE))
+            source = status.Get_source()
+            self.comm.Recv([buffer, mpi().BYTE], source)
+            message = json.loads(buffer)
+            match message["kind"]:
+                case "failed":
+                    self.failed[source] = message["text"]
+                case "ended":
+                    self.ended[source] = message["counts"]
+                case "asks":
+                    self.tell("waits", self.here, source)
+                case "waits":
+                    self.waiting[source] = message["text"]
+                case called:
+                    self.calls.setdefault(called, {})[source] = message["text"]
+        self.sent = [each for each in self.sent if not each[0].Test()]
+
+    def ask(self) -> None:
+        """Ask all others where they wait, and give them time to answer."""
+        self.waiting.clear()
+        self.tell("asks")
+        end = time.monotonic() + GRACE
+        while time.monotonic() < end and len(self.waiting) + len(self.failed) + len(self.ended) < self.size - 1:
+            self.read()
+            time.sleep(0.005)
+
+    def exchange(self, name: str, ranks: list[int], text: str) -> dict[int, str]:
+        """The texts that these processes, this one among them, have under a name. All of them call this function."""
+        for rank in ranks:
+            self.tell(name, text, rank)
+        found = self.calls.setdefault(name, {})
+        found[self.rank] = text
+        end = time.monotonic() + 2 * GRACE
+        while time.monotonic() < end and len(found) < len(ranks):
+            self.read()
+            time.sleep(0.001)
+        return found
+
+    def where(self, rank: int) -> str:
+        """What is known about another process."""
+        if rank in self.failed:
+            return f"failed: {self.failed[rank]}"
+        if rank in self.ended:
+            return "has ended its program"
+        if self.waiting.get(rank):
+            return f"waits in {self.waiting[rank]}"
+        entry = board.entry(os.environ.get(board.VARIABLE, ""), rank)
+        return str(entry) if entry else "waits in no collective: it computes, or it has stopped"
+
+    def check(self, ranks: list[int], group: str, number: int, late: bool) -> str:
+        """Why a wait for these processes cannot end; empty if it may. `late` lets a message of an ended process go."""
+        self.read()
+        for rank, text in self.failed.items():
+            return f"Rank {rank} failed: {text}"
+        for rank in ranks:
+            if rank in self.ended and late and self.ended[rank].get(group, 0) < number:
+                return f"Rank {rank} has ended its program and will not come"
+        return ""
+
+    def fail(self, text: str) -> None:
+        """Tell all others that this process fails, let them say so as well, and end the job."""
+        if self.finished or os.getpid() != self.process:
+            return
+        self.finished = True
+        with suppress(Exception):
+            site = user_site()
+            self.tell("failed", text + (f" ({site})" if site else ""))
+            end = time.monotonic() + GRACE
+            while time.monotonic() < end and len(self.failed.keys() | self.ended.keys()) < self.size - 1:
+                self.read()
+                time.sleep(0.005)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        mpi().COMM_WORLD.Abort(1)
+
+    def end(self) -> None:
+        """Tell all others that the program of this process has ended."""
+        if not self.finished and os.getpid() == self.process:
+            self.finished = True
+            self.tell("ended")

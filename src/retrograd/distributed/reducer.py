@@ -1,0 +1,282 @@
+"""The gradients of a module, averaged over processes while the backward pass goes on.
+
+Gradients lie in buckets, in the order in which the backward pass makes them. When all gradients of a bucket are there,
+its all-reduce begins, and each further gradient lets it go on. At the end of the pass the averages are written back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from ..dtypes import int64
+from ..graph.versions import written
+from ..modes import local
+from ..tensors.functions.creation.creation import zeros
+from ..tensors.recording.gradients import queue_callback
+from ..tensors.tensor import Tensor
+from .collectives import all_reduce, broadcast
+from .groups import ProcessGroup
+
+__all__ = ["GradBucket", "Reducer"]
+
+FIRST_BUCKET = 1024 * 1024         # bytes: small, so that the first all-reduce begins early
+
+
+class Bucket:
+    """Parameters of one dtype whose gradients travel together, and the memory for these gradients."""
+
+    def __init__(self, members: list[int], parameters: Sequence[Any]) -> None:
+        self.members, self.parameters = members, [parameters[i] for i in members]
+        ends = np.cumsum([p.numel() for p in self.parameters]).tolist()
+        self.places = [slice(end - p.numel(), end) for p, end in zip(self.parameters, ends)]
+        self.buffer = cast(Tensor, zeros(ends[-1], dtype=self.parameters[0].dtype))
+        self.waits: Any = None
+        self.left = len(members)
+
+    def part(self, k: int) -> Tensor:
+        """The gradient of one parameter, as a view of the buffer."""
+        return self.buffer[self.places[k]].view(self.parameters[k].shape)
+
+
+class GradBucket:
+    """The gradients that a communication hook sends: the flat tensor `buffer()` of all gradients of a bucket."""
+
+    def __init__(self, bucket: Bucket, index: int, last: bool) -> None:
+        self._bucket, self._index, self._last = bucket, index, last
+
+    def index(self) -> int:
+        """The number of the bucket, in the order of the backward pass."""
+        return self._index
+
+    def buffer(self) -> Tensor:
+        """All gradients of the bucket in one tensor with one dimension."""
+        return self._bucket.buffer
+
+    def gradients(self) -> list[Tensor]:
+        """The gradient of each parameter, as views of the buffer."""
+        return [self._bucket.part(k) for k in range(len(self._bucket.members))]
+
+    def parameters(self) -> list[Tensor]:
+        """The parameters of these gradients."""
+        return list(self._bucket.parameters)
+
+    def is_last(self) -> bool:
+        """Whether this is the last bucket of the pass."""
+        return self._last
+
+    def set_buffer(self, buffer: Tensor) -> None:
+        """Replace the gradients by those in another tensor of the same shape."""
+        self._bucket.buffer = buffer
+
+
+def buckets_of(order: Sequence[int], parameters: Sequence[Any], cap: int) -> list[Bucket]:
+    """The parameters of these numbers in buckets of at most about `cap` bytes. The first bucket is smaller."""
+    found: list[list[int]] = []
+    open_ones: dict[Any, list[int]] = {}
+    for i in order:
+        members = open_ones.setdefault(parameters[i].dtype, [])
+        members.append(i)
+        limit = cap if found else min(cap, FIRST_BUCKET)
+        if sum(parameters[j].numel() * parameters[j].element_size() for j in members) >= limit:
+            found.append(open_ones.pop(parameters[i].dtype))
+    return [Bucket(members, parameters) for members in [*found, *open_ones.values()]]
+
+
+class Reducer:
+    """The averages of the gradients of some parameters over the processes of a group."""
+
+    def __init__(self, parameters: Sequence[Any], group: ProcessGroup, cap: int, find_unused: bool, static: bool,
+                 views: bool) -> None:
+        self.parameters, self.group, self.cap = parameters, group, cap
+        self.find_unused, self.static, self.views = find_unused, static, views
+        self.number = {id(p): i for i, p in enumerate(parameters)}
+        self.hook: tuple[Any, Callable[..., Any]] | None = None
+        self.divisor: Callable[[], int] = group.size
+        self.expecting = self.unfinished = self.seen = self.rebuilt = False
+        self.arrived: list[int] = []
+        self.calls: Counter[int] | None = None           # of the hooks in the first pass of a static graph
+        self.unused: set[int] = set()
+        self.build(range(len(parameters) - 1, -1, -1))
+        self.handles = [p.register_post_accumulate_grad_hook(self._hook_of(i)) for i, p in enumerate(parameters)]
+
+    def _hook_of(self, i: int) -> Callable[[Any], None]:
+        def ready(_: Any) -> None:
+            if self.expecting:
+                self.ready(i)
+
+        return ready
+
+    def build(self, order: Iterable[int]) -> None:
+        """Put the parameters into buckets in this order."""
+        self.buckets = buckets_of([*order], self.parameters, self.cap)
+        self.place = {i: (bucket, k) for bucket in self.buckets for k, i in enumerate(bucket.members)}
+
+    def rebuild(self) -> None:
+        """After the first pass, put the parameters into buckets in the order in which process 0 got the gradients."""
+        if self.seen and not self.rebuilt and (self.static or not self.find_unused):
+            self.rebuilt = True
+            missing = [i for i in self.place if i not in {*self.arrived}]
+            order = cast(Tensor, zeros(len(self.parameters), dtype=int64))
+            order._array[:] = [*dict.fromkeys(self.arrived), *missing]
+            broadcast(order, group=self.group, group_src=0)
+            self.build(order.tolist())
+
+    # A pass
+
+    def prepare(self, outputs: Iterable[Any]) -> None:
+        """Expect the gradients of the next backward pass. With `find_unused`, look for parameters it will not reach.
+
+        Raises RuntimeError if the previous pass left gradients out.
+        """
+        if self.unfinished:
+            missing = [i for i in range(len(self.parameters)) if i not in {*self.arrived}]
+            raise RuntimeError(
+                "Expected to have finished reduction in the prior iteration before starting a new one. This error "
+                "indicates that your module has parameters that were not used in producing loss. You can enable unused "
+                "parameter detection by passing the keyword argument `find_unused_parameters=True` to "
+                "`torch.nn.parallel.DistributedDataParallel`. Parameter indices which did not receive grad for rank "
+                f"{self.group.rank()}: {' '.join(map(str, missing))}")
+        self.expecting, self.begun, self.next = True, False, 0
+        self.arrived, self.passes = [], set[int]()
+        self.counts = Counter(self.calls) if self.calls is not None else None
+        if self.calls is not None:
+            self.unused = {i for i in range(len(self.parameters)) if not self.calls[i]}
+        elif self.find_unused and not self.static:
+            self.unused = {*range(len(self.parameters))} - reached(outputs, self.number)
+        for bucket in self.buckets:
+            bucket.left, bucket.waits = len(bucket.members), None
+
+    def ready(self, i: int) -> None:
+        """Take in that the gradient of a parameter is there."""
+        if id(local.thread.walk) not in self.passes:
+            self.passes.add(id(local.thread.walk))
+            queue_callback(self._end_of_pass)
+        if not self.begun:
+            self.begun = self.unfinished = True
+            for unused in sorted(self.unused):
+                self._mark(unused)
+        if self.static and self.calls is None:
+            self.arrived.append(i)                        # the first pass only counts
+            return
+        if self.counts is not None:
+            self.counts[i] -= 1
+            if self.counts[i] > 0:
+                return
+        if i in self.unused:
+            return                                        # it was found after all, and is in its bucket
+        self.arrived.append(i)
+        self._mark(i)
+
+    def _mark(self, i: int) -> None:
+        bucket, k = self.place[i]
+        if bucket.left == 0:
+            name = f"Parameter at index {i} has been marked as ready twice."
+            raise RuntimeError("Expected to mark a variable ready only once. This error is caused by a second use of a "
+                               f"parameter in the same backward pass, for example by a checkpoint. {name} Use "
+                               "static_graph=True.")
+        self._fill(bucket, k)
+        bucket.left -= 1
+        while self.next < len(self.buckets) and self.buckets[self.next].left == 0:
+            self._launch(self.next)
+            self.next += 1
+        for earlier in self.buckets[:self.next]:
+            getattr(earlier.waits, "advance", bool)()
+
+    def _fill(self, bucket: Bucket, k: int) -> None:
+        grad, into = bucket.parameters[k].grad, bucket.part(k)._array
+        if grad is None:
+            into[...] = 0
+        elif self.hook is None:
+            np.multiply(grad._array, np.asarray(1 / self.divisor(), into.dtype), out=into)
+        elif not np.may_share_memory(into, grad._array):
+            into[...] = grad._array
+
+    def _launch(self, index: int) -> None:
+        bucket = self.buckets[index]
+        if self.hook is None:
+            bucket.waits = all_reduce(bucket.buffer, group=self.group, async_op=True)
+        else:
+            state, hook = self.hook
+            bucket.waits = hook(state, GradBucket(bucket, index, index == len(self.buckets) - 1))
+
+    def _end_of_pass(self) -> None:
+        walk = local.thread.walk
+        if self.static and self.calls is None and walk.outer is None and self.begun:
+            self.calls = Counter(self.arrived)
+            for i in range(len(self.parameters)):
+                self._mark(i)
+        if self.begun and self.next == len(self.buckets):
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait for all buckets, and write the averages into the gradients."""
+        used = self._used_anywhere() if self.find_unused and not self.static else None
+        for bucket in self.buckets:
+            result = bucket.waits.wait()
+            if self.hook is not None:
+                found = result[0] if isinstance(result, (list, tuple)) else result
+                if found is not bucket.buffer:
+                    bucket.buffer._array[...] = found._array
+            for k, i in enumerate(bucket.members):
+                if used is None or used[i]:
+                    self._give_back(bucket, k)
+        self.expecting = self.unfinished = False
+        self.seen = True
+
+    def _give_back(self, bucket: Bucket, k: int) -> None:
+        parameter, part = bucket.parameters[k], bucket.part(k)
+        if self.views:
+            parameter.grad = part
+        elif parameter.grad is None:
+            parameter.grad = part.clone()
+        else:
+            np.copyto(parameter.grad._array, part._array)
+            written(parameter.grad._array, None)
+
+    def _used_anywhere(self) -> list[bool]:
+        """For each parameter, whether some process used it. The gradients of others stay as they are."""
+        marks = cast(Tensor, zeros(len(self.parameters), dtype=int64))
+        marks._array[[i for i in range(len(self.parameters)) if i not in self.unused]] = 1
+        all_reduce(marks, group=self.group)
+        return [bool(mark) for mark in marks._array]
+
+    # What a process does that has no more batches
+
+    def shadow(self) -> None:
+        """Take part in the all-reduces of a pass of the other processes, with zeros."""
+        for bucket in self.buckets:
+            bucket.buffer._array[...] = 0
+        for index in range(len(self.buckets)):
+            self._launch(index)
+        if self.find_unused and not self.static:
+            marks = cast(Tensor, zeros(len(self.parameters), dtype=int64))
+            all_reduce(marks, group=self.group)
+        for bucket in self.buckets:
+            bucket.waits.wait()
+        self.seen = True
+
+
+def reached(outputs: Iterable[Any], numbers: dict[int, int]) -> set[int]:
+    """The numbers of the parameters that a backward pass from these tensors reaches."""
+    found: set[int] = set()
+    nodes: list[Any] = []
+    for tensor in outputs:
+        if tensor.grad_fn is not None:
+            nodes.append(tensor.grad_fn)
+        elif id(tensor) in numbers:
+            found.add(numbers[id(tensor)])
+    seen = {*nodes}
+    while nodes:
+        node = nodes.pop()
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and id(leaf) in numbers:
+            found.add(numbers[id(leaf)])
+        for following, _ in node.next_functions:
+            if following is not None and following not in seen:
+                seen.add(following)
+                nodes.append(following)
+    return found

@@ -1,0 +1,118 @@
+"""Several real processes: what they compute together, and that every fault ends the job in time, with its reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from programs.launched import SOURCE, environment, launched
+from retrograd.command import launch
+from retrograd.distributed import checkpoint
+
+SECONDS = 100                                              # until a test gives up; none needs more than a few
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_facts_of_processes(count: int, tmp_path: Path) -> None:
+    result = launched("checks", count, SECONDS, str(tmp_path / "saved"))
+    assert result.returncode == 0, result.stderr
+    assert sorted(re.findall(r"checked by \d", result.stdout)) == [f"checked by {rank}" for rank in range(count)]
+    assert [path.name for path in tmp_path.iterdir()] == ["saved"]
+    assert {path.name for path in (tmp_path / "saved").iterdir()} == {
+        ".metadata", *(f"__{rank}_0.distcp" for rank in range(count))}
+    for rank in range(count):                              # one process reads what several have written
+        state: dict[str, Any] = {"own": {f"rank {rank}": {"rank": torch.zeros(3)}}, "step": None}
+        checkpoint.load(state, checkpoint_id=tmp_path / "saved")
+        assert state["own"][f"rank {rank}"]["rank"].tolist() == [rank] * 3
+        assert state["step"] == 1
+    with pytest.raises(RuntimeError, match="^Missing key in checkpoint state_dict: other"):
+        checkpoint.load({"other": 1}, checkpoint_id=tmp_path / "saved")
+    with pytest.raises(ValueError, match="^Size mismatch between saved torch.Size.* and current"):
+        checkpoint.load({"model": {"0.bias": torch.zeros(1)}}, checkpoint_id=tmp_path / "saved")
+
+
+PLACE = r'File ".*faults.py", line \d+, in <module>'
+FAULTS = {
+    "shape": (60, r"DistBackendError: Detected mismatch between collectives on ranks\.\n.*ranks 0, 2: "
+                  rf"all_reduce\(\(4,\), float32, SUM\), {PLACE}\n.*rank 1: all_reduce\(\(3,\), float32, SUM\), {PLACE}"),
+    "dtype": (60, r"Detected mismatch(.|\n)*rank 1: all_reduce\(\(4,\), float64, SUM\)"),
+    "kind": (60, r"Detected mismatch(.|\n)*ranks 0, 2: broadcast\(\(4,\), float32, from 0\).*\n"
+                 r".*rank 1: barrier\(\)"),
+    "new group": (60, r"Detected mismatch(.|\n)*ranks 0, 2: new_group\(\(0, 1\)\)"),
+    "late": (1, rf"Timed out waiting 1000ms for all_reduce to complete\.\n.*rank 0 waits in all_reduce.*{PLACE}\n"
+                r"(.|\n)*rank 1 is outside of collectives; the last was number 1: all_reduce\(\(4,\), float32, SUM\)"),
+    "stopped": (1, r"Timed out waiting 1000ms for all_gather to complete"),
+    "raises": (60, rf"Rank 1 failed: ValueError: bad data\. Rank 0 waited for it in all_reduce\(\(4,\).*{PLACE}"),
+    "ends": (60, r"Rank 1 has ended its program and will not come\. Rank 0 waited for it in all_reduce"),
+    "no message": (1, r"Timed out waiting 1000ms for recv to complete"),
+    "long message": (60, r"MPI failed in recv\(\(2,\), float32, from 1\).*8 bytes received but buffer size is 16"),
+    "killed": (60, r"Rank 1 was killed or ended the job(.|\n)*"
+                   r"rank 0 is in number 2: all_reduce\(\(4,\), float32, SUM\)"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_end_the_job(fault: str) -> None:
+    timeout, message = FAULTS[fault]
+    result = launched("faults", 3, SECONDS, fault, str(timeout))
+    assert result.returncode != 0
+    assert re.search(message, result.stderr), result.stderr
+
+
+def test_a_checkpoint_is_whole_or_not_there(tmp_path: Path) -> None:
+    torch.distributed.checkpoint.save({"x": torch.zeros(4)}, checkpoint_id=tmp_path / "saved")
+    result = launched("faults", 3, SECONDS, "saves half", "60", str(tmp_path / "saved"))
+    assert result.returncode != 0
+    state = {"x": torch.ones(4)}
+    checkpoint.load(state, checkpoint_id=tmp_path / "saved")
+    assert state["x"].tolist() == [0] * 4
+
+
+# Without processes
+
+def test_another_size_than_that_of_the_launcher_is_refused(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os, torch\nos.environ['WORLD_SIZE'] = '3'\ntorch.distributed.init_process_group()")
+    result = subprocess.run([sys.executable, "-m", "retrograd", "launch", "--nproc", "2", program], timeout=SECONDS,
+                            env=environment() | {"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True)
+    assert result.returncode != 0
+    assert "environment variable WORLD_SIZE=3, but MPI started 2 processes" in result.stderr
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert torch.distributed.is_mpi_available()
+    assert torch.distributed.is_backend_available("mpi")
+    torch.distributed.init_process_group("mpi")            # nobody launched: the group of one process
+    assert torch.distributed.get_world_size() == 1
+    torch.distributed.destroy_process_group()
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mpi4py" else find(name))
+    assert not torch.distributed.is_mpi_available()
+    message = r"^Distributed package doesn't have MPI built in. Install it: pip install 'retrograd\[distributed\]'"
+    with pytest.raises(RuntimeError, match=message):
+        torch.distributed.init_process_group("mpi")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--nproc", "0", "x.py"], "--nproc must be at least 1, not 0"),
+    (["-"], "standard input cannot be given to several processes")])
+def test_the_launcher_says_what_is_wrong(arguments: list[str], message: str, tmp_path: Path) -> None:
+    result = subprocess.run([sys.executable, "-m", "retrograd", "launch", *arguments], capture_output=True, text=True,
+                            timeout=SECONDS, env=environment() | {"PYTHONPATH": str(SOURCE)}, cwd=tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+
+
+def test_the_report_of_a_death_names_the_rank(tmp_path: Path) -> None:
+    for rank, (pid, inside, call) in enumerate([(11, 1, "barrier()"), (12, 0, "")]):
+        (tmp_path / str(rank)).write_bytes(b"%d\n%d\n3\n%b\n\0\0" % (pid, inside, call.encode()))
+    assert launch.report(str(tmp_path), 3, 12).splitlines() == [
+        "retrograd launch: Rank 1 was killed or ended the job. The last entries of all ranks:",
+        "  rank 0 is in number 3: barrier()", "  rank 1 has called no collective yet"]
