@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -232,3 +233,30 @@ def test_gradients_that_the_program_keeps_stay(compiling: Any) -> None:
         if i % 2:
             p.grad = None
     assert [g.unique().tolist() for g in kept] == [[float(i)] for i in range(5)]
+
+
+def test_a_write_to_a_tensor_with_a_history_outside() -> None:
+    def write(x: Any, a: Any) -> Any:
+        x.mul_(2)
+        return x * 2
+
+    def write_to_a_view(x: Any, a: Any) -> Any:
+        with torch.no_grad():
+            x.relu_()
+        return x * 2
+
+    for function, make in ((write, lambda a: a * 1), (write_to_a_view, lambda a: a[0])):
+        compiled, found = torch.compile(function, backend="numpy"), []
+        for call in (function, compiled, function, compiled):
+            a = torch.arange(6.0).reshape(2, 3).clone().requires_grad_()
+            x = make(a)
+            with warnings.catch_warnings(action="ignore"):
+                (call(x, a).sum() + x.sum()).backward()
+            found.append(a.grad.tolist())
+        assert found == found[:1] * 4
+
+
+def test_a_flattened_result_is_not_the_memory_of_the_next(compiling: Any) -> None:
+    compiled = compiling(lambda x: x.flatten())
+    results = [compiled(torch.full((3, 2), float(k)).t()) for k in range(4)]
+    assert [result.tolist() for result in results] == [[float(k)] * 6 for k in range(4)]

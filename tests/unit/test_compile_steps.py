@@ -246,3 +246,53 @@ def test_an_error_in_a_later_step_leaves_what_it_leaves_in_the_program(backend: 
     assert model.weight.grad is None                       # `zero_grad` came before the error
     compiled(x, labels)
     assert not torch.equal(before[0], state[0])
+
+
+def test_an_error_in_a_later_call_leaves_the_writes_before_it_counted(backend: str) -> None:
+    def write(x: Any, y: Any, index: Any) -> Any:
+        x.add_(1)
+        taken = x.sum(0)[index]
+        y.add_(1)
+        return taken * y
+
+    compiled = torch.compile(write, backend=backend, fullgraph=True)
+    x, y = torch.zeros(2, 3), torch.zeros(2)
+    for _ in range(2):
+        compiled(x, y, torch.tensor([0, 2]))
+    assert (x._version, y._version) == (2, 2)
+    for index in ([0, 3], [-4, 0]):
+        with pytest.raises(IndexError, match="out of bounds"):
+            compiled(x, y, torch.tensor(index))
+    assert (x._version, y._version) == (4, 2)
+    assert (x.tolist(), y.tolist()) == ([[4.0] * 3] * 2, [2.0, 2.0])
+
+
+def test_gradients_in_a_traced_call_are_no_views(backend: str) -> None:
+    def gradient(x: Any) -> Any:
+        return torch.autograd.grad(torch.stack([x.reshape(-1)] * 2).exp().sum(), x)[0]
+
+    compiled = torch.compile(gradient, backend=backend)
+    for function in (gradient, compiled, compiled):
+        assert not function(torch.ones(2, 2, requires_grad=True))._is_view()
+
+
+def test_a_write_to_a_result_through_a_view(backend: str) -> None:
+    def write(x: Any) -> Any:
+        y = x * x
+        y.view(-1).sin_()
+        return y.cos().sum() + torch.rand(3)
+
+    def doubled(x: Any) -> Any:
+        y = x.double() + x
+        y.unsqueeze_(0)
+        y.relu_()
+        return y * 2 + torch.rand(3)
+
+    for function in (write, doubled):
+        compiled = torch.compile(function, backend=backend, fullgraph=True)
+        for _ in range(3):
+            x, found = torch.randn(3, 3), []
+            for call in (function, compiled):
+                torch.manual_seed(0)
+                found.append(call(x))
+            close(*found, NEAR[backend])

@@ -17,6 +17,9 @@ from ..tensors.recording.inplace import write_over
 from .loops import Ref
 from .program import Line, Value
 
+# The number of the first line in the body of a function.
+FIRST_LINE = 2
+
 
 class Source:
     """Lines of Python, with the objects that their global names mean."""

@@ -72,6 +72,7 @@ class FirstRun:
             with watched(tape.give_up), standing(tape.record):
                 result = self.function(*self.args, **self.kwargs)
             self._check_writes(held, counts)
+            self.borders.check()
             if tape.reason is None and random != outside_random():
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
             if tape.reason is None:
