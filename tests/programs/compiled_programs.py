@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -232,7 +233,12 @@ class World:
                 torch.autograd.backward([(t * t.detach()).sum() for t in roots])
         except RuntimeError as error:
             said = str(error)[:40]
-        if said:                                           # how far the pass came is not compared
+        if said:                                           # how far the pass came is not compared, here and later
+            held = [given, self.space["model"].state_dict(keep_vars=True), *map(self.space.get, CAPTURED)]
+            for tensor in leaves(held):
+                with suppress(RuntimeError):               # of a stale view
+                    if isinstance(tensor, torch.Tensor) and tensor.is_leaf:
+                        tensor.grad = None
             return {"said": said}
         return {"said": said, **self.seen(given, result)}
 

@@ -260,3 +260,34 @@ def test_a_flattened_result_is_not_the_memory_of_the_next(compiling: Any) -> Non
     compiled = compiling(lambda x: x.flatten())
     results = [compiled(torch.full((3, 2), float(k)).t()) for k in range(4)]
     assert [result.tolist() for result in results] == [[float(k)] * 6 for k in range(4)]
+
+
+def test_changes_that_no_line_shows() -> None:
+    def turn(x: Any, y: Any) -> Any:
+        x.t_()
+        return y.sin_().add_(x)
+
+    def leave_a_stale_view(x: Any, box: dict[str, Any]) -> None:
+        box["view"] = (x * 2).round().chunk(2)[0]
+        box["view"].detach().relu_()
+
+    def step_without_a_derivative(q: Any, x: Any) -> Any:
+        with torch.no_grad():
+            view = q.t()
+        return torch.maximum((view * x) // 0.5, x)
+
+    def seen(function: Any) -> list[Any]:
+        x, y, box, q = torch.ones(3), torch.ones(3), {"view": torch.ones(1)}, torch.ones(3, 3, requires_grad=True)
+        with warnings.catch_warnings(action="ignore"):
+            found = function(turn)(x, y), x._version
+            function(leave_a_stale_view)(torch.ones(4, requires_grad=True), box)
+            with pytest.raises(RuntimeError, match="is a view and its base") as stale:
+                _ = box["view"].is_leaf
+            result = function(step_without_a_derivative)(q, torch.ones(3, 3))
+            with pytest.raises(RuntimeError, match="floor_divide is not implemented") as missing:
+                result.sum().backward()
+        return [found[0].tolist(), found[1], str(stale.value), str(missing.value)]
+
+    compiled = {f: torch.compile(f, backend="numpy") for f in (turn, leave_a_stale_view, step_without_a_derivative)}
+    for _ in range(3):
+        assert seen(compiled.__getitem__) == seen(lambda function: function)

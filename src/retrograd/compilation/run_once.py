@@ -94,10 +94,9 @@ class FirstRun:
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
-        values = self.tape.values
         if self.tape.reason is not None:
             return
-        noted = {id(owner_of(values[number].like)) for line in self.tape.lines if line.write for number in line.reads}
+        noted = self._owners_written(self.tape.lines)
         for (_, array), count in zip(held, counts):
             if versions.count(array) != count and id(owner_of(array)) not in noted:
                 self.tape.give_up("the program changes a tensor in a way that no operator shows")
@@ -218,9 +217,7 @@ class FirstRun:
 
     def _note_writes(self, recipe: Recipe, lines: list[Line], given: dict[int, int]) -> None:
         """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
-        values = self.tape.values
-        written = {id(owner_of(values[number].like)) for line in lines if line.write
-                   for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
+        written = self._owners_written(lines)
         for item in self.before.tensors():
             owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
             if owner in written:
@@ -231,13 +228,20 @@ class FirstRun:
                 elif item.fixed:
                     recipe.written.append(item.array)
 
+    def _owners_written(self, lines: list[Line]) -> set[int]:
+        """The identities of the arrays that own the memory that lines write."""
+        values = self.tape.values
+        return {id(owner_of(values[number].like)) for line in lines if line.write
+                for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
+
     def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
         """Trace the backward pass of new tensors. Also says of which the graph is freed already."""
         sources = [item for item in self.before.tensors() if item.facts.requires_grad and item.role != "grad"]
-        leaves, hooked = leaves_reached([made[place]._edge for place in recorded])
+        leaves, special = leaves_reached([made[place]._edge for place in recorded])
         known = {id(item.value) for item in sources}
-        if hooked or any([id(leaf) not in known for leaf in leaves]):
-            self.tape.give_up("the graph of the results has hooks, or leads to a new leaf that requires grad")
+        if special or any([id(leaf) not in known for leaf in leaves]):
+            self.tape.give_up("the graph of the results has hooks, has a step without a derivative, or leads to a "
+                              "new leaf that requires grad")
             return None, []
         spent: list[int] = []
         with self.borders.closed(leaves):
