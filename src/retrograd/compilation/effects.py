@@ -15,7 +15,7 @@ from ..ops.networks.activations import threshold_backward
 from ..ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 from ..ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
 from ..ops.shape import unsafe_view
-from .program import Arithmetic, Line, Program, Value
+from .program import STEP, Arithmetic, Line, Program, Value
 
 _DRAWING = frozenset((random_like, random_from, random_apart))
 # Operators, other than elementwise ones, that take all numbers.
@@ -48,7 +48,7 @@ def memory_read(line: Line, values: list[Value]) -> set[int]:
 
 def steps_over(line: Line) -> bool:
     """Whether a line writes over all of its arguments, as the step of an optimizer does over its state."""
-    return line.op.name.startswith("_fused_")
+    return line.op.name.startswith(STEP)
 
 
 def memory_written(line: Line, values: list[Value]) -> set[int]:

@@ -29,7 +29,7 @@ from ..ops.shape import alias
 from ..tensors.recording.operands import is_scalar
 from ..tensors.state.base import TensorBase
 from .loops import Ref
-from .program import Line, Program, Value, refs, replaced
+from .program import STEP, Line, Program, Value, refs, replaced
 
 Array = np.ndarray[Any, Any]
 
@@ -179,8 +179,8 @@ class Tape:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
             return self._only_run(call, args, write)
         noted = replaced(replaced(args, np.ndarray, self._constant), Traced, lambda array: Ref(array.number))
-        if write:
-            self._keep_before(noted[0])
+        for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
+            self._keep_before(ref)
         found = call(*replaced(args, Traced, lambda array: array.like))
         site = user_site(2)
         if write:
