@@ -315,13 +315,20 @@ def test_a_write_to_a_result_through_a_view(backend: str) -> None:
         y.view(-1).sin_()
         return y.cos().sum() + torch.rand(3)
 
+    def write_twice(x: Any) -> Any:
+        y = (x[0] @ x[0]).mul_(0)
+        y.relu_()
+        row = y[None]
+        row -= 1
+        return torch.rand(3) - F.silu(row.unsqueeze(-1))
+
     def doubled(x: Any) -> Any:
         y = x.double() + x
         y.unsqueeze_(0)
         y.relu_()
         return y * 2 + torch.rand(3)
 
-    for function in (write, doubled):
+    for function in (write, write_twice, doubled):
         compiled = torch.compile(function, backend=backend, fullgraph=True)
         for _ in range(3):
             x, found = torch.randn(3, 3), []
