@@ -292,3 +292,17 @@ def test_memory_stays() -> None:
         compiled(torch.ones(1000))
     gc.collect()
     assert len(gc.get_objects()) - before < 50
+
+
+def test_the_graph_of_a_run_that_was_given_up() -> None:
+    def maximum(x: Any, y: Any) -> Any:
+        found = torch.maximum(x.unbind(0)[-1], y)          # x is cast, so the node keeps it in a parcel
+        float(x.sum())
+        return found
+
+    compiled = torch.compile(maximum)
+    for call in (maximum, compiled, compiled):
+        x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([1.0, 3.0, 2.0]).to(torch.bfloat16)
+        with warnings.catch_warnings(action="ignore"):
+            call(x, y).sum().backward()
+        assert x.grad.tolist() == [0.0, 1.5]

@@ -309,6 +309,22 @@ def test_gradients_in_a_traced_call_are_no_views(backend: str) -> None:
         assert not function(torch.ones(2, 2, requires_grad=True))._is_view()
 
 
+@pytest.mark.parametrize("columns", [2, 3, 4, 8])
+def test_writes_to_a_column(columns: int, backend: str) -> None:
+    def write(x: Any) -> None:
+        x[:, 0].neg_()
+        x[:, -1].sqrt_()
+
+    compiled = torch.compile(write, backend=backend, fullgraph=True)
+    for dtype in (torch.float32, torch.float64):
+        for _ in range(3):
+            x = torch.rand(9, columns, dtype=dtype)
+            y = x.clone()
+            write(x)
+            compiled(y)
+            close(x, y, NEAR[backend])
+
+
 def test_a_write_to_a_result_through_a_view(backend: str) -> None:
     def write(x: Any) -> Any:
         y = x * x

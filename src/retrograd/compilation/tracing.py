@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..graph.node import Node
-from ..graph.packed import Parcel
+from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
 from ..kernels.kinds import Geometry
 from ..kernels.layout import in_common_order, offset_of, owner_of, steps
@@ -270,7 +270,7 @@ def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
         if isinstance(holder, tuple):
             for node in gc.get_referrers(holder):
                 if node is not holders:
-                    _clean(node, tuple)
+                    _clean(node, type(holder))
         elif holder is not left:
             _clean(holder, Traced)
 
@@ -280,11 +280,15 @@ def _clean(holder: Any, kind: type[Any]) -> None:
     if isinstance(holder, (list, dict)):
         for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
             if type(part) is kind:
-                holder[key] = replaced(part, Traced, _numbers)
+                holder[key] = _cleaned(part)
     elif isinstance(holder, (TensorBase, Node, Parcel)):
         for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
             if type(getattr(holder, name, None)) is kind:
-                setattr(holder, name, replaced(getattr(holder, name), Traced, _numbers))
+                setattr(holder, name, _cleaned(getattr(holder, name)))
+
+
+def _cleaned(part: Any) -> Any:
+    return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
 
 
 def _numbers(array: Traced) -> Array:
