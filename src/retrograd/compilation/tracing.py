@@ -139,6 +139,11 @@ class Tape:
             if self.whole:
                 raise GivenUp(self.reason)
 
+    def leave(self, words: str) -> None:
+        """Give up, and put NumPy arrays in the places of all traced ones."""
+        self.give_up(words)
+        take_away(self, ())
+
     def outside(self, array: Array) -> Traced:
         """The value that stands for memory which exists outside of the run: of an argument or a captured tensor."""
         found = self._known.get(id(array))
