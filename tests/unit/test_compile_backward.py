@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -232,3 +233,61 @@ def test_gradients_that_the_program_keeps_stay(compiling: Any) -> None:
         if i % 2:
             p.grad = None
     assert [g.unique().tolist() for g in kept] == [[float(i)] for i in range(5)]
+
+
+def test_a_write_to_a_tensor_with_a_history_outside() -> None:
+    def write(x: Any, a: Any) -> Any:
+        x.mul_(2)
+        return x * 2
+
+    def write_to_a_view(x: Any, a: Any) -> Any:
+        with torch.no_grad():
+            x.relu_()
+        return x * 2
+
+    for function, make in ((write, lambda a: a * 1), (write_to_a_view, lambda a: a[0])):
+        compiled, found = torch.compile(function, backend="numpy"), []
+        for call in (function, compiled, function, compiled):
+            a = torch.arange(6.0).reshape(2, 3).clone().requires_grad_()
+            x = make(a)
+            with warnings.catch_warnings(action="ignore"):
+                (call(x, a).sum() + x.sum()).backward()
+            found.append(a.grad.tolist())
+        assert found == found[:1] * 4
+
+
+def test_a_flattened_result_is_not_the_memory_of_the_next(compiling: Any) -> None:
+    compiled = compiling(lambda x: x.flatten())
+    results = [compiled(torch.full((3, 2), float(k)).t()) for k in range(4)]
+    assert [result.tolist() for result in results] == [[float(k)] * 6 for k in range(4)]
+
+
+def test_changes_that_no_line_shows() -> None:
+    def turn(x: Any, y: Any) -> Any:
+        x.t_()
+        return y.sin_().add_(x)
+
+    def leave_a_stale_view(x: Any, box: dict[str, Any]) -> None:
+        box["view"] = (x * 2).round().chunk(2)[0]
+        box["view"].detach().relu_()
+
+    def step_without_a_derivative(q: Any, x: Any) -> Any:
+        with torch.no_grad():
+            view = q.t()
+        return torch.maximum((view * x) // 0.5, x)
+
+    def seen(function: Any) -> list[Any]:
+        x, y, box, q = torch.ones(3), torch.ones(3), {"view": torch.ones(1)}, torch.ones(3, 3, requires_grad=True)
+        with warnings.catch_warnings(action="ignore"):
+            found = function(turn)(x, y), x._version
+            function(leave_a_stale_view)(torch.ones(4, requires_grad=True), box)
+            with pytest.raises(RuntimeError, match="is a view and its base") as stale:
+                _ = box["view"].is_leaf
+            result = function(step_without_a_derivative)(q, torch.ones(3, 3))
+            with pytest.raises(RuntimeError, match="floor_divide is not implemented") as missing:
+                result.sum().backward()
+        return [found[0].tolist(), found[1], str(stale.value), str(missing.value)]
+
+    compiled = {f: torch.compile(f, backend="numpy") for f in (turn, leave_a_stale_view, step_without_a_derivative)}
+    for _ in range(3):
+        assert seen(compiled.__getitem__) == seen(lambda function: function)

@@ -15,6 +15,7 @@ import pytest
 
 import retrograd as torch
 from retrograd import nn
+from retrograd.compilation.native import available
 from retrograd.compilation.tracing import Traced
 
 
@@ -292,3 +293,62 @@ def test_memory_stays() -> None:
         compiled(torch.ones(1000))
     gc.collect()
     assert len(gc.get_objects()) - before < 50
+
+
+def test_the_graph_of_a_run_that_was_given_up() -> None:
+    def maximum(x: Any, y: Any) -> Any:
+        found = torch.maximum(x.unbind(0)[-1], y)          # x is cast, so the node keeps it in a parcel
+        float(x.sum())
+        return found
+
+    compiled = torch.compile(maximum)
+    for call in (maximum, compiled, compiled):
+        x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([1.0, 3.0, 2.0]).to(torch.bfloat16)
+        with warnings.catch_warnings(action="ignore"):
+            call(x, y).sum().backward()
+        assert x.grad.tolist() == [0.0, 1.5]
+
+
+def forward_mode(x: Any) -> Any:
+    with torch.autograd.forward_ad.dual_level():
+        return torch.autograd.forward_ad.unpack_dual(torch.autograd.forward_ad.make_dual(x, x).sin()).tangent
+
+
+TRANSFORMED: dict[str, Callable[[Any], Any]] = {
+    "jvp": lambda x: torch.func.jvp(torch.sin, (x,), (x + 1,))[1] * 2,
+    "vmap": lambda x: torch.vmap(torch.func.grad(lambda v: (v.sin() * v).sum()))(x * 2) + 1,
+    "jacrev": lambda x: torch.func.jacrev(lambda v: v @ x.T)(x[0] * 2),
+    "hessian": lambda x: torch.func.hessian(lambda v: (v**3).sum())(x[0] + 1),
+    "a dual level": forward_mode,
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_levels_of_transforms_end_the_trace(name: str) -> None:
+    function = TRANSFORMED[name]
+    compiled, x = torch.compile(function), torch.rand(4, 3, requires_grad=True)
+    with pytest.warns(UserWarning, match="since the program uses vmap or forward mode"):
+        found = [compiled(x)]
+    found.append(compiled(x))
+    assert all([torch.equal(each, function(x)) for each in found])
+    assert (found[0].requires_grad, type(found[0]._array)) == (function(x).requires_grad, np.ndarray)
+    with pytest.raises(RuntimeError, match="uses vmap or forward mode"):
+        torch.compile(function, fullgraph=True)(x)
+    assert type(x._array) is np.ndarray
+    assert torch.equal(function(x), found[0])
+
+
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(
+    not available(), reason="needs llvmlite"))])
+def test_grad_and_vjp_are_traced(backend: str) -> None:
+    layer = nn.Linear(3, 2)
+
+    def gradients(x: Any) -> Any:
+        parameters = dict(layer.named_parameters())
+        found = torch.func.grad(lambda p: torch.func.functional_call(layer, p, (x,)).square().mean())(parameters)
+        return [*found.values(), torch.func.vjp(torch.exp, x)[1](x)[0]]
+
+    compiled = torch.compile(gradients, fullgraph=True, backend=backend)
+    for _ in range(3):
+        x = torch.randn(5, 3)
+        assert all([torch.allclose(a, b, atol=1e-6) for a, b in zip(compiled(x), gradients(x), strict=True)])

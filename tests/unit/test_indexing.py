@@ -1,5 +1,7 @@
 """Reading and writing by index: values are NumPy's, every derivative is the adjoint, writes leave the right history."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -295,3 +297,16 @@ def test_gather_takes_an_empty_index_of_any_dtype(dtype):
 def test_take_along_dim_starts_anew_at_each_end():
     x = torch.arange(6.).view(2, 3)
     assert torch.take_along_dim(x, torch.tensor([[-1, 0, 5, -7]]), 1).tolist() == [[2., 0., 2., 2.], [5., 3., 5., 5.]]
+
+
+@pytest.mark.parametrize(("write", "expected"), [
+    (lambda x, i, v: x.__setitem__(i, v), [6.0, 2.0, 6.0]), (lambda x, i, v: x.index_put_((i,), v), [6.0, 2.0, 6.0]),
+    (lambda x, i, v: x.index_put_((i,), v, accumulate=True), [16.0, 2.0, 18.0]),
+    (lambda x, i, v: x.index_fill_(0, i, 5), [5.0, 2.0, 5.0]),
+    (lambda x, i, v: x.masked_fill_(v > 3, 5), [5.0, 5.0, 5.0])])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_writes_by_index_to_an_expanded_tensor(write: Any, expected: list[float], recorded: bool) -> None:
+    x = torch.tensor([[1.0], [2.0], [3.0]]).expand(3, 3)
+    values = torch.tensor([4.0, 5.0, 6.0], requires_grad=recorded)
+    write(x, torch.tensor([2, 0]), values)
+    assert x[:, 0].tolist() == expected

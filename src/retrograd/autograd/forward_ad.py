@@ -17,7 +17,7 @@ from ..tensors.state import base
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import lifting, make_dual as dual_of, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
-from ..tensors.transforms.levels import interpret
+from ..tensors.transforms.levels import end_tape, interpret
 from .grad_mode import _Mode
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -65,6 +65,7 @@ def enter_dual_level() -> int:
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment. Nest calls of torch.func.jvp."
                            + see("forward-mode#nested-levels"))
+    end_tape()
     _levels.append(DualLevel())
     _put(_levels)
     if not _switch.on:

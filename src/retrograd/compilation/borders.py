@@ -46,6 +46,12 @@ class Borders:
                 tensor._edge = border
                 self.borders.append((tensor, border))
 
+    def check(self) -> None:
+        """Give up if a tensor has another history than before the call."""
+        for tensor, border in self.borders:
+            if tensor._edge is not border:
+                border.tape.give_up("the program writes to a tensor that has a history outside of it")
+
     def remove(self) -> None:
         """Give the tensors their edges."""
         for tensor, border in self.borders:

@@ -50,10 +50,12 @@ class Compiled:
                     return function(*args, **kwargs)
                 try:
                     return recipe.repeat(inputs, args, kwargs)
-                except Exception:
+                except Exception as error:
                     if not recipe.may_start_again:
                         raise
-                    return function(*args, **kwargs)       # which raises the error where the program raises it
+                    result = function(*args, **kwargs)     # which raises the error where the program raises it
+                    self._run_as_it_is(Reason(f"its plan raises {type(error).__name__}: {error}", None))
+                    return result
                 finally:
                     recipe.lock.release()
         if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread

@@ -14,7 +14,8 @@ from ..ops.linalg.matrix import addmm, bmm, mm
 from ..ops.networks.activations import threshold_backward
 from ..ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 from ..ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
-from .program import Arithmetic, Line, Program, Value
+from ..ops.shape import unsafe_view
+from .program import STEP, Arithmetic, Line, Program, Value
 
 _DRAWING = frozenset((random_like, random_from, random_apart))
 # Operators, other than elementwise ones, that take all numbers.
@@ -40,14 +41,14 @@ def may_raise(line: Line) -> bool:
 
 def memory_read(line: Line, values: list[Value]) -> set[int]:
     """The memory of all arguments. A view reads nothing, since only its geometry counts."""
-    if line.op.view and not line.write:
+    if is_view(line, values):
         return set()
     return {values[number].memory for number in line.reads}
 
 
 def steps_over(line: Line) -> bool:
     """Whether a line writes over all of its arguments, as the step of an optimizer does over its state."""
-    return line.op.name.startswith("_fused_")
+    return line.op.name.startswith(STEP)
 
 
 def memory_written(line: Line, values: list[Value]) -> set[int]:
@@ -97,13 +98,13 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
     """For each line that is no view, the lines that must run before it: its arguments, and conflicts of memory.
 
     The lines are a set of bits. Views are left out of the numbers: what needs a view needs what made its memory. Checks
-    and draws stay in their order. No memory from outside is written before earlier lines that may raise an error, so
-    that an error leaves what it would leave in the program.
+    and draws stay in their order. So do writes to memory from outside and lines that may raise an error, so that an
+    error leaves what it would leave in the program.
     """
     made: dict[int, int] = {}
     writers: dict[int, int] = {}                           # the last line that wrote each memory
     readers: dict[int, int] = {}                           # the lines that have read each memory since then
-    ordered, raising, result = 0, 0, list[int]()
+    ordered, raising, lasting, result = 0, 0, 0, list[int]()
     for line in lines:
         if is_view(line, values):
             made.update(dict.fromkeys(line.results, made.get(line.reads[0], 0)))
@@ -120,6 +121,7 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
             writers[memory], readers[memory] = bit, 0
             if values[memory].source == "outside":
                 needs |= ordered | raising
+                lasting |= bit
         for number in line.results:
             made[number] = bit
             if values[number].is_view:
@@ -127,9 +129,10 @@ def before(lines: list[Line], values: list[Value]) -> list[int]:
             else:
                 writers[number] = bit
         if draws(line) or checks(line):
-            needs |= ordered
+            needs |= ordered | lasting
             ordered = bit
         elif may_raise(line):
+            needs |= lasting
             raising |= bit
         result.append(needs & ~bit)
     return result
@@ -148,4 +151,5 @@ def sources_of(program: Program, sources: Sequence[int]) -> list[set[int]]:
 
 def is_view(line: Line, values: list[Value]) -> bool:
     """Whether a line only looks at memory in another way."""
-    return line.op.view and not line.write and all([values[number].is_view for number in line.results])
+    views = (line.op.view or line.op is unsafe_view) and not line.write
+    return views and all([values[number].is_view for number in line.results])

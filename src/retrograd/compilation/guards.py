@@ -67,12 +67,13 @@ class Guard:
         return "" if type(found) is list else said(self.checks.get(found[0], _ANYTHING), found[1])
 
 
-def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = ()) -> Guard:
+def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (),
+         unread: Container[int] = ()) -> Guard:
     """The guard for a state that was walked before a trace.
 
     `replaced` are tensors that the call replaces by others in their places (`Changes.replaced`). Like the arguments,
     they may be other tensors of the same geometry in every call. `unused` are the numbers of items that the guard need
-    not return.
+    not return. `unread` are those of captured tensors whose memory the call does not read, so arguments may share it.
     """
     for item in replaced:
         item.fixed = False
@@ -83,7 +84,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     for item in state.items:
         writer.item(item)
     writer.aliases()
-    writer.memory()
+    writer.memory(unread)
     inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
@@ -334,12 +335,12 @@ class _Writer:
                     self.test(f"{source} is not {self.name(item)}", source,
                               Check(step.words(parent.words), "alias", item.kind, item.words))
 
-    def memory(self) -> None:
+    def memory(self, unread: Container[int]) -> None:
         """Write the lines about arguments that share memory with each other or with captured tensors."""
         given = [item for item in self.state.tensors() if not _is_constant(item)]
         if not given:
             return
-        held = [item for item in self.state.tensors() if _is_constant(item)]
+        held = [item for item in self.state.tensors() if _is_constant(item) and item.number not in unread]
         arrays = [item.array for item in held]
         names = "[" + ", ".join([f"a{item.number}" for item in given]) + "]"
         shared = overlapping([item.array for item in given], arrays)

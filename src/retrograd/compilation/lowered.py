@@ -106,7 +106,10 @@ class _Lowering:
             steps.append(Step(line.op, args, _result(line, self.values).like.dtype))
             place = len(self.inputs) + len(steps) - 1
             if line.write:
-                self.written[line.reads[0]] = place, self._strides(line.reads[0], line)
+                target = self.values[line.reads[0]]
+                for number in [n for n in self.written if same_place(self.values[n], target)]:
+                    del self.written[number]               # the same memory, perhaps as another view
+                self.written[target.number] = place, self._strides(target.number, line)
             else:
                 self.places[line.results[0]] = place
                 if line.results[0] in kept:

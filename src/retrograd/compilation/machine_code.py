@@ -45,8 +45,8 @@ class MachineCode(NumPyCode):
             found = lowered(unit, self.values, self.storage.kept(place, unit))
             made = {number for line in unit.lines for number in line.results}
             for number in (*found.outputs, *found.sums):
-                if number in made:                         # and not only written
-                    self._have(number)
+                if self.values[number].memory in made:     # and not only written, perhaps as a view
+                    self._have(self.values[number].memory)
             slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
             self._waiting.append(Placed(found.loop, slots))
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from ..ops.framework import called_as_ufunc
 from .blocks import BlockedLoop, suits
-from .effects import is_view
+from .effects import is_view, memory_written
 from .fusing import Unit
 from .leases import Lease
 from .program import Line, Program
-from .python_source import Source, direct, plain_call, write_text
+from .python_source import FIRST_LINE, Source, direct, plain_call, write_text
 from .storage import Storage
 
 Array = np.ndarray[Any, Any]
@@ -38,8 +38,11 @@ class NumPyCode:
         views = [line for line in program.lines if is_view(line, program.values)]
         self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]
+        self._writes: list[tuple[int, int]] = []           # memory from outside, and the lines up to its write
         for place, unit in enumerate(units):
             self._unit(place, unit)
+            self._writes += [(len(self.source.lines), memory) for line in unit.lines
+                             for memory in memory_written(line, self.values) if self.values[memory].source == "outside"]
             self.storage.release(place, unit)
         self._close()
         results = self._results()
@@ -52,6 +55,14 @@ class NumPyCode:
     def text(self) -> str:
         """The source."""
         return self.source.body("run", self.parameters)
+
+    def written_before(self, error: BaseException) -> set[int]:
+        """The memory from outside that a run had written when it raised an error."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code is not self.run.__code__:
+            trace = trace.tb_next
+        lines = 0 if trace is None else trace.tb_lineno - FIRST_LINE
+        return {memory for count, memory in self._writes if count <= lines}
 
     def name(self, number: int) -> str:
         """The name of a value. A view is taken when it is first named."""

@@ -20,6 +20,10 @@ from .loops import Ref
 Source = Literal["outside", "constant", "line"]
 
 
+# How the names of operators begin that write over all of their arguments, as the steps of optimizers do.
+STEP = "_fused_"
+
+
 class Value:
     """One value of a program. `like` has its geometry, and, in the traced run, its numbers."""
 

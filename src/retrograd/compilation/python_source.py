@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import RARE
+from ..kernels.layout import dense
 from ..kernels.rows import LARGE_SUM
 from ..ops.framework import Op, called_as_ufunc
 from ..ops.linalg.matrix import mm
@@ -16,6 +17,9 @@ from ..ops.reductions import sum_all, sum_dim
 from ..tensors.recording.inplace import write_over
 from .loops import Ref
 from .program import Line, Value
+
+# The number of the first line in the body of a function.
+FIRST_LINE = 2
 
 
 class Source:
@@ -92,8 +96,10 @@ def write_text(source: Source, line: Line, values: list[Value], text: Callable[[
 def _in_place(op: Op, args: Sequence[Any], target: Value, values: list[Value]) -> bool:
     """Whether the kernel of an op may write its result into the target: a ufunc, on one floating-point type."""
     dtypes = {values[arg.number].like.dtype for arg in args if type(arg) is Ref}
+    # NumPy's `negative` may be wrong where the operand and the result have the same gaps.
+    gaps = op.kernel is np.negative and not dense(target.like)
     return op.kind == "elementwise" and isinstance(op.kernel, np.ufunc) and dtypes == {target.like.dtype} and (
-        target.like.dtype.kind == "f")
+        target.like.dtype.kind == "f" and not gaps)
 
 
 def direct(line: Line, values: list[Value]) -> tuple[Any, tuple[Any, ...], dict[str, str]] | None:

@@ -82,7 +82,11 @@ class Recipe:
         if versions.before_write:
             for array in written:
                 versions.writing(array)
-        arrays = self.quiet.run(self.run, *given)
+        try:
+            arrays = self.quiet.run(self.run, *given)
+        except Exception as error:
+            self._count_writes(error, given, written)
+            raise
         versions.written_all(self.owners if written is self.written else map(owner_of, written), self.site)
         leases = self.leases
         tensors = [leases[place].result() if place in leases else plain(array)
@@ -95,6 +99,14 @@ class Recipe:
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
         return result
+
+    def _count_writes(self, error: Exception, given: list[Array], written: list[Array]) -> None:
+        """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
+        if not self.may_start_again:
+            values, places = self.plan.program.values, {number: i for i, number in enumerate(self.plan.given)}
+            done = {id(owner_of(given[places[number]] if number in places else values[number].like))
+                    for number in self.plan.code.written_before(error)}
+            versions.written_all([owner for owner in map(owner_of, written) if id(owner) in done], self.site)
 
     def _begin(self) -> None:
         """Have the plan make its code."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.node import AccumulateGrad
+from ..graph.versions import written_since
 from ..modes import local
 from ..tensors.state.base import ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
 from ..utils import _pytree as pytree
@@ -55,6 +56,8 @@ class Left:
                 self.add(meta.base)
                 if tensor._edge is not None and not _passes(tensor._edge, meta.base):
                     raise Unknown("a view that the program leaves has another history than its base")
+                if meta.creation != ORDINARY and written_since(tensor._array, meta.seen):
+                    raise Unknown("the program leaves a view that can no longer be used")
                 if _taken_again(tensor):
                     self._places[id(tensor)] = -1 - len(self.views)
                     self.views.append(tensor)
@@ -219,9 +222,9 @@ def new_tensors(value: Any) -> Iterable[Any]:
 
 
 def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:
-    """The leaves of a graph, and whether a node of it has hooks."""
+    """The leaves of a graph, and whether it has a node that is more than its gradients: with hooks, or an error."""
     waiting, seen, leaves = [edge.node for edge in edges], set[int](), []
-    hooked = False
+    special = False
     while waiting:
         node = waiting.pop()
         if node is None or id(node) in seen:
@@ -231,6 +234,7 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:
             leaves.append(node.variable)
             continue
         hooks = node.hooks
-        hooked = hooked or (hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post))
+        hooked = hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post)
+        special = special or hooked or node.name() == "NotImplemented"
         waiting += [edge.node for edge in node.edges if edge is not None]
-    return leaves, hooked
+    return leaves, special

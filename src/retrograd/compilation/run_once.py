@@ -28,6 +28,7 @@ from .stand_ins import let_go
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
+from .twins import Twins
 from .watching import clock, watched
 
 Array = np.ndarray[Any, Any]
@@ -45,6 +46,10 @@ class FirstRun:
         self.native = native
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
+        self.twins = Twins(self.before, args, kwargs)
+        if self.twins.tensors:
+            self.args, self.kwargs = self.twins.args, self.twins.kwargs
+            self.before = walk(function, self.args, self.kwargs)
         self.guard: Any = None
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
@@ -72,6 +77,7 @@ class FirstRun:
             with watched(tape.give_up), standing(tape.record):
                 result = self.function(*self.args, **self.kwargs)
             self._check_writes(held, counts)
+            self.borders.check()
             if tape.reason is None and random != outside_random():
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
             if tape.reason is None:
@@ -86,17 +92,17 @@ class FirstRun:
                 if type(tensor._array) is Traced and tensor._array.like is array:
                     tensor._array = array
             take_away(tape, [] if self.left is None else self.left.every())
+            self.twins.give_back()
         self.reason = tape.reason
         if self.recipe is not None:
             self._finish(self.recipe)
-        return result
+        return self.twins.originals(result)
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
-        values = self.tape.values
         if self.tape.reason is not None:
             return
-        noted = {id(owner_of(values[number].like)) for line in self.tape.lines if line.write for number in line.reads}
+        noted = self._owners_written(self.tape.lines)
         for (_, array), count in zip(held, counts):
             if versions.count(array) != count and id(owner_of(array)) not in noted:
                 self.tape.give_up("the program changes a tensor in a way that no operator shows")
@@ -137,7 +143,7 @@ class FirstRun:
             return tape.give_up("the program uses a tensor that the search did not find")
         left_there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
         returns = new_tensors(result)
-        self.guard = guards.make(self.before, changed.replaced, self._unread([*returns, *left_there]))
+        self.guard = guards.make(self.before, changed.replaced, *self._unread([*returns, *left_there]))
         left = Left(self.before, self.guard.inputs)
         try:
             for tensor in [*left_there, *returns]:
@@ -155,12 +161,17 @@ class FirstRun:
             self.recipe = recipe
         return None
 
-    def _unread(self, kept: list[Any]) -> set[int]:
-        """The numbers of gradients that the call has neither read nor kept. Whoever holds one keeps its memory."""
+    def _unread(self, kept: list[Any]) -> tuple[set[int], set[int]]:
+        """The numbers of gradients, and of captured tensors, that the call has neither read nor kept.
+
+        Whoever holds such a gradient keeps its memory, and others may write over the memory of such a tensor.
+        """
         read = {number for line in self.tape.lines for number in line.reads}
         held = {id(tensor) for tensor in kept}
-        return {item.number for item in self.before.tensors() if item.role == "grad" and id(item.value) not in held
-                and self.tape.outside(item.array).number not in read}
+        unread = [item for item in self.before.tensors() if item.role != "argument" and id(item.value) not in held
+                  and self.tape.outside(item.array).number not in read]
+        gradients = {item.number for item in unread if item.role == "grad"}
+        return gradients, {item.number for item in unread if item.role == "captured"}
 
     def _recipe(self, left: Left) -> Recipe | None:
         """The plan for the new tensors, and for their gradients."""
@@ -217,10 +228,8 @@ class FirstRun:
 
     def _note_writes(self, recipe: Recipe, lines: list[Line], given: dict[int, int]) -> None:
         """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
-        values = self.tape.values
-        written = {id(owner_of(values[number].like)) for line in lines if line.write
-                   for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
-        for item in self.before.tensors():
+        written = self._owners_written(lines)
+        for item in sorted(self.before.tensors(), key=lambda item: item.fixed):
             owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
             if owner in written:
                 written.remove(owner)                      # other tensors may share this memory
@@ -230,13 +239,20 @@ class FirstRun:
                 elif item.fixed:
                     recipe.written.append(item.array)
 
+    def _owners_written(self, lines: list[Line]) -> set[int]:
+        """The identities of the arrays that own the memory that lines write."""
+        values = self.tape.values
+        return {id(owner_of(values[number].like)) for line in lines if line.write
+                for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
+
     def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
         """Trace the backward pass of new tensors. Also says of which the graph is freed already."""
         sources = [item for item in self.before.tensors() if item.facts.requires_grad and item.role != "grad"]
-        leaves, hooked = leaves_reached([made[place]._edge for place in recorded])
+        leaves, special = leaves_reached([made[place]._edge for place in recorded])
         known = {id(item.value) for item in sources}
-        if hooked or any([id(leaf) not in known for leaf in leaves]):
-            self.tape.give_up("the graph of the results has hooks, or leads to a new leaf that requires grad")
+        if special or any([id(leaf) not in known for leaf in leaves]):
+            self.tape.give_up("the graph of the results has hooks, has a step without a derivative, or leads to a "
+                              "new leaf that requires grad")
             return None, []
         spent: list[int] = []
         with self.borders.closed(leaves):

@@ -34,6 +34,8 @@ class Storage:
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
         self._viewed = {value.memory for value in program.values if value.is_view}
+        self._shared = {program.values[number].memory for unit in units for line in unit.lines
+                        for number in line.results if program.values[number].is_view}       # by lines that are no views
         self._last = self._lifetimes(program, units)
         self._free: dict[int, list[Array]] = {}
         self._owned: dict[int, Array] = {}                 # the memory of buffers, by the value that it belongs to
@@ -75,7 +77,8 @@ class Storage:
         value = self.values[number]
         if value.is_view or not dense(value.like):
             return False
-        if value.memory in self.escaping and not self.leasing and not self.is_copied(number):
+        unlent = not self.leasing or value.memory in self._shared
+        if value.memory in self.escaping and unlent and not self.is_copied(number):
             return False
         if number not in self.arrays:
             self.arrays[number] = self._taken(value)

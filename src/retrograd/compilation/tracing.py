@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..graph.node import Node
-from ..graph.packed import Parcel
+from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
 from ..kernels.kinds import Geometry
 from ..kernels.layout import in_common_order, offset_of, owner_of, steps
@@ -29,7 +29,7 @@ from ..ops.shape import alias
 from ..tensors.recording.operands import is_scalar
 from ..tensors.state.base import TensorBase
 from .loops import Ref
-from .program import Line, Program, Value, refs, replaced
+from .program import STEP, Line, Program, Value, refs, replaced
 
 Array = np.ndarray[Any, Any]
 
@@ -139,6 +139,11 @@ class Tape:
             if self.whole:
                 raise GivenUp(self.reason)
 
+    def leave(self, words: str) -> None:
+        """Give up, and put NumPy arrays in the places of all traced ones."""
+        self.give_up(words)
+        take_away(self, ())
+
     def outside(self, array: Array) -> Traced:
         """The value that stands for memory which exists outside of the run: of an argument or a captured tensor."""
         found = self._known.get(id(array))
@@ -179,8 +184,8 @@ class Tape:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
             return self._only_run(call, args, write)
         noted = replaced(replaced(args, np.ndarray, self._constant), Traced, lambda array: Ref(array.number))
-        if write:
-            self._keep_before(noted[0])
+        for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
+            self._keep_before(ref)
         found = call(*replaced(args, Traced, lambda array: array.like))
         site = user_site(2)
         if write:
@@ -270,7 +275,7 @@ def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
         if isinstance(holder, tuple):
             for node in gc.get_referrers(holder):
                 if node is not holders:
-                    _clean(node, tuple)
+                    _clean(node, type(holder))
         elif holder is not left:
             _clean(holder, Traced)
 
@@ -280,11 +285,15 @@ def _clean(holder: Any, kind: type[Any]) -> None:
     if isinstance(holder, (list, dict)):
         for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
             if type(part) is kind:
-                holder[key] = replaced(part, Traced, _numbers)
+                holder[key] = _cleaned(part)
     elif isinstance(holder, (TensorBase, Node, Parcel)):
         for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
             if type(getattr(holder, name, None)) is kind:
-                setattr(holder, name, replaced(getattr(holder, name), Traced, _numbers))
+                setattr(holder, name, _cleaned(getattr(holder, name)))
+
+
+def _cleaned(part: Any) -> Any:
+    return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
 
 
 def _numbers(array: Traced) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 from ..dtypes import dtype
 from ..limits import finfo
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementsOptimizer, scalar
+from .formula import ElementsOptimizer, Rates, scalar
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["Adafactor"]
@@ -61,8 +61,8 @@ class Adafactor(ElementsOptimizer):
             raise RuntimeError("Adafactor does not support complex parameters")
         super()._update(p, g, state, group, line)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
-        return as_float(state["step"])
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+        return as_float(state["step"]), {}
 
     def _compute(self, values: Sequence[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> None:
         p, g, *kept = values

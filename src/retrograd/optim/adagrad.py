@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import full_like
-from .formula import ElementsOptimizer, check_numbers, scalar
+from .formula import ElementsOptimizer, Rates, check_numbers, scalar
 from .sparse_steps import is_sparse, with_values
 from .stepping import as_float, check_learning_rate, check_modes
 
@@ -49,13 +49,13 @@ class Adagrad(ElementsOptimizer):
         state["step"] = scalar(0.0)
         state["sum"] = full_like(p, complex(start, start) if p.is_complex() else start)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
-        return group["lr"] / (1 + (as_float(state["step"]) - 1) * group["lr_decay"])
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+        return group["lr"] / (1 + (as_float(state["step"]) - 1) * group["lr_decay"]), {}
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         if is_sparse(g):
             g = -g if group["maximize"] else g
-            self._sparse_update(p, g, state["sum"], self._rates(state, group, line), group)
+            self._sparse_update(p, g, state["sum"], self._rates(state, group)[0], group)
         else:
             super()._update(p, g, state, group, line)
 

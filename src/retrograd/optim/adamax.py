@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementsOptimizer, check_numbers
+from .formula import ElementsOptimizer, Rates, check_numbers
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["Adamax"]
@@ -31,8 +31,8 @@ class Adamax(ElementsOptimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
-        return group["lr"] / (1 - group["betas"][0] ** as_float(state["step"]))
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+        return group["lr"] / (1 - group["betas"][0] ** as_float(state["step"])), {}
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
         (first, second), largest = group["betas"], state["exp_inf"]

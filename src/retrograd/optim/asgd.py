@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementsOptimizer, check_numbers, put, scalar
+from .formula import ElementsOptimizer, Rates, check_numbers, scalar
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["ASGD"]
@@ -20,6 +20,7 @@ class ASGD(ElementsOptimizer):
     """
 
     _zeros = ("ax",)
+    _numbers = ("step", "eta", "mu")
     _captured = "params, mus, etas, and state_steps"
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
@@ -34,12 +35,10 @@ class ASGD(ElementsOptimizer):
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state.update(step=scalar(0.0), eta=scalar(group["lr"]), mu=scalar(1.0), ax=zeros_like(p))
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         lr, lambd, step = group["lr"], group["lambd"], as_float(state["step"])
-        eta, mu = as_float(state["eta"]), as_float(state["mu"])
-        put(state["eta"], lr / (1 + lambd * lr * step) ** group["alpha"], line)
-        put(state["mu"], 1 / max(1, step - group["t0"]), line)
-        return eta, mu
+        following = {"eta": lr / (1 + lambd * lr * step) ** group["alpha"], "mu": 1 / max(1, step - group["t0"])}
+        return (as_float(state["eta"]), as_float(state["mu"])), following
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
         (eta, mu), mean = rates, state["ax"]

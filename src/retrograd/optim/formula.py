@@ -8,7 +8,7 @@ optimizer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..dtypes import C64, C128, F16, F32, F64, default_floating, float32, float6
 from ..errors import user_site
 from ..graph.versions import writing, written
 from ..modes import local
+from ..ops.framework import operator
 from ..tensors.functions.creation.creation import tensor, zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.recording.overriding import Attention, Otherwise
@@ -24,8 +25,11 @@ from ..tensors.state.base import TensorBase
 from .elements import Elements
 from .optimizer import Optimizer
 from .sparse_steps import refuse_sparse
-from .stepping import as_float, blocks, check_number
+from .stepping import as_float, blocks, check_number, traced
 from .together import MANY, in_one, is_small
+
+# The numbers of a step, and the next values of numbers in the state, by name.
+Rates: TypeAlias = tuple[Any, dict[str, float]]
 
 
 def check_numbers(**options: Any) -> None:
@@ -126,16 +130,19 @@ class ElementsOptimizer(FormulaOptimizer):
     """
 
     _zeros: tuple[str, ...] = ()                         # names of tensors that begin as zeros
+    _numbers: tuple[str, ...] = ("step",)                # names of the numbers that `_rates` takes from the state
     _whole = False                                       # whether the formula needs whole parameters, not blocks
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         # The arrays of small parameters of the present group, which are computed together, by what they share.
         self._small: dict[Any, list[Any]] = {}
+        # What is computed at the end of the present group, in one call on the seam.
+        self._traced: list[tuple[tuple[str, ...], list[Any], list[Any]]] = []
         super().__init__(params, defaults)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._small = {}
+        self._small, self._traced = {}, []
 
     def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the tensors in the state of a parameter."""
@@ -145,9 +152,29 @@ class ElementsOptimizer(FormulaOptimizer):
         state["step"] = scalar(0.0)
         state.update((name, zeros_like(p)) for name in self._names(p, group))
 
+    def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
+        state = self.state[p]
+        counts = type(self)._rates is not ElementsOptimizer._rates
+        if not counts or not traced() or group.get("differentiable") or group.get("capturable") or p.is_complex():
+            super()._step_of(p, g, group, line)
+            return
+        if not state:
+            self._start(state, p, group)
+        names = self._names(p, group)
+        tensors, numbers = (p, g, *[state[name] for name in names]), [state[name] for name in self._numbers]
+        if not _are_alike(tensors, not self._whole, "like") or not all([isinstance(x, TensorBase) for x in numbers]):
+            super()._step_of(p, g, group, line)
+            return
+        for x in (p, *tensors[2:], *numbers):
+            written(x._array, line)
+        self._traced.append((names, [x._array for x in tensors], [x._array for x in numbers]))
+
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         names = self._names(p, group)
-        tensors, rates = (p, g, *[state[name] for name in names]), self._rates(state, group, line)
+        tensors = (p, g, *[state[name] for name in names])
+        rates, following = self._rates(state, group)
+        for name, value in following.items():
+            put(state[name], value, line)
         if not group.get("differentiable") and _are_plain(tensors, not self._whole):
             arrays = [x._array for x in tensors]
             if not self._whole and len(group["params"]) >= MANY and is_small(arrays):
@@ -158,20 +185,27 @@ class ElementsOptimizer(FormulaOptimizer):
             self._compute(parts(*tensors), names, rates, group)
 
     def _write(self, arrays: list[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any], line: Any) -> None:
-        """Compute with arrays, in blocks, and count the writes as made on `line`."""
+        """Compute with arrays, and count the writes as made on `line`."""
         p, _, *kept = arrays
         for array in (p, *kept):
             writing(array)
-        if not p.ndim:
+        for array, times in zip(arrays, self._change(arrays, names, rates, group)):
+            for _ in range(times):
+                written(array, line)
+
+    def _change(self, arrays: list[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> list[int]:
+        """Compute with arrays, in blocks. Returns how often each array was written."""
+        if not arrays[0].ndim:
             arrays = [array.reshape(1) for array in arrays]
         for block in (arrays,) if self._whole else blocks(tuple(arrays)):
             elements = [Elements(array) for array in block]
             self._compute(elements, names, rates, group)
-        for array, written_to in zip(arrays, elements):
-            for _ in range(written_to.writes):
-                written(array, line)
+        return [each.writes for each in elements]
 
     def _finish(self, group: dict[str, Any], line: Any) -> None:
+        if self._traced:
+            rows, self._traced = self._traced, []
+            _step_of_group.write(_step_of_group.kernel, rows, self, group)
         if not self._small:
             return
         small, self._small = self._small, {}
@@ -184,6 +218,17 @@ class ElementsOptimizer(FormulaOptimizer):
     def _write_together(self, rows: list[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any],
                         line: Any) -> None:
         """Compute with the arrays of several small parameters at once."""
+        for p, _, *kept in rows:
+            for array in (p, *kept):
+                writing(array)
+        writes = self._change_together(rows, names, rates, group)
+        for arrays in rows:
+            for array, times in zip(arrays, writes):
+                for _ in range(times):
+                    written(array, line)
+
+    def _change_together(self, rows: list[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> list[int]:
+        """Compute with the arrays of several parameters at once. Returns how often each array of a row was written."""
         writes: list[int] = []
 
         def compute(arrays: Sequence[Any]) -> None:
@@ -191,22 +236,20 @@ class ElementsOptimizer(FormulaOptimizer):
             self._compute(elements, names, rates, group)
             writes[:] = [each.writes for each in elements]
 
-        for p, _, *kept in rows:
-            for array in (p, *kept):
-                writing(array)
         in_one(rows, compute)
-        for arrays in rows:
-            for array, times in zip(arrays, writes):
-                for _ in range(times):
-                    written(array, line)
+        return writes
 
     def _compute(self, values: Sequence[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> None:
         p, g, *kept = values
         g = decayed(-g if group["maximize"] else g, p, group)
         self._formula(p, g, dict(zip(names, kept)), rates, group)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
-        """The numbers that the formula needs beside the options, by the count of the step; write those in the state."""
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+        """The numbers that the formula needs beside the options, and the next values of numbers in the state, by name.
+
+        The state has the numbers `_numbers`, as tensors or as arrays.
+        """
+        return None, {}
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
         """Write the new values of a parameter and of its state. All values are real tensors, or all are `Elements`."""
@@ -235,16 +278,41 @@ def put(held: Any, value: float, line: Any) -> None:
         held.fill_(value)
 
 
+def _step_rows(rows: list[tuple[tuple[str, ...], list[Any], list[Any]]], optimizer: ElementsOptimizer,
+               group: dict[str, Any]) -> None:
+    """Write the next values of parameters, from (names of the state, arrays, numbers) of each, as `step` does."""
+    small: dict[Any, list[Any]] = {}
+    for names, arrays, numbers in rows:
+        state = dict(zip(optimizer._numbers, numbers))
+        state["step"] += 1
+        rates, following = optimizer._rates(state, group)
+        for name, value in following.items():
+            state[name][...] = value
+        if not optimizer._whole and len(rows) >= MANY and is_small(arrays):
+            small.setdefault((names, rates, arrays[0].dtype), []).append(arrays)
+        else:
+            optimizer._change(arrays, names, rates, group)
+    for (names, rates, _), together in small.items():
+        optimizer._change_together(together, names, rates, group)
+
+
+_step_of_group = operator("_fused_group_", _step_rows, tensors=1)
+
+
 def _are_plain(tensors: Iterable[Any], alike: bool = True) -> bool:
     """Whether `Elements` may stand for tensors: NumPy arrays of one dtype, and nothing looks at the calls.
 
     If they are `alike`, they also have one shape.
     """
-    if local.thread.transform is not None:
-        return False
+    return local.thread.transform is None and _are_alike(tensors, alike)
+
+
+def _are_alike(tensors: Iterable[Any], alike: bool, inner: str = "") -> bool:
+    """Whether tensors are NumPy arrays of one dtype that can be written; `inner` names where others keep their array.
+    """
     shape = dtype = None
     for x in tensors:
-        array, meta = x._array, x._meta
+        array, meta = getattr(x._array, inner, x._array) if inner else x._array, x._meta
         if type(x) not in Attention.inert or type(array) is not np.ndarray or (meta is not None and meta.inference):
             return False
         if dtype is None:

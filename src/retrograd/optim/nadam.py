@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementsOptimizer, check_numbers, put, scalar
+from .formula import ElementsOptimizer, Rates, check_numbers, scalar
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["NAdam"]
@@ -20,6 +20,7 @@ class NAdam(ElementsOptimizer):
     """
 
     _zeros = ("exp_avg", "exp_avg_sq")
+    _numbers = ("step", "mu_product")
     _captured = "params, mu_products and state_steps"
 
     def __init__(self, params: Iterable[Any], lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
@@ -39,14 +40,15 @@ class NAdam(ElementsOptimizer):
         state.update(step=scalar(0.0), mu_product=scalar(1.0))
         super()._start(state, p, group)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         lr, (first, second), step = group["lr"], group["betas"], as_float(state["step"])
         now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         held = state["mu_product"]
-        put(held, as_float(held) * float(held._array.dtype.type(now)), line)     # a product of two float32 is exact
-        product = as_float(held)
-        return (1 - second ** step, -lr * (1.0 - now) / (1.0 - product),
-                -lr * following / (1.0 - product * following))
+        rounded = getattr(held, "_array", held).dtype.type
+        product = float(rounded(as_float(held) * float(rounded(now))))           # a product of two float32 is exact
+        rates = (1 - second ** step, -lr * (1.0 - now) / (1.0 - product),
+                 -lr * following / (1.0 - product * following))
+        return rates, {"mu_product": product}
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
         (first, second), (seen, of_gradient, of_mean) = group["betas"], rates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .formula import ElementsOptimizer, check_numbers
+from .formula import ElementsOptimizer, Rates, check_numbers
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["RAdam"]
@@ -34,14 +34,14 @@ class RAdam(ElementsOptimizer):
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable})
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any], line: Any) -> Any:
+    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
         (first, second), t = group["betas"], as_float(state["step"])
         seen = 1 - second ** t
         most = 2 / (1 - second) - 1                          # the length of the mean of squares, in the end and now
         length, factor = most - 2 * t * second ** t / seen, None
         if length > 5.0:
             factor = ((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) ** 0.5
-        return 1 - first ** t, seen ** 0.5, factor
+        return (1 - first ** t, seen ** 0.5, factor), {}
 
     def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
         (first, second), (seen, root, factor) = group["betas"], rates

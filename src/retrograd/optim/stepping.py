@@ -59,8 +59,10 @@ def check_betas(betas: tuple[Any, Any]) -> None:
 
 
 def as_float(value: Any) -> float:
-    """An option as a number. The option may be a tensor of one element."""
-    return value._array.item() if isinstance(value, TensorBase) else value
+    """An option as a number. The option may be a tensor or an array of one element."""
+    if isinstance(value, TensorBase):
+        return value._array.item()
+    return value.item() if type(value) is np.ndarray else value
 
 
 def gradient(parameter: Any) -> Any:
@@ -93,6 +95,11 @@ def changing(op: Op) -> Callable[..., None]:
     if local.thread.transform is None:
         return op.kernel                                 # `step` sees to it that floating point is quiet
     return partial(op.write, op.kernel)
+
+
+def traced() -> bool:
+    """Whether a tape writes down the calls, to repeat them without the program."""
+    return hasattr(getattr(local.thread.transform, "__self__", None), "keeps")
 
 
 def like(array: Any) -> Any:

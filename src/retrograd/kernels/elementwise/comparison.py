@@ -60,19 +60,19 @@ def isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
 
 def isposinf(x: Any, *, out: Any = ...) -> Any:
     """Whether x is +inf."""
-    return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.zeros_like(x, bool)
+    return np.equal(x, np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
 def isneginf(x: Any, *, out: Any = ...) -> Any:
     """Whether x is -inf."""
-    return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.zeros_like(x, bool)
+    return np.equal(x, -np.inf, out=out) if x.dtype.kind == "f" else np.not_equal(x, x, out=out)
 
 
 def isreal(x: Any, *, out: Any = ...) -> Any:
     """Whether the imaginary part of x is absent or 0."""
     if x.dtype.kind == "c":
         return np.equal(x.imag, 0, out=out)
-    real = empty_as(x, BOOL_)
+    real = empty_as(x, BOOL_) if out is ... else out
     real[...] = True
     return real
 

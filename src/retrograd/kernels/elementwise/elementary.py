@@ -85,7 +85,7 @@ def sgn(x: Any, *, out: Any = ...) -> Any:
     """x / abs(x), and 0 at 0. A real nan gives 0 too."""
     kind = x.dtype.kind
     if kind == "b":
-        return np.positive(x.view(np.uint8), out=...).view(bool)
+        return np.logical_or(x, x, out=out)
     undefined = np.not_equal(x, x, out=...) if kind == "f" else None
     result = np.sign(x, out=out)
     return result if undefined is None else _replace(result, undefined, 0.0)

@@ -126,7 +126,15 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         if thread.levels != levels:                        # the pass crossed into a transform
             thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
+    if transform is not None and not create_graph:         # the rules computed with tensors, but recorded nothing
+        found = {edge: _without_base(g, faces) for edge, g in found.items()}
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
+
+
+def _without_base(g: Any, faces: dict[int, Any]) -> Any:
+    """A gradient that a rule computed as a view of another tensor, as a tensor of its own."""
+    view = isinstance(g, TensorBase) and g._meta is not None and g._meta.base is not None and id(g._array) not in faces
+    return g._array if view and g._edge is None else g
 
 
 # Under this key, a pass keeps the callbacks to call after all gradients have been accumulated.

@@ -38,7 +38,8 @@ from .overriding import NOBODY, Attention, handled
 
 # The domains of operators that compute with integers without conversion.
 _TYPE_KEPT = ("promote", "as given")
-_COINCIDING = ("fill", "zero")          # they write one number everywhere, and may write to a place several times
+# Operators that write one number everywhere, and may write to a place several times; and those that may anyway.
+_ONE_NUMBER, _COINCIDING = ("fill", "zero"), ("index_fill", "index_put", "masked_fill", "masked_fill_tensor")
 
 
 def written(tensor: Any) -> None:
@@ -272,7 +273,8 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
         return
-    target = unlocked(target) if op.name in _COINCIDING and not others else unlock(target)
+    may_coincide = op.name in _COINCIDING or (op.name in _ONE_NUMBER and not others)
+    target = unlocked(target) if may_coincide else unlock(target)
     if into is not None:
         _write_into(op, into, [target, *others, *options])
     elif op.kind != "constant" and overlaps(target):

@@ -45,9 +45,9 @@ class entered:
     def __enter__(self) -> None:
         thread = local.thread
         self.before = thread.levels, thread.transform, thread.watchers
+        put(with_level(self.level))
         if lifting not in thread.watchers:
             thread.watchers = (*thread.watchers, lifting)
-        put(with_level(self.level))
 
     def __exit__(self, *error: object) -> None:
         thread = local.thread

@@ -87,9 +87,20 @@ def moving(*arrays: Any) -> bool:
     return any([level.has_tangents and any([level.moves(array) for array in arrays]) for level in local.thread.levels])
 
 
+def end_tape() -> None:
+    """End the tape that writes down the calls of this thread, if there is one: it knows nothing of levels."""
+    thread = local.thread
+    leave = getattr(getattr(thread.transform, "__self__", None), "leave", None)
+    if leave is not None:
+        leave("the program uses vmap or forward mode")
+        thread.transform = None
+
+
 def put(levels: Sequence[Level]) -> None:
     """Have exactly these levels be in effect."""
     thread = local.thread
+    if levels and not thread.levels and thread.transform is not None:
+        end_tape()
     thread.levels = tuple(levels)
     thread.transform = interpret if levels else None
 

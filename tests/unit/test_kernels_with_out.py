@@ -1,0 +1,44 @@
+"""Kernels that take `out` write their result into it, for each dtype that they take."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograd import ops
+from retrograd.ops.framework import Op, called_as_ufunc
+
+DTYPES = (np.float32, np.float64, np.float16, np.int64, np.int32, np.uint8, np.bool_, np.complex64)
+OPTIONS: tuple[tuple[Any, ...], ...] = ((), (0.5,), (1,), (0, 1))
+MODULES = [importlib.import_module(module.name) for module in pkgutil.walk_packages(ops.__path__, ops.__name__ + ".")]
+OPS = sorted({op for module in MODULES for op in vars(module).values() if isinstance(op, Op)
+              and called_as_ufunc(op.kernel) and not isinstance(op.kernel, np.ufunc)}, key=lambda op: op.name)
+
+
+def calls(op: Op) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Arguments that the kernel takes, and its results."""
+    numbers = np.random.default_rng(0)
+    for dtype in DTYPES:
+        for options in OPTIONS:
+            arrays = [np.abs(numbers.normal(size=(3, 3)) * 3).astype(dtype) for _ in range(op.arity)]
+            try:
+                yield (*arrays, *options), np.asarray(op.kernel(*arrays, *options))
+            except (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError, np.exceptions.ComplexWarning):
+                continue
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_the_result_is_written_into_out(op: Op) -> None:
+    found = 0
+    with np.errstate(all="ignore"):
+        for args, expected in calls(op):
+            out = ~expected if expected.dtype == bool else np.full_like(expected, 77)
+            op.kernel(*args, out=out)
+            assert np.array_equal(out, expected, equal_nan=expected.dtype.kind in "fc"), [a.dtype for a in args[:1]]
+            found += 1
+    assert found
