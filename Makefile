@@ -63,7 +63,7 @@ pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs
 	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md ../docs/*.md ../docs/use/*.md
 	cd tests && ../$(BIN)/python -m showing.notebooks ../docs/learn/*.py
 	cd tests && ../$(BIN)/python -m comparing.subgradients && ../$(BIN)/python -W ignore -m comparing.derivatives
-	cd tests && ../$(BIN)/python -m showing.pictures
+	cd tests && ../$(BIN)/python -m showing.pictures && ../$(BIN)/python -m showing.graph_pictures
 
 stubs: $(VENV)/.test ## remake the type stubs, from the schemas and annotations of the functions
 	cd tests && ../$(BIN)/python -m showing.stubs

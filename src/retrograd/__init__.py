@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING        # PyTorch has the name, too
 
 from . import (
     _C as _C, _utils as _utils, accelerator, amp, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
-    return_types, special, storage, testing, torch_version, utils, version, viz, xpu)
+    return_types, special, storage, testing, torch_version, utils, version, xpu)
 from .accelerator import get_device_module
 from .amp.autocast_mode import autocast
 from .amp.grad_scaler import GradScaler
@@ -223,6 +223,7 @@ if TYPE_CHECKING:
         signal as signal,
         sparse as sparse,
         types as types,
+        viz as viz,
     )
 
 __version__ = torch_version.__version__
@@ -273,6 +274,7 @@ _LATE = [
     "signal",
     "sparse",
     "types",
+    "viz",
 ]
 # Functions of lists of tensors: `torch._foreach_add` makes new tensors, and `torch._foreach_add_` writes over them.
 _BOTH_WAYS = [
@@ -311,6 +313,7 @@ _INSIDE = {name: f"{module}:{name}" for module, names in {
     "tensors.functions.networks.fake_quantization":
         "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
         "fused_moving_avg_obs_fake_quant",
+    "viz.explaining": "explain",
 }.items() for name in names.split()}
 _INSIDE |= {f"_foreach_{name}": f"tensors.functions.lists:_foreach_{name}" for name in _OF_LISTS}
 if not TYPE_CHECKING:

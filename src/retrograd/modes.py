@@ -31,12 +31,13 @@ class ThreadState:
     `observer`, an open profile, is told of each node that a backward pass runs.
     Each of `watchers` is told of every recorded node: `watcher(node, results, operands)`, with tensors.
     `passes` counts the nested backward passes that are running, and `walk` is the innermost pass.
+    `passing` makes the passes of this thread in place of the engine's classes; it is None unless somebody observes.
     `anomalies` keeps what anomaly detection has seen, if it is on.
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
     __slots__ = ("__weakref__", "anomalies", "functions", "grad", "hooks_refused", "inference", "levels", "observer",
-                 "passes", "quiet", "run", "transform", "walk", "watchers")
+                 "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
@@ -47,6 +48,7 @@ class ThreadState:
         self.levels: tuple[Any, ...] = ()                  # of transforms, outermost first
         self.observer: Any = None
         self.passes = 0
+        self.passing: Callable[..., Any] | None = None
         self.transform: Transform | None = None
         self.walk: Any = None                              # the innermost backward pass that is running
         self.watchers: tuple[Callable[[Any, Sequence[Any], Sequence[Any]], None], ...] = ()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from retrograd.command import cli
+
 OURS = ("-m", "retrograd", "run")
 
 
@@ -269,7 +271,7 @@ def test_info_tells_what_is_here(folder: Path) -> None:
     facts = dict(found)
     assert facts["Python"].startswith(".".join(map(str, sys.version_info[:3])))
     assert ("device", "cpu") in found
-    for extra, package in {"plot": "matplotlib", "graphviz": "graphviz"}.items():
+    for extra, package in {"plot": "matplotlib"}.items():
         absent = importlib.util.find_spec(package) is None
         assert facts[extra].startswith(f"not installed (pip install 'retrograd[{extra}]')" if absent else package)
 
@@ -314,3 +316,33 @@ def test_help_names_the_commands_and_a_call_without_one_is_an_error(folder: Path
     assert "check " in shown.stdout
     assert python("-m", "retrograd", cwd=folder).returncode == 2
     assert python(*OURS, cwd=folder).returncode == 2
+
+
+@pytest.mark.parametrize("subcommand", cli.SUBCOMMANDS, ids=lambda each: each.name)
+def test_a_subcommand_describes_itself_with_examples(
+    subcommand: cli.Subcommand, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main([subcommand.name, "--help"])
+    shown = capsys.readouterr().out
+    assert end.value.code == 0
+    assert shown.startswith(f"usage: retrograd {subcommand.name} ")
+    assert "examples:" in shown
+    assert f"  retrograd {subcommand.name}" in shown.partition("examples:")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "ours", "the_programs"),
+    [
+        (["a.py", "-m", "--", "-x"], {"script": "a.py", "module": None}, ["-m", "--", "-x"]),
+        (["-m", "a", "-m", "b"], {"script": None, "module": "a"}, ["-m", "b"]),
+        (["-", "-h"], {"script": "-", "module": None}, ["-h"]),
+        (["-ma", "-h"], {"script": None, "module": "a"}, ["-h"]),
+    ],
+)
+def test_the_arguments_after_a_program_are_its_own(
+    words: list[str], ours: dict[str, str | None], the_programs: list[str]
+) -> None:
+    _, options = cli.read(["run", *words])
+    assert {name: getattr(options, name) for name in ours} == ours
+    assert options.arguments == the_programs

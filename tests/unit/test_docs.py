@@ -95,14 +95,14 @@ def understood(command: str) -> bool:
 
 def accepted(arguments: list[str]) -> bool:
     """Whether our command line takes these arguments; a mention of a command may leave them out."""
-    if arguments in ([], ["run"]):
+    if not arguments or arguments in ([each.name] for each in cli.SUBCOMMANDS):
         return True
-    ours, _ = cli._split(arguments)
     try:
-        options = cli._parser().parse_args(ours)
-    except SystemExit:
-        return False
-    return options.command != "run" or options.script is None or here(options.script)
+        _, options = cli.read(arguments)
+    except SystemExit as end:
+        return not end.code
+    script = getattr(options, "script", None)
+    return script is None or here(script)
 
 
 def here(path: str) -> bool:

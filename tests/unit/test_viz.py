@@ -1,9 +1,7 @@
-"""Pictures of gradient graphs: the text tree, DOT whose lines are parsed here, and SVG with a stand-in for Graphviz."""
+"""Pictures of gradient graphs as text: the tree, and DOT whose lines are parsed here."""
 
 import re
-import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -221,46 +219,6 @@ def test_dot_escapes_what_it_must() -> None:
         assert labels[1] == f"{name}\n[1]"
 
 
-# SVG
-
-
-class Stub(ModuleType):
-    """What of the `graphviz` package is used: a source, and the error where the program is missing."""
-
-    class ExecutableNotFound(RuntimeError):
-        pass
-
-    def __init__(self, program: bool) -> None:
-        super().__init__("graphviz")
-        stub = self
-
-        class Source:
-            def __init__(self, text: str) -> None:
-                self.text = text
-
-            def pipe(self, format: str, encoding: str) -> str:
-                if not program:
-                    raise stub.ExecutableNotFound("failed to execute PosixPath('dot')")
-                return f"<{format} {encoding}>{self.text}"
-
-        self.Source = Source
-
-
-def test_svg_is_what_graphviz_makes_of_the_dot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "graphviz", Stub(program=True))
-    x = leaf(1)
-    assert viz.svg(x.exp(), {"x": x}) == "<svg utf-8>" + viz.dot(x.exp(), {"x": x})
-
-
-def test_svg_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "graphviz", Stub(program=False))
-    with pytest.raises(RuntimeError, match="Install Graphviz"):
-        viz.svg(leaf(1).exp())
-    monkeypatch.setitem(sys.modules, "graphviz", None)
-    with pytest.raises(ImportError, match="pip install 'retrograd\\[graphviz\\]'"):
-        viz.svg(leaf(1).exp())
-
-
 def test_pictures_are_reached_from_the_package() -> None:
     assert torch.viz is viz
-    assert viz.__all__ == ["dot", "svg", "tree"]
+    assert viz.__all__ == ["Picture", "dot", "explore", "graph", "recording", "svg", "tree"]

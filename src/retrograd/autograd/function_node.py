@@ -210,7 +210,7 @@ class FunctionNode(Node):
                 raise RuntimeError(f"{sentence}. {whose} it as the gradient of the values that it overwrote.")
         elif len(target) > len(shape) or not all(n in (1, m) for m, n in zip(reversed(shape), reversed(target))):
             raise RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
-                               f"compatible with {list(target)}")
+                               f"compatible with {list(target)}.{faults.recorded(self)}")
         if letter(array.dtype) != "f" and (array.dtype.kind == "c") != (edge.dtype.kind == "c"):
             raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
                                f"to be true, but got false. {whose} a gradient of type {array.dtype} at index {index} "

@@ -130,7 +130,7 @@ class _Search:
             self.rows.append(self.held("a leaf", [node.variable._array], None))
             self.meet(node.variable)
             return
-        found = [*_held_by(node)]
+        found = [*saved_by(node)]
         for thing in found:
             if isinstance(thing, TensorBase):
                 self.meet(thing)
@@ -145,18 +145,18 @@ class _Search:
         """The row for some arrays. Memory that was counted before adds nothing."""
         size = 0
         for array in arrays:
-            owner = _owner(array)
+            owner = owner_below(array)
             if id(owner) not in self.counted:
                 self.counted.add(id(owner))
                 size += owner.nbytes
         return Held(name, len(arrays), size, tuple([f"{array.dtype}{[*array.shape]}" for array in arrays]), site)
 
 
-def _held_by(node: Node) -> Iterator[Any]:
-    """The arrays and tensors that a node itself holds."""
+def saved_by(node: Node) -> Iterator[Any]:
+    """The arrays and tensors that a node itself holds for its rules."""
     yield from _inside(node.saved)
     if isinstance(node, CopySlices):
-        yield from _held_by(node.inner)
+        yield from saved_by(node.inner)
     if isinstance(node, FunctionNode):
         for value in node.attributes.values():
             yield from _inside(value)
@@ -177,7 +177,7 @@ def _inside(value: Any) -> Iterator[Any]:
             yield from _inside(inner)
 
 
-def _owner(array: Array) -> Array:
+def owner_below(array: Array) -> Array:
     """The array that owns the memory, below all views, lineages and stride tricks."""
     below: Any = array.base
     while below is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import os
 import sys
@@ -13,6 +14,18 @@ from pathlib import Path
 from retrograd.command.looking import ROOTS, look_up
 from retrograd.command.reading import uses_in
 from retrograd.names import hint
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of ``retrograd check``."""
+    parser.description = "Read programs, without running them, and list the names of torch that retrograd lacks."
+    parser.epilog = "examples:\n  retrograd check train.py\n  retrograd check src/ package"
+    parser.add_argument("target", nargs="+", metavar="TARGET", help="a file, a folder, or the name of a package")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check the targets. Returns the exit status."""
+    return check(options.target)
 
 
 def check(targets: Iterable[str]) -> int:

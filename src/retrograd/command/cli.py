@@ -1,52 +1,94 @@
-"""The command line: reads the arguments, and calls the functions that do the work."""
+"""The command line: a table of subcommands. Each subcommand is a module, which is imported when it is called.
+
+The module of a subcommand has ``add(parser)``, which adds its description and its arguments, and ``run(options)``,
+which does the work and returns the exit status. A subcommand that runs a program calls `run.add_program` in its
+``add``: its own options stand before the name of the program, and all arguments after the name belong to the program.
+"""
+
+from __future__ import annotations
 
 import argparse
+import importlib
+import re
 import sys
+from types import ModuleType
+from typing import NamedTuple
 
 from retrograd import version
-from retrograd.command.check import check
-from retrograd.command.info import describe
-from retrograd.command.run import run_module, run_script
 
-_RUN_USAGE = "retrograd run [-h] (SCRIPT | - | -m MODULE) [ARGUMENT ...]"
+
+class Subcommand(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    says: str
+    module: str
+
+    def load(self) -> ModuleType:
+        """The module of the subcommand."""
+        return importlib.import_module(f"retrograd.command.{self.module}")
+
+
+SUBCOMMANDS = (
+    Subcommand("run", "run a program written for PyTorch, with retrograd as its torch", "run"),
+    Subcommand("graph", "run a program, and draw the graph of its first backward pass", "graph"),
+    Subcommand("explore", "run a program, and write a page of one of its backward passes", "explore"),
+    Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),
+    Subcommand("info", "show versions, threads, devices and optional extras", "info"),
+)
+
+
+# What names a program although the word starts with a hyphen: -, -m MODULE, -mMODULE.
+_PROGRAM = re.compile(r"-(m|$)")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of ``retrograd`` and ``python -m retrograd``."""
-    ours, the_programs = _split(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser()
-    options = parser.parse_args(ours)
-    if options.command == "info":
-        print(describe())
-    elif options.command == "check":
-        sys.exit(check(options.target))
-    elif options.module is not None:
-        run_module(options.module, the_programs)
-    else:
-        run_script(options.script, the_programs)
+    module, options = read(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(module.run(options))
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The arguments of retrograd itself, and the arguments after the program's name, which belong to the program."""
-    if arguments[:1] != ["run"]:
-        return arguments, []
-    count = 3 if arguments[1:2] == ["-m"] else 2
-    return arguments[:count], arguments[count:]
+def read(words: list[str]) -> tuple[ModuleType, argparse.Namespace]:
+    """The module of the subcommand that these arguments call, and what they say. The help and errors end the process.
+
+    The arguments after the name of a program are in ``options.arguments``.
+    """
+    chosen = next((each for each in SUBCOMMANDS if words[:1] == [each.name]), None)
+    if chosen is None:
+        overview().parse_args(words)
+        raise AssertionError(words)  # the parser accepts only names in the table
+    parser = parser_of(chosen)
+    ours, the_programs = _split(parser, words[1:])
+    return chosen.load(), parser.parse_args(ours, argparse.Namespace(arguments=the_programs))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="retrograd", description="PyTorch's autograd in pure Python on NumPy.")
+def overview() -> argparse.ArgumentParser:
+    """The parser of a call without a subcommand: the help, the version, or an error."""
+    parser = argparse.ArgumentParser(
+        prog="retrograd", description="PyTorch's autograd in pure Python on NumPy.", allow_abbrev=False,
+        epilog="`retrograd COMMAND --help` describes a command and shows examples.")
     parser.add_argument("--version", action="version", version=f"retrograd {version.retrograd}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    run = commands.add_parser(
-        "run", usage=_RUN_USAGE, help="run a program written for PyTorch, with retrograd as its torch",
-        description="Run a program as python does, except that `import torch` means retrograd.")
-    program = run.add_mutually_exclusive_group(required=True)
-    program.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or - for standard input")
-    program.add_argument("-m", dest="module", metavar="MODULE", help="a module or package, as with python -m")
-    checked = commands.add_parser(
-        "check", help="list the names of torch that a program needs and retrograd lacks",
-        description="Read programs, without running them, and list the names of torch that retrograd lacks.")
-    checked.add_argument("target", nargs="+", metavar="TARGET", help="a file, a folder, or the name of a package")
-    commands.add_parser("info", help="show versions, threads, devices and optional extras")
+    for each in SUBCOMMANDS:
+        commands.add_parser(each.name, help=each.says)
     return parser
+
+
+def parser_of(subcommand: Subcommand) -> argparse.ArgumentParser:
+    """The parser of the arguments of a subcommand."""
+    parser = argparse.ArgumentParser(prog=f"retrograd {subcommand.name}", allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    subcommand.load().add(parser)
+    return parser
+
+
+def _split(parser: argparse.ArgumentParser, words: list[str]) -> tuple[list[str], list[str]]:
+    """The arguments of retrograd itself, and the arguments after the program's name, which belong to the program."""
+    if not parser.get_default("has_program"):
+        return words, []
+    valued = {word for action in parser._actions if action.nargs is None for word in action.option_strings}
+    count = 0
+    while count < len(words) and words[count].startswith("-") and not _PROGRAM.match(words[count]):
+        count += 2 if words[count] in valued else 1
+    count += 2 if words[count:count + 1] == ["-m"] else 1
+    return words[:count], words[count:]

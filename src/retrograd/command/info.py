@@ -1,5 +1,6 @@
 """Facts about an installation: versions, threads, devices, optional extras. This module changes nothing."""
 
+import argparse
 import os
 import platform
 from typing import Any
@@ -11,7 +12,18 @@ from retrograd.devices import cuda_count
 from retrograd.names import PACKAGE
 
 # pip's name for an extra, and the package that it installs.
-_EXTRAS = {"plot": "matplotlib", "graphviz": "graphviz"}
+_EXTRAS = {"plot": "matplotlib"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the description of ``retrograd info``."""
+    parser.description = "Show versions, threads, devices and optional extras."
+    parser.epilog = "examples:\n  retrograd info"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the facts."""
+    print(describe())
 
 
 def describe() -> str:

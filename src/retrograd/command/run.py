@@ -4,6 +4,7 @@ The program cannot see a difference: ``__main__``, sys.argv, sys.path, standard 
 tracebacks are those of Python itself.
 """
 
+import argparse
 import builtins
 import multiprocessing.spawn
 import os
@@ -15,6 +16,32 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from retrograd.command.imports import as_torch
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of ``retrograd run``."""
+    parser.description = "Run a program as python does, except that `import torch` means retrograd."
+    parser.epilog = "examples:\n  retrograd run train.py --epochs 3\n  retrograd run -m package.train"
+    add_program(parser)
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Let a subcommand take a program. Its other options must be added before, because they stand before it."""
+    own = "".join(f"[{action.option_strings[0]}{f' {action.metavar or action.dest.upper()}' * (action.nargs is None)}] "
+                  for action in parser._actions if action.option_strings)
+    parser.usage = f"{parser.prog} {own}(SCRIPT | - | -m MODULE) [ARGUMENT ...]"
+    program = parser.add_mutually_exclusive_group(required=True)
+    program.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or - for standard input")
+    program.add_argument("-m", dest="module", metavar="MODULE", help="a module or package, as with python -m")
+    parser.set_defaults(has_program=True)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the program of ``SCRIPT`` or ``-m MODULE`` with its arguments. An error in the program passes through."""
+    if options.module is not None:
+        run_module(options.module, options.arguments)
+    else:
+        run_script(options.script, options.arguments)
 
 
 def run_script(script: str, arguments: list[str]) -> None:

@@ -20,7 +20,13 @@ SECOND = ("Trying to backward through the graph a second time (or directly acces
 
 def second_pass(node: Any) -> RuntimeError:
     """The error for a node whose saved values an earlier pass released."""
-    return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.)")
+    return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.{recorded(node)})")
+
+
+def recorded(node: Any) -> str:
+    """' MulBackward0 was recorded at File …, line ….', or '' if the line is not known."""
+    site = site_of(node)
+    return "" if site is None else f" {node.name()} was recorded at {site}."
 
 
 def type_text(array: Any) -> str:

@@ -63,7 +63,8 @@ class Node:
 
     `number` is the order of creation, and so a topological order. `shape` and `dtype` are those of the result (for
     several outputs, tuples of them). `saved` holds the values that its rules use, in the order of `saves`, with None
-    for a value that no rule of a needed gradient uses. `origin` is set only in anomaly mode; see `origin_of`.
+    for a value that no rule of a needed gradient uses. `origin` is set only in anomaly mode, and while `viz.recording`
+    notes lines and modules; see `origin_of`.
     """
 
     __slots__ = ("dtype", "edges", "hooks", "number", "origin", "plan", "saved", "shape")
@@ -183,13 +184,14 @@ class Origin(NamedTuple):
     """Where a node was recorded: the code object and the offset of the line, which cost little to note.
 
     `parent` is the node in whose backward it was recorded, or None. `bad` describes non-finite values that the node
-    made of finite values.
+    made of finite values. `inside` says in which module it was recorded, if that was noted.
     """
 
     code: Any
     offset: int
     parent: Any
     bad: Any
+    inside: Any = None
 
     @property
     def site(self) -> Site | None:
@@ -197,9 +199,9 @@ class Origin(NamedTuple):
 
 
 def origin_of(node: Node) -> Origin | None:
-    """Where a node was recorded, or None if anomaly mode was off."""
+    """Where a node was recorded, or None if nobody noted it."""
     try:
-        return Origin._make(node.origin)
+        return Origin(*node.origin)
     except AttributeError:
         return None
 

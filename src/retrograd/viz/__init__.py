@@ -1,8 +1,22 @@
-"""Pictures of the gradient graph: as a text tree, as DOT, as SVG.
+"""Pictures of the gradient graph: as a text tree, as DOT, as SVG; and a page in which one walks through a pass.
 
 Drawing reads the graph and changes nothing.
 """
 
-from .drawing import dot, svg, tree
+from typing import TYPE_CHECKING
 
-__all__ = ["dot", "svg", "tree"]
+from ..names import missing
+from .drawing import dot, tree
+
+if TYPE_CHECKING:
+    # imported when a program first names them
+    from .exploring import explore as explore
+    from .notes import recording as recording
+    from .pictures import Picture as Picture, graph as graph, svg as svg
+
+__all__ = ["Picture", "dot", "explore", "graph", "recording", "svg", "tree"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__, inside={
+        "Picture": "viz.pictures:Picture", "explore": "viz.exploring:explore", "graph": "viz.pictures:graph",
+        "recording": "viz.notes:recording", "svg": "viz.pictures:svg"})

@@ -114,7 +114,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     thread.grad = create_graph
     thread.passes += 1
     try:
-        kind = Pass if thread.anomalies is None else CheckedPass
+        kind = thread.passing or (Pass if thread.anomalies is None else CheckedPass)
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
         if walk.notes:

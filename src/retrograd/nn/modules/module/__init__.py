@@ -16,6 +16,7 @@ from ...parameter import clear_grad
 from .conversion import Conversion
 from .hooks import (
     GLOBALLY as _GLOBALLY, Everywhere, Flags, ModuleHooks, _WrappedHook, kind as _kind, registered as _registered)
+from .naming import name_module as _name_module
 from .printing import _addindent as _addindent, framed as _framed, indented as _indented
 from .state_dict import _EXTRA_STATE_KEY_SUFFIX, StateDict, _IncompatibleKeys
 
@@ -178,15 +179,19 @@ class Module(Conversion, ModuleHooks, StateDict):
         def __call__(self: _Computing[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
     else:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            if (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks
-                    or _global_forward_pre_hooks or _global_forward_hooks or _global_backward_pre_hooks
-                    or _global_backward_hooks):
-                everywhere = Everywhere(
-                    _global_forward_pre_hooks, _global_forward_hooks, _global_forward_hooks_with_kwargs,
-                    _global_forward_hooks_always_called, _global_backward_pre_hooks, _global_backward_hooks,
-                    _global_is_full_backward_hook)
-                return self._call_with_hooks(everywhere, args, kwargs)
-            return self.forward(*args, **kwargs)
+            try:
+                if (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks
+                        or _global_forward_pre_hooks or _global_forward_hooks or _global_backward_pre_hooks
+                        or _global_backward_hooks):
+                    everywhere = Everywhere(
+                        _global_forward_pre_hooks, _global_forward_hooks, _global_forward_hooks_with_kwargs,
+                        _global_forward_hooks_always_called, _global_backward_pre_hooks, _global_backward_hooks,
+                        _global_is_full_backward_hook)
+                    return self._call_with_hooks(everywhere, args, kwargs)
+                return self.forward(*args, **kwargs)
+            except Exception as error:
+                _name_module(error)
+                raise
 
         _wrapped_call_impl = _call_impl = __call__
 

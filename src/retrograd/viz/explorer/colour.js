@@ -1,0 +1,90 @@
+// What colours mean: one sequential palette that is safe for the colour-blind, its scales, and its legend.
+"use strict";
+
+const PALETTE = ["#f7fbd5", "#cdebb4", "#84cdbb", "#45acc4", "#2274b3", "#1e3f85", "#0d1f52"];
+const NEUTRAL = { light: "#ffffff", dark: "#202329" };
+const BITS = { bool: 1, uint8: 8, int8: 8, int16: 16, float16: 16, bfloat16: 16.5, int32: 32, float32: 32.5, int64: 64, float64: 64.5, complex64: 65, complex128: 128 };
+const MEASURES = {
+  norm: { title: "Norm of the gradient", of: (item) => item.norm, text: digits },
+  time: { title: "Time taken", of: (item) => item.time, text: seconds },
+  bytes: { title: "Memory of saved values", of: (item) => item.bytes || null, text: bytes },
+  dtype: { title: "Dtype of the result", of: (item) => item.outputs?.[0]?.dtype ?? null, text: String },
+};
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** What maps a measure to places in the palette, 0 to 1: logarithmic for numbers, one step each for dtypes. */
+const scaleOf = (() => {
+  const known = new Map();
+  return (color) => {
+    if (!known.has(color)) known.set(color, color === "dtype" ? dtypeScale() : numberScale(color));
+    return known.get(color);
+  };
+})();
+
+function dtypeScale() {
+  const names = [...new Set(model.order.map(MEASURES.dtype.of).filter((name) => name !== null))];
+  names.sort((a, b) => (BITS[a] ?? 60) - (BITS[b] ?? 60));
+  const at = (name) => (names.includes(name) ? (names.indexOf(name) + 1) / (names.length + 1) : null);
+  return { names, at };
+}
+
+function numberScale(color) {
+  const values = model.order.map(MEASURES[color].of).filter((x) => Number.isFinite(x) && x > 0);
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const span = Math.log(high) - Math.log(low);
+  const at = (x) => {
+    if (x === null || x === undefined || Number.isNaN(x)) return null;
+    if (x <= 0) return 0;
+    if (span < 1e-9) return 0.4;
+    return Math.min(1, Math.max(0, (Math.log(x) - Math.log(low)) / span));
+  };
+  return { low, high, at, none: !values.length };
+}
+
+/** Where an item stands in the palette, or null. */
+function level(item, color) {
+  return scaleOf(color).at(MEASURES[color].of(item));
+}
+
+/** The colour of a place in the palette. Low values are near the background, in the light and in the dark. */
+function paletteColor(t) {
+  const place = (dark.matches ? 0.88 - 0.84 * t : 0.04 + 0.88 * t) * (PALETTE.length - 1);
+  const k = Math.min(PALETTE.length - 2, Math.floor(place));
+  const [a, b] = [channels(PALETTE[k]), channels(PALETTE[k + 1])];
+  return `rgb(${a.map((x, i) => Math.round(x + (b[i] - x) * (place - k))).join(" ")})`;
+}
+
+const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+
+function itemColor(item, color) {
+  const t = level(item, color);
+  return t === null ? NEUTRAL[dark.matches ? "dark" : "light"] : paletteColor(t);
+}
+
+/** Black or white, whichever is easier to read on a colour. */
+function inkOn(color) {
+  const parts = color.startsWith("#") ? channels(color) : color.match(/\d+/g).map(Number);
+  const [r, g, b] = parts.map((x) => (x <= 10 ? x / 3295 : ((x / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? "#10151c" : "#ffffff";
+}
+
+/** The legend: what the colours and the shapes mean. */
+function paintLegend() {
+  const measure = MEASURES[state.color];
+  const scale = scaleOf(state.color);
+  const stops = Array.from({ length: 9 }, (_, k) => paletteColor(k / 8)).join(", ");
+  const bar = make("div", { class: "ramp", style: `background: linear-gradient(to right, ${stops})` });
+  const names = () => scale.names.map((name) => make("span", { class: "key" }, make("i", { style: `background: ${paletteColor(scale.at(name))}` }), name));
+  const ends = () => [bar, make("div", { class: "ends" }, make("span", {}, measure.text(scale.low)), make("span", {}, "log"), make("span", {}, measure.text(scale.high)))];
+  const nothing = make("span", { class: "muted" }, "nothing measured");
+  byId("scale").replaceChildren(make("p", {}, measure.title), ...(scale.names ? [make("div", { class: "keys" }, ...names())] : scale.none ? [nothing] : ends()));
+}
+
+function paintShapes() {
+  const kinds = [["operator", "operator"], ["leaf", "leaf"], ["view", "view"], ["write", "write in place"], ["function", "own Function"], ["group", "folded group"]];
+  const glyph = (kind) => draw("svg", { viewBox: "-2 -2 34 22", width: 30, height: 20, "aria-hidden": "true", class: "glyph" },
+    draw("path", { d: outline(kind, 30, 18) }));
+  byId("shapes").replaceChildren(...kinds.map(([kind, text]) => make("span", { class: "key" }, glyph(kind), text)),
+    make("span", { class: "key wrong" }, make("b", {}, "NaN"), "red: NaN, inf, no gradient"));
+}

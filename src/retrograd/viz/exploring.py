@@ -1,0 +1,87 @@
+"""`explore`: a backward pass as one page, in which one can walk through it node by node."""
+
+from __future__ import annotations
+
+import html
+import os
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..tensors.recording.gradients import refuse_inside, starting
+from .documents import Document
+from .explorer.page import page
+from .naming import calling_frame
+from .notes import recording
+from .observing import Observation
+from .statistics import Facts
+
+PathLike = str | os.PathLike[str]
+
+
+class Explored:
+    """What `explore` found. `document` is the pass as plain data.
+
+    `save(path)` writes the page. A notebook shows the page.
+    """
+
+    def __init__(self, document: Facts) -> None:
+        self.document = document
+
+    @property
+    def page(self) -> str:
+        """The page, as the text of one HTML file."""
+        return page(self.document)
+
+    def save(self, path: PathLike) -> None:
+        """Write the page to a file. Raises OSError if the file cannot be written."""
+        Path(path).write_text(self.page, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that nothing of it reaches the notebook around it."""
+        text = self.page.replace("&", "&amp;").replace("'", "&#39;")        # a page has many double quotes
+        return (f"<iframe srcdoc='{text}' title='{html.escape(self.document['title'])}' width='100%' height='720' "
+                "style='border:0'></iframe>")
+
+    def __repr__(self) -> str:
+        totals = self.document["totals"]
+        return f"<a backward pass of {totals['nodes']} nodes, {totals['bytes']:,} bytes saved>"
+
+
+def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Explored:
+    """Run the backward pass of `loss` under observation, and make a page of it; write the page to `path`, if given.
+
+    `loss` is a tensor, or a function without arguments that computes one. The function is called under `recording`, so
+    the page shows the line and the module of each operation. `params` names the leaves: a Module, a dictionary from
+    names to tensors, or the result of `Module.named_parameters()`.
+
+    Nothing changes: no gradient is accumulated, nothing saved is released, and random streams stay where they are.
+    Hooks that may replace a gradient run, since they are a part of the pass. Hooks that run after accumulation do not.
+    A tensor that is not a scalar is differentiated as if it was summed.
+
+    Raises what `loss.backward()` raises, and OSError if the file cannot be written.
+
+    >>> import retrograd as torch
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> torch.viz.explore((w * w).sum())
+    <a backward pass of 3 nodes, 8 bytes saved>
+    >>> w.grad is None
+    True
+    """
+    frame = calling_frame()
+    refuse_inside()
+    if callable(loss) and not hasattr(loss, "grad_fn"):
+        with recording():
+            loss = loss()
+    cotangent = loss.new_ones(loss.shape) if getattr(loss, "numel", int)() != 1 else None
+    found = Explored(observed(starting((loss,), (cotangent,)), params, frame))
+    if path is not None:
+        found.save(path)
+    return found
+
+
+def observed(starts: list[tuple[Any, Any]], params: Any, frame: FrameType | None, title: str = "",
+             program: str | None = None, **options: Any) -> Facts:
+    """The document of the pass from `starts`. `frame` is the program's, whose variables name leaves without a name."""
+    title = title or f"Backward pass from {starts[0][0].node.name()}"
+    return Document(Observation(starts, **options), params, frame, title, program).facts

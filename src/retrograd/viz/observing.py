@@ -1,0 +1,222 @@
+"""A backward pass under observation: what each node got and gave, in the engine's order, and how long it took.
+
+The engine runs the pass, by the same rules and the same hooks. An `ObservedPass` differs from an ordinary pass in what
+is left behind: no gradient is accumulated, nothing is released, and what nodes, hooks and random streams have changed
+is put back.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..autograd.function_node import FunctionNode
+from ..graph.engine import Pass
+from ..graph.hooks import Users
+from ..graph.node import AccumulateGrad, Node
+from ..modes import local
+from ..tensors.arguments.generator import fork_rng
+from ..tensors.recording.gradients import run_backward
+from ..tensors.recording.inplace import CopySlices
+from .graphs import reachable
+from .statistics import Facts, Pictures, norm, statistics
+
+_SHOWN_PER_NODE = 3                                     # pictures: of the gradient, and of two saved values
+
+
+class Arrival(NamedTuple):
+    """A gradient that a node gave to output `output` of the node `to`; `adds` if another was there already."""
+
+    to: Node
+    output: int
+    adds: bool
+    norm: Any
+    shape: tuple[int, ...]
+
+
+class Step:
+    """One node of a pass: the gradients that arrived at its outputs, what it gave, and how long it computed.
+
+    `gradient` and `picture` show the gradients of all outputs together; they are None if none arrived. `bad` are the
+    inputs for which the node made NaN or infinities of finite gradients.
+    """
+
+    __slots__ = ("arrivals", "bad", "gradient", "node", "picture", "time")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.arrivals: list[Arrival] = []
+        self.bad: list[int] = []
+        self.gradient: Facts | None = None
+        self.picture: Facts | None = None
+        self.time: float | None = None
+
+    def arrived(self, arrays: Sequence[Any], pictures: Pictures) -> None:
+        """Note the gradients of the outputs, with None for an output without a gradient."""
+        given = [array for array in arrays if isinstance(array, np.ndarray | np.generic)]
+        if given:
+            whole = given[0] if len(given) == 1 else np.concatenate([np.ravel(array) for array in given])
+            self.gradient, self.picture = statistics(whole), pictures.of(whole)
+
+
+class ObservedPass(Pass):
+    """A pass that notes what happens, and accumulates nothing. `run` returns nothing; `steps` are in order."""
+
+    def __init__(self, roots: Any, **options: Any) -> None:
+        super().__init__(roots, **{**options, "keep": True})
+        self.steps: list[Step] = []
+        self.pictures = Pictures(_SHOWN_PER_NODE * len(self.order))
+        self.met: set[tuple[Any, int]] = set()          # the outputs that have got a gradient
+
+    def run(self) -> dict[Any, Any]:
+        for leaf in [leaf for leaf, due in self.due.items() if not due]:
+            self._arrive(leaf)
+        for node in self.order:
+            self.steps.append(Step(node))
+            self._full_step(node, self.buffers.pop(node, None))
+            self._delivered(node.edges)
+        self.notes.clear()                              # no callback is called, since nothing was accumulated
+        return {}
+
+    def _array(self, value: Any) -> Any:
+        return value if value is None or self.recorder is None else self.recorder.array(value)
+
+    def _full_step(self, node: Any, cotangent: Any) -> None:
+        hooks = node.hooks
+        if hooks is None or not hooks.retain:
+            super()._full_step(node, cotangent)
+            return
+        retain, hooks.retain = hooks.retain, {}         # these hooks keep gradients in `.grad`
+        try:
+            super()._full_step(node, cotangent)
+        finally:
+            hooks.retain = retain
+
+    def _capture(self, node: Any, cotangents: list[Any]) -> None:
+        self.steps[-1].arrived([self._array(g) for g in cotangents], self.pictures)
+
+    def _results(self, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+        step = self.steps[-1]
+        step.arrived([self._array(g) for g in cotangents], self.pictures)
+        began = perf_counter()
+        results = super()._results(node, cotangents)
+        step.time = perf_counter() - began
+        return results
+
+    def _hand_on(self, node: Any, cotangents: list[Any], results: Sequence[Any]) -> None:
+        step = self.steps[-1]
+        sound = step.gradient is not None and not step.gradient["nans"] and not step.gradient["infs"]
+        for place, (edge, result) in enumerate(zip(node.edges, results, strict=True)):
+            if edge is not None and result is not None and edge.node is not None:
+                array = self._array(result)
+                size = norm(array)
+                to = edge.node, edge.index
+                step.arrivals.append(Arrival(*to, to in self.met, size, tuple(array.shape)))
+                self.met.add(to)
+                if sound and type(size) is str:
+                    step.bad.append(place)
+        super()._hand_on(node, cotangents, results)
+
+    def _arrive(self, leaf: AccumulateGrad) -> None:
+        """Note the gradient of a leaf, as its hooks leave it."""
+        cotangent = self.buffers.pop(leaf, None)
+        if self.wanted is not None and leaf not in self.wanted:
+            return
+        local.thread.grad = self.grad
+        on_tensor = leaf.variable._backward_hooks
+        if on_tensor:
+            (cotangent,) = self._called(lambda shown: [Users.call(on_tensor, shown[0])], cotangent)
+        if leaf.hooks is not None and leaf.hooks.pre:
+            (cotangent,) = self._called(leaf.hooks.before, cotangent)
+        self.steps.append(step := Step(leaf))
+        step.arrived([self._array(cotangent)], self.pictures)
+
+
+class _InnerPass(Pass):
+    """A pass that a node of the observed pass runs. What it accumulates into leaves is taken back at the end."""
+
+    before: dict[int, tuple[Any, Any]]                  # each leaf with the gradient that it held
+
+    def _arrive(self, leaf: AccumulateGrad) -> None:
+        variable = leaf.variable
+        meta = variable._meta
+        if id(variable) not in self.before:
+            self.before[id(variable)] = variable, meta.grad
+            if meta.grad is not None:
+                meta.grad = meta.grad.detach().clone()
+        kept, meta.post_accumulate = meta.post_accumulate, None
+        try:
+            super()._arrive(leaf)
+        finally:
+            meta.post_accumulate = kept
+
+
+class Observation:
+    """The steps of one pass from `starts` (edges with cotangents). `nodes` are all nodes behind them.
+
+    Raises what the pass raises. The program is then as it was, too.
+    """
+
+    def __init__(self, starts: list[tuple[Any, Any]], inputs: Sequence[Any] | None = None,
+                 capture: bool = False) -> None:
+        self.starts = [*dict.fromkeys([edge.node for edge, _ in starts])]
+        self.nodes = reachable(self.starts)
+        with _unchanged(self.nodes) as before:
+            def make(roots: Any, **options: Any) -> Pass:
+                if local.thread.passes > outermost:
+                    inner = _InnerPass(roots, **options)
+                    inner.before = before
+                    return inner
+                return passes.setdefault(0, ObservedPass(roots, **options))
+
+            passes: dict[int, ObservedPass] = {}
+            outermost = local.thread.passes + 1
+            local.thread.passing = make
+            run_backward(starts, retain_graph=True, create_graph=False, inputs=inputs, capture=capture)
+        self.steps, self.pictures = passes[0].steps, passes[0].pictures
+
+
+@contextmanager
+def _unchanged(nodes: Sequence[Any]) -> Iterator[dict[int, tuple[Any, Any]]]:
+    """A context after which nodes, hooks, gradients, random streams and switches are as they were before.
+
+    The context's value is a dictionary for leaves and the gradients that they get back.
+    """
+    thread = local.thread
+    inner = [node.inner for node in nodes if isinstance(node, CopySlices) and node.inner is not None]
+    saved = [(node, node.saved) for node in [*nodes, *inner]]
+    attributes = [(node.attributes, {**node.attributes}) for node, _ in saved if isinstance(node, FunctionNode)]
+    hooks = [(entries, [*entries.items()]) for node in nodes for entries in _hooks_of(node)]
+    numpys, pythons = np.random.get_state(), random.getstate()
+    passing, watch = thread.passing, thread.anomalies
+    raised = [*watch.raised] if watch is not None else []
+    gradients: dict[int, tuple[Any, Any]] = {}
+    try:
+        with fork_rng():
+            yield gradients
+    finally:
+        thread.passing = passing
+        if watch is not None:
+            watch.raised[:] = raised
+        np.random.set_state(numpys)
+        random.setstate(pythons)
+        for node, values in saved:
+            node.saved = values
+        for now, before in [*attributes, *hooks]:
+            now.clear()
+            now.update(before)
+        for leaf, gradient in gradients.values():
+            leaf._meta.grad = gradient
+
+
+def _hooks_of(node: Any) -> Iterator[Any]:
+    """The dictionaries of the hooks that a pass may call at a node."""
+    if isinstance(node, AccumulateGrad) and node.variable._backward_hooks:
+        yield node.variable._backward_hooks
+    if node.hooks is not None:
+        yield from (node.hooks.pre, node.hooks.post, *[entries for _, entries in node.hooks.tensor])

@@ -1,0 +1,97 @@
+"""`retrograd explore`: a program runs as it would, and a page is written of the backward pass that was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TRAINING = """
+import sys
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+def step(x):
+    return (model(x) - x.sum(1, keepdim=True)).square().mean()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x = torch.randn(16, 4)
+for i in range(4):
+    loss = step(x)
+    opt.zero_grad()
+    loss.backward(inputs=[*model.parameters()] if i % 2 else None)
+    opt.step()
+    print(i, loss.item(), model[0].bias.grad.norm().item())
+sys.exit(int(sys.argv[1]) if sys.argv[1:] else 0)
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "retrograd", *arguments], cwd=folder, capture_output=True, text=True)
+
+
+def document_of(page: Path) -> dict[str, Any]:
+    """The document in a page."""
+    (text,) = re.findall(r'<script type="application/json" id="document">(.*?)</script>', page.read_text(), re.DOTALL)
+    return dict(json.loads(text))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text(TRAINING)
+    return tmp_path
+
+
+def test_the_pass_that_was_asked_for(folder: Path) -> None:
+    plain = run(folder, "run", "train.py")
+    explored = run(folder, "explore", "--pass", "3", "-o", "late.html", "train.py")
+    assert explored.stdout == plain.stdout
+    assert explored.returncode == 0
+    assert explored.stderr == "retrograd: wrote late.html: backward pass 3, 12 nodes\n"
+    document = document_of(folder / "late.html")
+    assert document["title"] == "Backward pass 3 of train.py"
+    assert document["program"] == "train.py"
+    bias = next(node for node in document["nodes"] if node["label"] == "0.bias")
+    assert bias["gradient"]["norm"] == pytest.approx(float(plain.stdout.splitlines()[2].split()[2]), rel=1e-5)
+    linear = [node for node in document["nodes"] if node["name"] == "AddmmBackward0"]
+    assert [(node["module"], node["site"]["file"], node["site"]["line"]) for node in linear] == [
+        ("2", "train.py", 8), ("0", "train.py", 8)]
+
+
+def test_a_compiled_step_is_shown_uncompiled(folder: Path) -> None:
+    """The operations of a compiled function would be one node."""
+    program = TRAINING.replace("def step", "@torch.compile\ndef step")
+    (folder / "train.py").write_text(program)
+    assert run(folder, "explore", "--pass", "2", "train.py").stderr.endswith("backward pass 2, 12 nodes\n")
+
+
+def test_exit_statuses(folder: Path) -> None:
+    late = run(folder, "explore", "--pass", "9", "train.py")
+    assert late.returncode == 1
+    assert not (folder / "step.html").exists()
+    assert late.stderr.endswith("no page: the program ran 4 backward passes, and pass 9 was to be explored\n")
+    own = run(folder, "explore", "train.py", "5")
+    assert own.returncode == 5
+    assert (folder / "step.html").exists()
+    nowhere = run(folder, "explore", "-o", "none/step.html", "train.py")
+    assert nowhere.returncode == 1
+    assert "cannot write 'none/step.html': No such file" in nowhere.stderr
+
+
+def test_a_pass_that_raises(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text("""
+import torch
+x = torch.ones(2, requires_grad=True)
+y = x.exp()
+y.add_(1)
+y.sum().backward()
+""")
+    found = run(tmp_path, "explore", "wrong.py")
+    assert found.returncode == 1
+    assert "no page: backward pass 1 raised RuntimeError" in found.stderr
+    assert "modified by an inplace operation" in found.stderr.splitlines()[-1] + found.stderr

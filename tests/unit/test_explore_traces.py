@@ -1,0 +1,134 @@
+"""`viz.explore` leaves no trace: gradients, hooks, versions, saved values and random streams are as before."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from programs.random_machine import OBSERVE, Machine, difference
+from programs.random_programs import generate
+from retrograd import viz
+from retrograd.viz.graphs import beginnings, reachable
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.power = 3
+        return x ** 3
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        ctx.seen = True
+        (x,) = ctx.saved_tensors
+        if (x < 0).any():
+            raise ArithmeticError("a negative number")
+        return g * ctx.power * x * x
+
+
+def state(tensors: dict[str, Any], loss: Any) -> list[Any]:
+    """All of a program that a backward pass might change."""
+    nodes = reachable([node for node, _ in beginnings(loss)])
+    found: list[Any] = [torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist(),
+                        torch.is_grad_enabled(), torch.is_anomaly_enabled()]
+    for t in tensors.values():
+        found += [t._version, t.tolist(), id(t.grad), None if t.grad is None else (t.grad.tolist(), t.grad._version),
+                  [*(t._backward_hooks or {})], t.requires_grad]
+    for node in nodes:
+        found += [id(getattr(node, "saved", None)), {**getattr(node, "attributes", {})}]
+        if node.hooks is not None:
+            found += [[*node.hooks.pre], [*node.hooks.post], [*node.hooks.retain]]
+    return found
+
+
+class Drawing(torch.autograd.Function):
+    """Draws random numbers in its backward, and runs a pass of its own."""
+
+    clear_saved_tensors_on_access = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, w: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.w = w
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        ctx.calls = getattr(ctx, "calls", 0) + 1
+        with torch.enable_grad():
+            (ctx.w * x.detach()).sum().backward()
+        return g * 2 + torch.rand(()) * random.random() * np.random.random(), None
+
+
+def clear(leaf: Any) -> None:
+    leaf.data.zero_()
+
+
+@pytest.mark.parametrize("anomaly", [False, True])
+@pytest.mark.parametrize("value", [2., -2.])
+def test_nothing_changes(value: float, anomaly: bool) -> None:
+    w, v = torch.tensor([value, 1.], requires_grad=True), torch.ones(2, requires_grad=True)
+    v.grad = torch.full((2,), 5.)
+    with torch.autograd.set_detect_anomaly(anomaly):
+        y = Drawing.apply(w * v, v)
+        y.retain_grad()
+        handles = [v.register_hook(lambda g: g * 2), y.register_hook(lambda g: handles[1].remove())]
+        v.register_post_accumulate_grad_hook(clear)
+        loss = Cube.apply(y).sum()
+        tensors = {"w": w, "v": v, "y": y}
+        before = state(tensors, loss)
+        if value < 0:
+            with pytest.raises(ArithmeticError, match="a negative number"):
+                viz.explore(loss)
+        else:
+            viz.explore(loss)
+        assert state(tensors, loss) == before
+        if value > 0:
+            loss.backward()
+            assert v.grad is not None
+            assert w.grad is not None
+            assert y.grad is not None
+            with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+                loss.backward()
+
+
+class Exploring(Machine):
+    """A machine that explores every tensor with a graph after each observation."""
+
+    explored = 0
+
+    def step(self, step: str) -> list[Any]:
+        notes = [*super().step(step)]
+        if step == OBSERVE:
+            for t in self.tensors().values():
+                if t.requires_grad and t.numel() and not t.is_complex():
+                    try:
+                        document = viz.explore(t).document
+                    except RuntimeError:
+                        continue
+                    json.dumps(document, allow_nan=False)
+                    Exploring.explored += 1
+        self.notes = notes
+        return notes
+
+
+def _either(*machines: Any) -> Any:
+    """Makes one machine after the other."""
+    left = iter(machines)
+    return lambda torch: next(left)(torch)
+
+
+@pytest.mark.parametrize("group", range(4))
+def test_random_programs_do_not_notice(group: int) -> None:
+    Exploring.explored = 0
+    for seed in range(1000 * group, 1000 * group + 12):
+        found = difference(torch, torch, generate(torch, seed), _either(Machine, Exploring))
+        assert found is None, f"seed {seed}: {found}"
+    assert Exploring.explored > 50

@@ -1,0 +1,155 @@
+"""An error inside a module says in a note which module it is: the path in the model, the class and the settings."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd import nn
+
+
+class Stop(Exception):
+    """An error of the program's own, whose arguments are no text."""
+
+
+class Calls(nn.Module):
+    """A module that calls a function, and holds other modules."""
+
+    def __init__(self, function: Callable[..., Any], **held: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+        for name, module in held.items():
+            self.add_module(name, module)
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def error_of(call: Callable[[], Any], kind: type[Exception] = RuntimeError) -> Exception:
+    with pytest.raises(kind) as caught:
+        call()
+    return caught.value
+
+
+def notes(error: Exception) -> list[str]:
+    return getattr(error, "__notes__", [])
+
+
+def fails(error: Exception) -> Callable[..., Any]:
+    def function(*args: Any) -> Any:
+        raise error
+    return function
+
+
+X = torch.ones(1, 2)
+
+
+def test_the_path_the_class_and_the_settings_are_named() -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU(), nn.Linear(4, 5, bias=False)))
+    error = error_of(lambda: net(X))
+    assert notes(error) == ["in the module 1.1: Linear(in_features=4, out_features=5, bias=False)"]
+    assert str(error).startswith("mat1 and mat2 shapes cannot be multiplied (1x3 and 4x5)")
+    assert "module" not in str(error)
+
+
+def test_a_path_leads_through_modules_that_are_not_called() -> None:
+    net = Calls(lambda x: net.layers[1](x), layers=nn.ModuleList([nn.ReLU(), nn.Linear(7, 2)]))
+    assert notes(error_of(lambda: net(X))) == [
+        "in the module layers.1: Linear(in_features=7, out_features=2, bias=True)"]
+
+
+def test_a_layer_alone_has_its_settings_and_a_model_alone_has_no_note() -> None:
+    assert notes(error_of(lambda: nn.Linear(7, 2)(X))) == [
+        "in the module Linear(in_features=7, out_features=2, bias=True)"]
+    assert notes(error_of(lambda: Calls(fails(Stop(1)), other=nn.ReLU())(X), Stop)) == []
+
+
+def test_a_module_that_its_caller_does_not_hold_has_no_path() -> None:
+    layer = nn.Linear(7, 2)
+    assert notes(error_of(lambda: Calls(lambda x: layer(x))(X))) == [
+        "in the module Linear(in_features=7, out_features=2, bias=True)"]
+
+
+def test_an_error_keeps_its_type_its_arguments_and_its_own_notes() -> None:
+    raised = Stop(1, [2])
+    raised.add_note("my own")
+    error = error_of(lambda: nn.Sequential(Calls(fails(raised)))(X), Stop)
+    assert error is raised
+    assert error.args == (1, [2])
+    assert notes(error) == ["my own", "in the module 0: Calls"]
+    assert notes(pickle.loads(pickle.dumps(error))) == notes(error)
+
+
+def test_an_error_that_is_raised_anew_names_the_last_module() -> None:
+    raised = Stop()
+    net = nn.Sequential(nn.Identity(), Calls(fails(raised)))
+    error_of(lambda: nn.Sequential(net)(X), Stop)
+    raised.__traceback__ = None
+    error_of(lambda: net(X), Stop)
+    assert notes(raised) == ["in the module 1: Calls"]
+
+
+def test_an_error_made_of_another_names_the_module_that_made_it() -> None:
+    def convert(x: Any) -> Any:
+        try:
+            return net.inner.layer(x)
+        except RuntimeError as error:
+            raise Stop from error
+
+    net = Calls(lambda x: net.inner(x), inner=Calls(convert, layer=nn.Linear(7, 2)))
+    error = error_of(lambda: net(X), Stop)
+    assert notes(error) == ["in the module inner: Calls"]
+    assert error.__cause__ is not None
+    assert notes(error.__cause__) == [  # type: ignore[arg-type]
+        "in the module inner.layer: Linear(in_features=7, out_features=2, bias=True)"]
+
+
+def test_errors_of_hooks_name_the_module() -> None:
+    net = nn.Sequential(nn.ReLU())
+    net[0].register_forward_hook(fails(Stop()))
+    assert notes(error_of(lambda: net(X), Stop)) == ["in the module 0: ReLU"]
+
+
+def test_a_broken_text_of_a_module_does_not_hide_the_error() -> None:
+    class Odd(Calls):
+        def extra_repr(self) -> str:
+            raise KeyError("no settings")
+
+    assert notes(error_of(lambda: nn.Sequential(Odd(fails(Stop())))(X), Stop)) == ["in the module 0: Odd"]
+
+
+def test_an_interrupt_has_no_note() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        nn.Sequential(Calls(fails(KeyboardInterrupt())))(X)  # type: ignore[arg-type]
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_a_second_backward_names_the_forward_line_where_it_is_known() -> None:
+    x = torch.ones(2, requires_grad=True)
+    plain = (x * x).sum()
+    with pytest.warns(UserWarning, match="Anomaly Detection"), torch.autograd.detect_anomaly():
+        noted = (x * x).sum()
+    for result in (plain, noted):
+        result.backward()
+    here = f'MulBackward0 was recorded at File "{__file__}", line '
+    assert here in str(error_of(noted.backward))
+    assert "recorded at" not in str(error_of(plain.backward))
+
+
+def test_a_gradient_of_a_wrong_shape_names_the_forward_line_where_it_is_known() -> None:
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * torch.ones(2)
+
+    with pytest.warns(UserWarning, match="Anomaly Detection"), torch.autograd.detect_anomaly():
+        result = Wrong.apply(torch.ones(3, requires_grad=True))
+    assert f'WrongBackward was recorded at File "{__file__}", line ' in str(error_of(result.backward))
