@@ -36,9 +36,8 @@ from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 from .overriding import NOBODY, Attention, handled
 
-# The domains of operators that compute with integers without conversion.
-_TYPE_KEPT = ("promote", "as given")
-# Operators that write one number everywhere, and may write to a place several times; and those that may anyway.
+_TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
+# Operators that may write to a place several times: if they write one number everywhere, and in any case.
 _ONE_NUMBER, _COINCIDING = ("fill", "zero"), ("index_fill", "index_put", "masked_fill", "masked_fill_tensor")
 
 
@@ -273,8 +272,7 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
         return
-    may_coincide = op.name in _COINCIDING or (op.name in _ONE_NUMBER and not others)
-    target = unlocked(target) if may_coincide else unlock(target)
+    target = (unlocked if op.name in _COINCIDING or (op.name in _ONE_NUMBER and not others) else unlock)(target)
     if into is not None:
         _write_into(op, into, [target, *others, *options])
     elif op.kind != "constant" and overlaps(target):
@@ -311,9 +309,9 @@ def check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
                            f"{list(out.shape)}" + see("in-place#broadcast-of-output"))
     if category(out.dtype) > category(target.dtype):
-        have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
-        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}"
-                           + see("in-place#result-type"))
+        have, to = [torch_dtype.of[array.dtype].legacy for array in (out, target)]
+        raise RuntimeError(
+            f"result type {have} can't be cast to the desired output type {to}" + see("in-place#result-type"))
 
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],
