@@ -1,16 +1,19 @@
-"""The page docs/coverage.md: every public name of PyTorch's operators, whether retrograd has it, and how it is checked.
+"""The data of docs/coverage.md: PyTorch's public names, whether retrograd has each of them, and how it is checked.
 
 This module needs PyTorch for the names, and to find the functions that each entry of the table of operators calls. Run
-it to bring the page up to date. A name counts as checked if an entry calls it, or calls a function that is the same
-object in retrograd.
+it to bring the data, docs/coverage.csv, and the count on the page up to date. A name counts as checked if an entry
+calls it, or calls a function that is the same object in retrograd.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import types
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,9 @@ from comparing.out_cases import CASES
 from op_table.table import TABLE, Entry
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+DATA = PAGE.with_suffix(".csv")
 SPACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
+_MADE = "<!-- made by tests/comparing/name_coverage.py -->"
 _ORDER = ("none", "by programs", "values", "gradient", "tangent", "second", "points", "in place", "out")
 
 # The reasons why names are missing. The first pattern that matches a name gives its reason.
@@ -172,34 +177,21 @@ def _takes_out(name: str) -> bool:
     return any("out" in (*o.positional, *o.keywords) for o in _overloads(name))
 
 
-def _share(whole: int, all: int) -> str:
-    return f"{whole} of {all}"
+def _everyday() -> str:
+    """The sentence of the page that counts the everyday operators."""
+    names = [name for family in everyday_names().values() for name in family]
+    missing = {name: found for name in names if (found := lacks(name))}
+    said = "; ".join(f"`{name}` lacks {', '.join(found)}" for name, found in missing.items())
+    count = f"{len(names) - len(missing)} of the {len(names)} everyday operators are whole"
+    return f"{count}: {said}." if missing else f"{count}."
 
 
-def _everyday_table() -> list[str]:
-    lines = ["| family | whole | missing from the others |", "|---|---|---|"]
-    whole = total = 0
-    for family, names in everyday_names().items():
-        missing = {name: found for name in names if (found := lacks(name))}
-        whole, total = whole + len(names) - len(missing), total + len(names)
-        said = "; ".join(f"`{name}`: {', '.join(found)}" for name, found in missing.items())
-        lines.append(f"| {family} | {_share(len(names) - len(missing), len(names))} | {said} |")
-    return [*lines, f"| all | {_share(whole, total)} ({100 * whole / total:.1f} %) | |"]
-
-
-def _space_table(space: str) -> list[str]:
-    found = {name: state(f"{space}.{name}") for name in public(space)}
-    rows = [f"| `{name}` | {said} |" for name, said in found.items() if said]
-    absent = [name for name, said in found.items() if not said]
-    lines = [f"## {space}", "", f"PyTorch lists {len(found)} names. retrograd has {len(rows)} of them.", "",
-             "| name | checks |", "|---|---|", *rows, ""]
-    if absent:
-        lines += ["Missing:", ""]
-    for reason in [*_REASONS, ""]:
-        names = [name for name in absent if _reason(name) == reason]
-        if names:
-            lines += [f"- {reason or 'other names'}: {', '.join(f'`{name}`' for name in names)}"]
-    return [*lines, ""]
+def _rows() -> Iterator[tuple[str, str]]:
+    """The rows of the table: the namespaces, then the names of those whose names are listed."""
+    yield from namespace_coverage.rows()
+    for space in SPACES:
+        for name in public(space):
+            yield f"{space}.{name}", state(f"{space}.{name}") or f"missing: {_reason(name) or 'other names'}"
 
 
 def _reason(name: str) -> str:
@@ -207,15 +199,18 @@ def _reason(name: str) -> str:
 
 
 def page() -> str:
-    """The whole page, made again."""
-    head = PAGE.read_text(encoding="utf-8").partition("<!-- made by")[0] if PAGE.exists() else ""
-    lines = ["<!-- made by tests/comparing/name_coverage.py -->", "",
-             "## The everyday operators", "", *_everyday_table(), ""]
-    lines += namespace_coverage.section()
-    for space in SPACES:
-        lines += _space_table(space)
-    return head + "\n".join(lines).rstrip() + "\n"
+    """The page, with the count of the everyday operators made again."""
+    head = PAGE.read_text(encoding="utf-8").partition(_MADE)[0]
+    return f"{head}{_MADE}\n\n{_everyday()}\n\n```{{coverage}}\n```\n"
+
+
+def data() -> str:
+    """The data of the table, as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("name", "state"), *_rows()])
+    return text.getvalue()
 
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    DATA.write_text(data(), encoding="utf-8")

@@ -79,7 +79,7 @@ def coverage(space: str, bound: bool = False) -> Coverage:
             (modules if name.endswith("/") else names).append(name.rstrip("/"))
     names = [name for name in names if name not in modules and (name in apart) == bound]
     return Coverage(space, names, [n for n in names if not hasattr(home, n)], modules,
-                    [n for n in modules if not hasattr(home, n)], "classes that `torch._C` binds" if bound else "")
+                    [n for n in modules if not hasattr(home, n)], "classes that torch._C binds" if bound else "")
 
 
 def everything() -> Iterator[Coverage]:
@@ -98,25 +98,17 @@ def reason(name: str) -> str:
 
 
 def _shown(names: list[str]) -> str:
-    return f"{len(names)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if len(names) <= 12 else "")
+    return f"{len(names)}" + (f" ({', '.join(names)})" if len(names) <= 12 else "")
 
 
-def section() -> list[str]:
-    """The lines of the page."""
-    lines = ["## All namespaces", "",
-             "The names that PyTorch lists in each namespace that retrograd has, with classes. Modules below a",
-             "namespace are counted apart. So are the classes that PyTorch binds from C++ in `torch._C` with pybind11,",
-             "and copies into `torch`: the types, graphs and tools of its compiler of scripts, and its dispatcher's",
-             "keys. Programs write functions, dtypes, objects and Python's classes: the row `torch` counts these. Of",
-             "the bound classes, programs use `Future` and few others.", "",
-             "| namespace | names | modules | missing |", "|---|---|---|---|"]
+def rows() -> Iterator[tuple[str, str]]:
+    """For each namespace its name, and how many names and modules it has and which are missing."""
     for one in everything():
         grouped: dict[str, list[str]] = {}
         for name in one.absent:
             grouped.setdefault(reason(f"{one.space}.{name}"), []).append(name)
         said = "; ".join(f"{why or 'others'}: {_shown(names)}" for why, names in grouped.items())
         have, below = len(one.listed) - len(one.absent), len(one.modules) - len(one.absent_modules)
-        title = f"`{one.space}`" + (f": {one.part}" if one.part else "")
-        lines += [f"| {title} | {have} of {len(one.listed)} ({one.share:.1f} %) | "
-                  f"{below} of {len(one.modules)} | {said} |"]
-    return [*lines, ""]
+        counts = f"{have} of {len(one.listed)} names ({one.share:.1f} %)"
+        counts += f", {below} of {len(one.modules)} modules" if one.modules else ""
+        yield one.space + (f": {one.part}" if one.part else ""), counts + (f"; missing: {said}" if said else "")

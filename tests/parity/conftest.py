@@ -1,5 +1,7 @@
 """The tests in this folder compare with real PyTorch. Without it, or with another release, they fail; none skips."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -24,3 +26,13 @@ retrograd.set_warn_always(True)
 def _checked_parameters() -> None:
     """PyTorch's compiler switches the checks of all distributions off for the process."""
     torch.distributions.Distribution.set_default_validate_args(True)
+
+
+@pytest.fixture(scope="session")
+def forward_mode() -> None:
+    """The first uses of PyTorch's forward mode warn of PyTorch's own code: dual tensors, and compiled scripts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.forward_ad.dual_level():
+            torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))
+        torch.func.jvp(torch.sin, (torch.ones(()),), (torch.ones(()),))

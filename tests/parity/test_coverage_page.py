@@ -9,6 +9,7 @@ from comparing import everyday, name_coverage
 
 def test_the_page_is_up_to_date() -> None:
     assert name_coverage.PAGE.read_text(encoding="utf-8") == name_coverage.page()
+    assert name_coverage.DATA.read_text(encoding="utf-8") == name_coverage.data()
 
 
 @pytest.mark.parametrize("family", everyday.EVERYDAY)

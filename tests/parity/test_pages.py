@@ -1,11 +1,10 @@
-"""The pages on errors, on writes in place and on transforms say of PyTorch what PyTorch does.
+"""The pages on errors, on writes in place, on transforms and with recipes say of PyTorch what PyTorch does.
 
 A program that imports retrograd under the name of torch, and nothing else of it, is run with PyTorch too. It prints the
 same, and where it fails the error has the same type and begins with the same sentence.
 """
 
 import re
-import warnings
 
 import pytest
 import torch
@@ -13,15 +12,12 @@ import torch
 from programs.running import first_sentence
 from showing import pages, pictures
 
-HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem in ("inplace", "transforms")]
+HELD = [page for page in pages.DOCS if page in pages.ERRORS or page.stem in ("inplace", "transforms", "recipes")]
 ALL = [program for page in HELD for program in pages.of(page)]
 SHARED = [program for program in ALL if not re.search(
     r"^(from|import) retrograd(?! as torch$)", "".join(block.source for block in program.blocks), re.MULTILINE)]
 
-with warnings.catch_warnings():                            # PyTorch's first dual tensor warns of PyTorch's own code
-    warnings.simplefilter("ignore")
-    with torch.autograd.forward_ad.dual_level():
-        torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))
+pytestmark = pytest.mark.usefixtures("forward_mode")
 
 
 def begins_with(error: Exception | None, other: Exception | None) -> bool:
@@ -37,14 +33,6 @@ def begins_with(error: Exception | None, other: Exception | None) -> bool:
 # PyTorch's batches of gradients are those of an earlier vmap, which has a sentence of its own about numbers.
 ITEM = {"While computing batched gradients, got: Batching rule not implemented for aten::item":
         "While computing batched gradients, got: vmap: It looks like you're calling .item() on a Tensor"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _forward_mode() -> None:
-    """The first use of PyTorch's forward mode compiles scripts, and warns that nobody should."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.func.jvp(torch.sin, (torch.ones(()),), (torch.ones(()),))
 
 
 @pytest.mark.parametrize("program", SHARED, ids=str)

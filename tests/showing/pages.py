@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import retrograd
 
 ROOT = Path(__file__).parents[2]
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
 ERRORS = [page for page in DOCS if page.stem.startswith("errors")]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = "program.py"  # what the programs are called where a message names a line
@@ -111,14 +111,14 @@ def of(page: Path) -> list[Program]:
     return [*programs(name_of(page), text_of(page))]
 
 
-def run(source: str, names: dict[str, Any]) -> Said:
+def run(source: str, names: dict[str, Any], file: str = FILE) -> Said:
     """What a block prints, and the error that ends it. A warning is an error."""
     printed, failure = io.StringIO(), None
-    linecache.cache[FILE] = len(source), None, source.splitlines(keepends=True), FILE   # for what quotes its lines
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file   # for what quotes its lines
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            exec(compile(source, FILE, "exec", dont_inherit=True), names)
+            exec(compile(source, file, "exec", dont_inherit=True), names)
         except Exception as error:
             failure = error
     return Said(printed.getvalue(), failure)
@@ -164,7 +164,10 @@ def as_block(one: Said) -> str:
     return "\n".join(["```text", *lines, "```"])
 
 
-def broken(line: str) -> list[str]:
+def broken(line: str, keep: bool = False) -> list[str]:
+    """A line of output, broken where it is too wide. With `keep`, spaces within a line that is not stay as they are."""
+    if keep and len(line) <= WIDTH:
+        return [line]
     return textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) or [""]
 
 

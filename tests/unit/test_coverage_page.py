@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
+import csv
 from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 
 import retrograd
 
-PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+DATA = Path(__file__).parents[2] / "docs" / "coverage.csv"
+SPACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
 
 
-def rows() -> Iterator[str]:
-    """The names that the tables of the namespaces have, with the namespace before each."""
-    space = ""
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        if line.startswith("## torch"):
-            space = line[3:]
-        elif space and (match := re.match(r"\| `(\w+)` \|", line)):
-            yield f"{space}.{match[1]}"
+def names() -> Iterator[str]:
+    """The names of functions that the data say are here. A row of a namespace counts its names."""
+    with DATA.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            space = row["name"].rpartition(".")[0]
+            if space in SPACES and not row["state"].startswith("missing: ") and " names (" not in row["state"]:
+                yield row["name"]
 
 
 def test_every_name_of_the_page_is_here() -> None:
-    names = [*rows()]
-    assert len(names) > 800
-    for name in names:
+    found = [*names()]
+    assert len(found) > 800
+    for name in found:
         attrgetter(name.partition(".")[2])(retrograd)

@@ -15,15 +15,22 @@ import pytest
 
 import retrograd
 from retrograd.command import cli
-from showing import pages
+from showing import notebooks, pages
 from showing.pages import DOCS, FENCE, ROOT, Program, in_one_line, name_of, text_of
 from test_layers import LAYERS
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *DOCS]
+TEXTS = [*PAGES, *notebooks.TUTORIALS]
+
+
+def shown(page: Path) -> str:
+    """A page as Markdown. A tutorial is a script, whose programs are run in test_learn.py."""
+    text = text_of(page)
+    return notebooks.as_page(text) if page in notebooks.TUTORIALS else text
 
 
 def outside_blocks(page: Path) -> str:
-    return FENCE.sub("", text_of(page))
+    return FENCE.sub("", shown(page))
 
 
 @pytest.fixture
@@ -55,9 +62,9 @@ def wide_lines(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
 def test_the_blocks_fit_on_a_page(page: Path) -> None:
-    assert wide_lines(text_of(page)) == []
+    assert wide_lines(shown(page)) == []
 
 
 def extras() -> set[str]:
@@ -103,21 +110,21 @@ def here(path: str) -> bool:
     return "/" not in path or (ROOT / path).exists()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
 def test_the_commands_exist(page: Path) -> None:
-    shown = [line[2:] for kind, body in FENCE.findall(text_of(page)) if kind == "console"
+    found = [line[2:] for kind, body in FENCE.findall(shown(page)) if kind == "console"
              for line in body.splitlines() if line.startswith("$ ")]
-    shown += re.findall(r"`((?:make|pip|python -m|retrograd) [^`]+)`", outside_blocks(page))
-    assert [command for command in shown if not understood(command)] == []
+    found += re.findall(r"`((?:make|pip|python -m|retrograd) [^`]+)`", outside_blocks(page))
+    assert [command for command in found if not understood(command)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
 def test_the_links_lead_to_files(page: Path) -> None:
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", outside_blocks(page))]
     assert [link for link in links if link and "://" not in link and not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
 def test_the_paths_exist(page: Path) -> None:
     """A path is meant from the root of the checkout or from that of the package."""
     paths = re.findall(r"`([\w.]+/(?:[\w./]*)?|(?:[\w.]+/)*\w+\.py)`", outside_blocks(page))

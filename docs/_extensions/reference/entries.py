@@ -1,0 +1,173 @@
+"""The entry of one public name: signatures, text, derivative rules, what differs from PyTorch, a link to the source."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+
+from reference import differences, docstrings, examples, signatures, sources, statements
+from reference.namespaces import NAMESPACES, Member, first_paths, kind_of
+from retrograd.ops.framework import Op
+
+WHOLE = 60          # the most lines of a statement that a page shows; a longer one is a link
+MOST = 4            # the most operators of one function that a page shows
+
+
+class Writer:
+    """Makes the nodes of entries for one page, and notes their names."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.up = "../" * env.docname.count("/")
+
+    def entry(self, member: Member, inside: str = "") -> addnodes.desc:
+        """The nodes of an entry. `inside` is the class that a method belongs to, '' for a name of a namespace."""
+        entry = addnodes.desc(domain="py", objtype=member.kind, desctype=member.kind, no_index=False,
+                              no_contents_entry=bool(inside), classes=["py", member.kind])
+        found = signatures.signatures(member) if member.kind not in ("data", "module", "property") else []
+        for i, way in enumerate(found or [None]):
+            entry += self.signature(member, way, first=not i)
+        self.env.domains["py"].note_object(member.path, member.kind, member.path, location=entry)
+        entry += addnodes.desc_content("", *self.content(member, inside))
+        return entry
+
+    def contents(self, found: list[Member]) -> nodes.paragraph:
+        """Links to the entries of a page; functions in place stand beside those that make a new tensor."""
+        line = nodes.paragraph(classes=["names"])
+        for member in found:
+            if is_twin(member):
+                continue
+            line += [nodes.reference("", "", nodes.literal("", member.name), internal=True, refid=member.path),
+                     nodes.Text(" ")]
+        return line
+
+    def signature(self, member: Member, way: signatures.Signature | None, first: bool) -> addnodes.desc_signature:
+        """One line of the head of an entry."""
+        line = addnodes.desc_signature("", "", classes=[])
+        if first:
+            line["ids"] = [member.path]
+        if member.kind in ("class", "exception", "property", "module"):
+            line += addnodes.desc_annotation("", "", addnodes.desc_sig_keyword("", member.kind),
+                                             addnodes.desc_sig_space())
+        line += addnodes.desc_addname("", f"{member.namespace}.")
+        line += addnodes.desc_name("", member.name)
+        if way is not None:
+            line += self.parameters(way)
+            if way.result and member.kind != "class":
+                line += addnodes.desc_returns("", way.result)
+        if first and (uri := sources.place(statements.plain(member.found))):
+            line += self.link("[source]", uri, "viewcode-link")
+        return line
+
+    @staticmethod
+    def parameters(way: signatures.Signature) -> addnodes.desc_parameterlist:
+        found = addnodes.desc_parameterlist()
+        length = 0
+        for each in way.parameters:
+            shown = addnodes.desc_parameter()
+            shown += addnodes.desc_sig_name("", each.name, classes=["n"])
+            if each.kind:
+                shown += [addnodes.desc_sig_punctuation("", ":"), addnodes.desc_sig_space(),
+                          addnodes.desc_sig_name("", each.kind, classes=["kt"])]
+            if each.default is not None:
+                shown += nodes.inline("", f" = {each.default}" if each.kind else f"={each.default}",
+                                      classes=["default_value"])
+            length += len(shown.astext()) + 2
+            found += shown
+        found["multi_line_parameter_list"] = length > docstrings.WIDTH
+        return found
+
+    def link(self, text: str, uri: str, kind: str = "") -> nodes.reference:
+        """A link to a page that is beside the pages of the documentation, such as a page of source."""
+        return nodes.reference("", "", nodes.inline("", text, classes=[kind] if kind else []), internal=True,
+                               refuri=self.up + uri)
+
+    def content(self, member: Member, inside: str) -> Iterator[nodes.Node]:
+        """What stands below the head."""
+        first = first_paths().get(id(member.found), member.path)
+        if not inside and first != member.path:
+            yield self.same(member, first)
+        elif member.kind == "data":
+            yield nodes.paragraph("", "", nodes.literal("", docstrings.shortened(repr(member.found))))
+        else:
+            text = inspect.getdoc(member.found) or ""
+            yield from docstrings.content(text)
+            if ">>>" not in text and (session := examples.example(member.path)):
+                yield docstrings.code(session, "pycon")
+            if isinstance(member.found, type):
+                yield from self.members(member)
+            elif member.kind != "module" and not is_twin(member):
+                yield from self.derivatives(member)
+        if not inside:
+            yield from self.differing(member)
+
+    def same(self, member: Member, first: str) -> nodes.paragraph:
+        """The line of a name that stands for a function or a class with another name."""
+        words = "The method of " if member.kind == "method" else "Another name of "
+        link = addnodes.pending_xref("", nodes.literal("", first), refdomain="py", reftype="obj", reftarget=first,
+                                     refexplicit=True, refwarn=True)
+        return nodes.paragraph("", "", nodes.Text(words), link, nodes.Text("."))
+
+    def members(self, member: Member) -> Iterator[nodes.Node]:
+        """The entries of what a class defines itself, unless the class is a namespace with pages of its own."""
+        if member.path in NAMESPACES:
+            return
+        for name, value in sorted(vars(member.found).items()):
+            if name.startswith("_") or not (inspect.isroutine(value) or isinstance(value, property)):
+                continue
+            found = getattr(member.found, name) if isinstance(value, (classmethod, staticmethod)) else value
+            kind = kind_of(found, member.found)
+            if inspect.getdoc(found) or kind == "method":
+                yield self.entry(Member(member.path, name, found, kind), member.path)
+
+    def derivatives(self, member: Member) -> Iterator[nodes.Node]:
+        """The statements of the operators that a function calls."""
+        known = [(op, place) for op in operators_of(member.found) if (place := statements.statement(op))]
+        shown = [*dict.fromkeys(place for op, place in known if op.rules)]
+        if not known or (not shown and any(op.kind != "constant" for op, _ in known)):
+            return
+        if not shown:
+            yield nodes.paragraph("", "", nodes.Text("No derivative."), classes=["rule"])
+            return
+        for place in shown[:MOST]:
+            lines = place.text.count("\n") + 1
+            head = nodes.Text("Operator and derivative rule, ")
+            yield nodes.paragraph("", "", head, self.link(f"ops/{place.path.removeprefix('ops/')}", sources.address(
+                place.path, place.line)), nodes.Text(":" if lines <= WHOLE else "."), classes=["rule"])
+            if lines <= WHOLE:
+                yield docstrings.code(place.text)
+
+    def differing(self, member: Member) -> Iterator[nodes.Node]:
+        """Links to the entries of the page on differences that name the function."""
+        entries = differences.of(member.path) if member.kind != "module" else []
+        if entries:
+            line = nodes.paragraph("", "", nodes.Text("Differs from PyTorch: "), classes=["differs"])
+            for i, entry in enumerate(entries):
+                line += [nodes.Text(", ")] if i else []
+                line += nodes.reference("", entry.title, internal=True,
+                                        refuri=f"{self.up}differences.html#{entry.anchor}")
+            line += nodes.Text(".")
+            yield line
+
+
+def is_twin(member: Member) -> bool:
+    """Whether a function writes in place what the function without the last letter of its name computes."""
+    return member.name.endswith("_") and f"{member.namespace}.{member.name[:-1]}" in {*first_paths().values()}
+
+
+@cache
+def _found(function: Any) -> tuple[Op, ...]:
+    return tuple(statements.operators(function))
+
+
+def operators_of(function: Any) -> tuple[Op, ...]:
+    """The operators of a function, none for what cannot be a key of a cache."""
+    try:
+        return _found(function)
+    except TypeError:
+        return ()

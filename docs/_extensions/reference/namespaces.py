@@ -1,0 +1,139 @@
+"""What the reference describes: the namespaces, their public names, and the families of the two that are large."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import retrograd
+
+PACKAGE = Path(retrograd.__file__).parent
+
+# In the order in which a function that has several names is looked for: the first name has the whole entry.
+NAMESPACES = (
+    "torch", "torch.Tensor", "torch.linalg", "torch.fft", "torch.special", "torch.signal.windows",
+    "torch.nn.functional", "torch.nn", "torch.nn.init", "torch.nn.parameter", "torch.nn.utils", "torch.nn.utils.rnn",
+    "torch.nn.utils.parametrize", "torch.nn.utils.parametrizations", "torch.nn.utils.prune",
+    "torch.nn.utils.stateless", "torch.nn.attention",
+    "torch.autograd", "torch.autograd.functional", "torch.autograd.forward_ad", "torch.autograd.graph",
+    "torch.autograd.profiler", "torch.func", "torch.optim", "torch.optim.lr_scheduler", "torch.optim.swa_utils",
+    "torch.utils", "torch.utils.data", "torch.utils.checkpoint", "torch.utils.dlpack", "torch.utils.flop_counter",
+    "torch.utils.benchmark", "torch.utils.tensorboard", "torch.distributions", "torch.distributions.constraints",
+    "torch.sparse", "torch.amp", "torch.compiler", "torch.library", "torch.overrides", "torch.random",
+    "torch.serialization", "torch.testing", "torch.hub", "torch.jit", "torch.masked", "torch.multiprocessing",
+    "torch.profiler", "torch.export", "torch.distributed", "torch.futures",
+    "retrograd", "retrograd.op", "retrograd.viz")
+# What the package adds to PyTorch's names.
+OWN = {"retrograd": ("as_torch", "compile")}
+# The families of `torch` and `torch.Tensor`, by the folder of the source in which a function or its operator stands.
+FAMILIES = {
+    "creation": ("creation",),
+    "elementwise": ("elementwise",),
+    "reductions": ("reductions", "scans", "quantiles", "differences"),
+    "shapes": ("shapes", "shape", "joining", "view_copies"),
+    "indexing": ("indexing", "data_dependent"),
+    "matrices": ("linalg",),
+    "networks": ("networks", "images", "nn"),
+    "other": (),
+}
+
+
+class Member(NamedTuple):
+    """A public name of a namespace: what it stands for, and which kind of thing this is."""
+
+    namespace: str
+    name: str
+    found: Any
+    kind: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.namespace}.{self.name}"
+
+
+def namespace(path: str) -> Any:
+    """The module or class of a namespace."""
+    inside = path.partition(".")[2]
+    try:
+        return importlib.import_module(f"retrograd.{inside}".rstrip("."))
+    except ModuleNotFoundError:                            # a class, or a module under another name
+        return attrgetter(inside)(retrograd)
+
+
+def kind_of(found: Any, home: Any) -> str:
+    """The kind of an entry, by the words of Sphinx."""
+    if inspect.ismodule(found):
+        return "module"
+    if isinstance(found, type):
+        return "exception" if issubclass(found, BaseException) else "class"
+    if isinstance(found, property):
+        return "property"
+    if inspect.isroutine(found) or hasattr(found, "public"):
+        return "method" if isinstance(home, type) else "function"
+    return "data"
+
+
+@cache
+def members(path: str) -> tuple[Member, ...]:
+    """The public names of a namespace, sorted."""
+    home = namespace(path)
+    names = OWN.get(path) or getattr(home, "__all__", None) or _written_in(home)
+    found = []
+    for name in sorted({*names}, key=lambda name: (name.lower(), name)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            here = not name.startswith("_") and hasattr(home, name)
+        if here:
+            value = inspect.getattr_static(home, name) if isinstance(home, type) else getattr(home, name)
+            value = getattr(home, name) if isinstance(value, (classmethod, staticmethod)) else value
+            found.append(Member(path, name, value, kind_of(value, home)))
+    return tuple(found)
+
+
+def _written_in(home: Any) -> list[str]:
+    """The names of a class, or those that a module without `__all__` defines itself."""
+    if isinstance(home, type):
+        return dir(home)
+    return [name for name, value in vars(home).items() if getattr(value, "__module__", None) == home.__name__]
+
+
+@cache
+def first_paths() -> dict[int, str]:
+    """The path under which each function and class has its whole entry, by its identity: the first path that ends with
+    the name that the function says of itself, else the first path."""
+    found: dict[int, str] = {}
+    known = [member for path in NAMESPACES for member in members(path) if member.kind not in ("data", "module")]
+    for own in (True, False):
+        for member in known:
+            if not own or getattr(member.found, "__name__", "") == member.name:
+                found.setdefault(id(member.found), member.path)
+    return found
+
+
+@cache
+def _imported_from() -> dict[str, str]:
+    """For each name of `torch`, the module that it is imported from."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    return {alias.asname or alias.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom)
+            and node.module for alias in node.names}
+
+
+def family(member: Member, home: str) -> str:
+    """The family of a member of `torch` or `torch.Tensor`; `home` is the module of its function or operator."""
+    function = member.name.removesuffix("_") if member.name.endswith("_") else member.name
+    home = _imported_from().get(member.name) or _imported_from().get(function) or home.removeprefix("retrograd.")
+    parts = home.removeprefix("tensors.functions.").removeprefix("ops.").split(".")
+    return next((name for name, folders in FAMILIES.items() if parts[0] in folders), "other")
+
+
+def public_names() -> Iterator[Member]:
+    """Every member of every namespace."""
+    for path in NAMESPACES:
+        yield from members(path)

@@ -1,0 +1,179 @@
+# %% [markdown]
+# # Reading the source in an afternoon
+#
+# **You will learn** to find your way in retrograd's source: which files matter, in which order, and what to look for.
+#
+# Autograd is smaller than people think. These are the files between `x * y` and `x.grad`. Everything else is operators,
+# modules and conveniences, in the same style.
+#
+# ## The list
+#
+# Paths are relative to `src/retrograd`. The tests hold this list: the files are there, they have about this many lines,
+# and they define what the last column names.
+#
+# | | file | lines | what it is | look for |
+# |---|---|---|---|---|
+# | 1 | `graph/node.py` | 340 | what a graph is made of | `Node`, `AccumulateGrad` |
+# | 2 | `ops/framework.py` | 310 | what an operator is | `Op`, `elementwise` |
+# | 3 | `ops/elementwise/elementary.py` | 180 | operators with one input | `exp`, `sin` |
+# | 4 | `ops/elementwise/arithmetic.py` | 150 | operators with two inputs | `mul`, `div` |
+# | 5 | `tensors/state/base.py` | 360 | what a tensor holds | `TensorBase`, `edge_of` |
+# | 6 | `tensors/recording/calls.py` | 400 | how a call leaves a node | `recorded`, `_binary` |
+# | 7 | `graph/engine.py` | 400 | the backward pass | `Pass`, `give`, `run` |
+# | 8 | `graph/fit.py` | 40 | from a gradient to the shape of its input | `unbroadcast`, `fit` |
+# | 9 | `tensors/recording/gradients.py` | 370 | from `backward()` to `.grad` | `run_backward`, `accumulate` |
+# | 10 | `graph/versions.py` | 180 | how writes are counted | `written`, `written_since` |
+# | 11 | `tensors/recording/inplace.py` | 400 | a write in place, and a write to a view | `over`, `CopySlices` |
+# | 12 | `graph/hooks.py` | 110 | hooks on nodes | `Hooks` |
+# | 13 | `autograd/function.py` | 230 | functions of your own | `Function` |
+#
+# Two hours are enough for the first nine. Begin each file with the text on its top: it says what the file is for.
+#
+# ## Have it beside you
+#
+# The source is where your package is. Python can show it:
+
+# %% tags=["retrograd"]
+import inspect
+import retrograd as torch
+from retrograd.graph import fit
+
+print(inspect.getsource(fit.fit).rpartition('"""\n')[2])
+#>     if g.shape != to_shape:
+#>         g = unbroadcast(g, to_shape)
+#>     if dtype != to_dtype:
+#>         if dtype.kind == "c" and to_dtype.kind != "c":
+#>             g = real(g)
+#>         g = cast(g, to_dtype)
+#>     return g
+#>
+
+# %% [markdown]
+# This is the body of `fit`, in file 8. `g` is a gradient, on its way to an input of the shape `to_shape`. A rule never
+# thinks about broadcasting: `fit` undoes it for all of them.
+#
+# ## An operator, as it stands
+#
+# File 3 is a list of statements. Each one is an operator: its name, its kernel (a NumPy function) and a rule. The names
+# of a rule's parameters say what is saved.
+
+# %% tags=["retrograd"]
+from retrograd.ops.elementwise import arithmetic, elementary
+
+for module, wanted in ((elementary, ("exp", "sin")), (arithmetic, ("mul",))):
+    for line in inspect.getsource(module).splitlines():
+        if line.startswith(tuple(f"{name} = " for name in wanted)):
+            print(line)
+#> exp = elementwise("exp", np.exp, domain="float", x=lambda g, out: g * out)
+#> sin = elementwise("sin", np.sin, domain="float", x=lambda g, x: g * np.cos(x))
+#> mul = elementwise("mul", np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
+
+# %% [markdown]
+# ## Where a program goes
+#
+# Let the program itself say what to read. Python can call a function of yours at each call. This one notes the
+# functions of the files in our list, in the order in which they are first called. First the forward pass:
+
+# %% tags=["retrograd"]
+import sys
+from pathlib import Path
+
+SOURCE = Path(torch.__file__).parent
+
+def visited(function):
+    found = {}
+    def note(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        name = frame.f_code.co_name
+        if event == "call" and SOURCE in path.parents and not name.endswith("comp>"):
+            place = path.relative_to(SOURCE).as_posix()
+            if place.startswith(("graph/", "ops/", "tensors/recording/")):
+                found.setdefault(place, {})[name] = None
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    for place, names in found.items():
+        print(f"{place}: {', '.join(names)}")
+
+x = torch.tensor([1., 2., 3.], requires_grad=True)
+y = torch.tensor([4., 5., 6.])
+visited(lambda: x * y)
+#> tensors/recording/calls.py: call
+#> graph/node.py: __init__
+
+# %% [markdown]
+# The product is one function, `call` in file 6. Everything else that it needs was prepared when the package was
+# imported. Now the backward pass:
+
+# %% tags=["retrograd"]
+loss = (x * y).sum()
+visited(loss.backward)
+#> tensors/recording/public.py: entry, asked
+#> tensors/recording/gradients.py: refuse_inside, starting, implicit, root_edge,
+#>     run_backward, accumulate
+#> graph/node.py: node
+#> tensors/recording/hooks.py: accumulating_edges
+#> graph/engine.py: __init__, give, _collect, _meet, run, _run_plainly, _looking, _nodes,
+#>     _use, _delivered, _arrive
+#> ops/reductions.py: <lambda>
+#> ops/framework.py: __call__
+#> graph/versions.py: written_since
+#> ops/elementwise/arithmetic.py: <lambda>
+#> graph/ownership.py: hold, _count, _memory_alone
+
+# %% [markdown]
+# `<lambda>` is a rule: that of `sum` or of `mul`. This is the whole engine at work. Read these functions, and nothing
+# else, and you know how a gradient is made.
+#
+# ## Questions to read by
+#
+# Reading with a question is quicker than reading. Try these, in this order:
+#
+# 1. Why are nodes visited in the order of their numbers, and not by a topological sort? (`graph/engine.py`, `_collect`)
+# 2. When may the engine add into an array, and when must it make a new one? (`give`)
+# 3. Who notices that a saved array was written? (`graph/versions.py`, and `_use` in the engine)
+# 4. Why does a rule work for second derivatives without another line? (`tensors/recording/gradients.py`,
+#    `TensorRecorder`)
+# 5. What is the smallest thing that `CopySlices` could be? (`tensors/recording/inplace.py`)
+#
+# [How a value and its gradient travel](../tour.md) answers them on one small program, file by file. [The
+# architecture](../architecture.md) has the reasons.
+#
+# ## Exercise
+#
+# An engine is a loop over nodes, newest first. Write one in ten lines that works on the graph of `loss` below: take the
+# newest node, call it with what has arrived, and hand the results to `next_functions`. A node of retrograd can be
+# called: `node(g)` returns its gradients, as in PyTorch.
+
+# %%
+a = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor([3., 4.], requires_grad=True)
+loss = ((a * b).exp() * a).sum()
+
+# %% tags=["hide-cell"]
+def run(root):
+    arrived, result = {root: torch.ones(())}, {}
+    while arrived:
+        node = max(arrived, key=lambda node: node._sequence_nr())
+        found = node(arrived.pop(node))
+        found = found if isinstance(found, tuple) else (found,)
+        for (below, _), part in zip(node.next_functions, found):
+            if below is not None:
+                leaf = getattr(below, "variable", None)
+                where, key = (arrived, below) if leaf is None else (result, leaf)
+                where[key] = where[key] + part if key in where else part
+    return result
+
+mine = run(loss.grad_fn)
+theirs = torch.autograd.grad(((a * b).exp() * a).sum(), (a, b))
+print(torch.equal(mine[a], theirs[0]), torch.equal(mine[b], theirs[1]))
+#> True True
+
+# %% [markdown]
+# Leaves need a place of their own: nothing comes after them, so they are never in the list. `Pass` does the same.
+#
+# ## Where to go on
+#
+# [Adding an operator](../contributing.md) is the best exercise of all. {download}`This page as a script <reading.py>`.

@@ -1,0 +1,176 @@
+"""The documentation as HTML: building it, once for each state of the sources, and what must hold for its pages."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from showing.pages import ROOT, WIDTH
+
+DOCS = ROOT / "docs"
+sys.path.append(str(DOCS / "_extensions"))
+
+from reference.namespaces import public_names as public_names  # noqa: E402
+
+BUILT = DOCS / "_build" / "tests"
+# What a page is made from.
+SOURCES = ("docs/**/*", "src/**/*.py", "tests/showing/*.py", "*.md", "pyproject.toml")
+SOURCE_PAGES = "_source"        # pages of source code, as wide as the source is
+LONGEST = 600                   # seconds that a build may take on a busy machine
+
+
+def state() -> str:
+    """A short name for the present state of everything that the documentation is made from."""
+    files = {file for pattern in SOURCES for file in ROOT.glob(pattern)
+             if file.is_file() and "_build" not in file.parts and "__pycache__" not in file.parts}
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def built() -> Path:
+    """The folder of the HTML pages. Tests in several processes share one build; the first one makes it.
+
+    Raises AssertionError with the warnings of the build, if there are any.
+    """
+    folder = BUILT / state()
+    result, log = folder / "html", folder / "log"
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        _wait_for(log)
+    else:
+        for old in BUILT.iterdir():
+            if old != folder:
+                shutil.rmtree(old, ignore_errors=True)
+        said = build(DOCS, result, folder / "doctrees")
+        (folder / "partial").write_text(said, encoding="utf-8")
+        os.replace(folder / "partial", log)
+    said = log.read_text(encoding="utf-8")
+    if said:
+        shutil.rmtree(folder, ignore_errors=True)          # so that the next test builds again
+    assert not said, said
+    return result
+
+
+def build(source: Path, result: Path, cache: Path) -> str:
+    """Build the pages of a folder. Returns the warnings and the error, '' if there are none."""
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", str(cache),
+         str(source), str(result)],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+    return "" if ran.returncode == 0 else ran.stderr or f"sphinx ended with the status {ran.returncode}"
+
+
+def _wait_for(log: Path) -> None:
+    end = time.monotonic() + LONGEST
+    while not log.exists():
+        if time.monotonic() > end:
+            raise AssertionError(f"another process has not built the documentation: remove {log.parent}")
+        time.sleep(0.2)
+
+
+@dataclass
+class Page(HTMLParser):
+    """What one page has: anchors, links, pictures, headings, and the blocks of code with their kind."""
+
+    anchors: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)       # pictures without a text for those who do not see them
+    headings: list[int] = field(default_factory=list)
+    blocks: list[tuple[str, str]] = field(default_factory=list)
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._kinds: list[str] = []                        # the classes of the elements around
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.anchors += [value for name in ("id", "name") if (value := given.get(name)) and (
+            name == "id" or tag == "a")]
+        self.links += [value for name in ("href", "src") if (value := given.get(name)) is not None]
+        if tag == "html":
+            self.language = given.get("lang") or ""
+        if tag == "img" and given.get("alt") is None:
+            self.unnamed.append(given.get("src") or "")
+        if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
+            self.headings.append(int(tag[1]))
+        if tag == "div":
+            self._kinds.append(given.get("class") or "")
+        if tag == "pre":
+            self._inside = True
+            self.blocks.append((" ".join(self._kinds), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "div" and self._kinds:
+            self._kinds.pop()
+        if tag == "pre":
+            self._inside = False
+
+    def handle_data(self, text: str) -> None:
+        if self._inside:
+            kind, before = self.blocks[-1]
+            self.blocks[-1] = kind, before + text
+
+
+def read(text: str) -> Page:
+    """A page, from its HTML."""
+    page = Page()
+    page.feed(text)
+    return page
+
+
+def pages(folder: Path) -> dict[str, Page]:
+    """The pages of a folder by their paths."""
+    return {file.relative_to(folder).as_posix(): read(file.read_text(encoding="utf-8"))
+            for file in sorted(folder.rglob("*.html"))}
+
+
+def broken_links(found: dict[str, Page], folder: Path) -> Iterator[str]:
+    """The links that lead to no file, or to no anchor of a page. Links to other places are not followed."""
+    anchors = {path: {*page.anchors} for path, page in found.items()}
+    for path, page in found.items():
+        for link in dict.fromkeys(page.links):
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (folder / path).parent / unquote(parts.path) if parts.path else folder / path
+            name = os.path.relpath(target, folder).replace(os.sep, "/")
+            anchor = unquote(parts.fragment)
+            if not target.is_file() or (anchor and name in anchors and anchor not in anchors[name]):
+                yield f"{path}: {link}"
+
+
+def wide_code(found: dict[str, Page]) -> Iterator[str]:
+    """Lines of code that are wider than a page. What programs print is shown as it is."""
+    for path, page in found.items():
+        for kind, text in page.blocks:
+            printed = "highlight-text" in kind or "output" in kind.split() or "cell_output" in kind
+            if not printed and not path.startswith(SOURCE_PAGES):
+                yield from (f"{path}: {line}" for line in text.splitlines() if len(line) > WIDTH)
+
+
+def poor_pages(found: dict[str, Page]) -> Iterator[str]:
+    """Pages that a screen reader cannot lead through: without a language, with no or several titles, levels left out,
+    or pictures without a text."""
+    for path, page in found.items():
+        if not page.language:
+            yield f"{path}: no language"
+        if page.headings.count(1) != 1 and path != "search.html":             # a script writes its title
+            yield f"{path}: {page.headings.count(1)} titles"
+        if any(below > above + 1 for above, below in zip(page.headings, page.headings[1:])):
+            yield f"{path}: a level of headings is left out: {page.headings}"
+        yield from (f"{path}: the picture {name} has no text" for name in page.unnamed)

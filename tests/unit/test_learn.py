@@ -1,0 +1,105 @@
+"""The tutorials in docs/learn run as scripts, print what their pages show, and name places in the source that exist."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from showing import notebooks, pages
+
+SOURCE = pages.ROOT / "src" / "retrograd"
+READING = pages.ROOT / "docs" / "learn" / "reading.py"
+ROW = re.compile(r"^# \| (\d+) \| `([\w/.]+)` \| (\d+) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    return path.stem
+
+
+@pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
+def test_a_tutorial_runs_as_a_script(path: Path, tmp_path: Path) -> None:
+    """From an empty folder, without a warning; it prints what the page shows, and writes the pictures that it shows."""
+    command = [sys.executable, "-W", "error", "-m", "retrograd", "run", str(path)]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
+    script = pages.text_of(path)
+    assert notebooks.as_printed(result.stdout, path) == notebooks.expected(script)
+    assert sorted(found.name for found in tmp_path.iterdir()) == sorted(notebooks.PICTURE.findall(script))
+
+
+@pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
+def test_a_tutorial_has_all_that_a_tutorial_has(path: Path) -> None:
+    page = notebooks.as_page(pages.text_of(path))
+    assert page.startswith("# ")
+    assert page.count("**You will learn**") == 1
+    assert "\n## Exercise\n" in page
+    assert any(notebooks.HIDDEN in cell.tags for cell in notebooks.cells(pages.text_of(path)))
+    assert "\n## Where to " in page
+    assert f"{{download}}`This page as a script <{path.name}>`" in page
+
+
+def test_the_list_of_tutorials_is_whole() -> None:
+    index = pages.text_of(pages.ROOT / "docs" / "learn" / "index.md")
+    assert sorted(re.findall(r"\((\w+)\.py\)", index)) == sorted(path.stem for path in notebooks.TUTORIALS)
+
+
+@pytest.mark.parametrize("row", ROW.findall(pages.text_of(READING)), ids=lambda row: row[1])
+def test_the_list_of_files_to_read_is_true(row: tuple[str, str, str, str]) -> None:
+    _, file, lines, names = row
+    source = pages.text_of(SOURCE / file)
+    assert abs(len(source.splitlines()) - int(lines)) <= max(10, 0.1 * int(lines))
+    nodes = [*ast.walk(ast.parse(source))]
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    defined |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    assert {*re.findall(r"`(\w+)`", names)} <= defined
+
+
+def test_the_list_of_files_has_rows() -> None:
+    assert [int(number) for number, *_ in ROW.findall(pages.text_of(READING))] == [*range(1, 14)]
+
+
+# The reader of tutorials, held to one with planted faults.
+
+
+PLANTED = '''# %% [markdown]
+# # Title
+#
+# Text.
+
+# %%
+import math
+print(1)
+#> old
+
+# %% tags=["hide-cell"]
+print(math.pi > 3, "x" * 3)
+open("note.svg", "w").close()
+'''
+
+
+def test_the_reader_finds_cells() -> None:
+    text, first, second = notebooks.cells(PLANTED)
+    assert (text.text, text.source) == (True, "# Title\n\nText.\n")
+    assert (first.source, first.output, first.tags) == ("import math\nprint(1)\n", "old\n", ())
+    assert (second.tags, second.output) == (("hide-cell",), "")
+    page = notebooks.as_page(PLANTED)
+    assert page.startswith("# Title\n\nText.\n\n```python\nimport math\nprint(1)\n```\n\n```text\nold\n```\n")
+
+
+def test_outputs_are_written_below_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    once = notebooks.brought_up_to_date(PLANTED, "planted.py")
+    assert "print(1)\n#> 1\n\n# %% tags" in once
+    assert once.endswith('open("note.svg", "w").close()\n#> True xxx\n')
+    assert notebooks.brought_up_to_date(once, "planted.py") == once
+    assert notebooks.expected(once) == "1\nTrue xxx\n"
+
+
+def test_the_name_of_a_script_and_wide_lines() -> None:
+    path = Path("/somewhere/else/page.py")
+    assert notebooks.as_printed('  at File "/tmp/a/page.py", line 3  \n', path) == '  at File "page.py", line 3\n'
+    wide = "word " * 20
+    assert notebooks.as_printed(wide, path) == f"{'word ' * 16}word\n    word word word\n"

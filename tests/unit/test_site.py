@@ -1,0 +1,70 @@
+"""The documentation is built without a warning, every link leads somewhere, and every public name has an entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from showing import site
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return site.built()
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, site.Page]:
+    return site.pages(folder)
+
+
+def test_every_link_leads_to_a_page_and_an_anchor(found: dict[str, site.Page], folder: Path) -> None:
+    assert len(found) > 60
+    assert [*site.broken_links(found, folder)] == []
+
+
+def test_code_is_as_wide_as_a_page_at_most(found: dict[str, site.Page]) -> None:
+    assert sum(len(page.blocks) for page in found.values()) > 1000
+    assert [*site.wide_code(found)] == []
+
+
+def test_pages_have_a_language_one_title_and_all_levels(found: dict[str, site.Page]) -> None:
+    assert [*site.poor_pages(found)] == []
+
+
+def test_every_public_name_has_an_entry(found: dict[str, site.Page]) -> None:
+    anchors = {anchor for path, page in found.items() if path.startswith("reference/") for anchor in page.anchors}
+    names = [member.path for member in site.public_names() if member.kind != "module"]
+    assert len(names) > 2000
+    assert [name for name in names if name not in anchors] == []
+
+
+# The reader of pages, held to pages with planted faults: a check that finds nothing anywhere would pass as well.
+
+
+PLANTED = """<html lang="en"><body><h1 id="top">A</h1><h3>B</h3><img src="here.html">
+<a href="#top"></a><a href="#nowhere"></a><a href="gone.html"></a><a href="other.html#there"></a>
+<a href="other.html#lost"></a><a href="mailto:x"></a>
+<div class="highlight-python"><pre>{code}</pre></div>
+<div class="highlight-text"><pre>{code}</pre></div></body></html>"""
+
+
+def test_planted_faults_are_found(tmp_path: Path) -> None:
+    (tmp_path / "here.html").write_text(PLANTED.format(code=f"<i>{'x' * 50}</i>{'y' * 50}"), encoding="utf-8")
+    (tmp_path / "other.html").write_text("<html><h1 id=there>C</h1><h1>D</h1></html>", encoding="utf-8")
+    found = site.pages(tmp_path)
+    assert [*site.broken_links(found, tmp_path)] == [
+        "here.html: #nowhere", "here.html: gone.html", "here.html: other.html#lost"]
+    assert [*site.wide_code(found)] == [f"here.html: {'x' * 50}{'y' * 50}"]
+    assert [*site.poor_pages(found)] == [
+        "here.html: a level of headings is left out: [1, 3]", "here.html: the picture here.html has no text",
+        "other.html: no language", "other.html: 2 titles"]
+
+
+def test_a_warning_fails_the_build(tmp_path: Path) -> None:
+    (tmp_path / "conf.py").write_text("extensions = []\n", encoding="utf-8")
+    (tmp_path / "index.rst").write_text("A\n=\n\n:doc:`nowhere`\n", encoding="utf-8")
+    assert "unknown document: 'nowhere'" in site.build(tmp_path, tmp_path / "html", tmp_path / "cache")
+    (tmp_path / "index.rst").write_text("A\n=\n", encoding="utf-8")
+    assert site.build(tmp_path, tmp_path / "html", tmp_path / "cache") == ""
