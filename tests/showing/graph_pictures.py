@@ -6,13 +6,17 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+import retrograd
 from showing import pages, pictures
 
-FIGURES = {"graph-network": pages.ROOT / "docs" / "debugging.md"}
+FIGURES = {
+    "graph-step": pages.ROOT / "docs" / "index.md",
+    "graph-network": pages.ROOT / "docs" / "debugging.md",
+}
 
 
 def svg(name: str) -> str:
-    """The picture that the program above it on its page leaves in the variable `picture`."""
+    """The picture of the graph behind `loss` in the program above the picture on its page, named by its `model`."""
     page = FIGURES[name]
     above, shown, _ = pages.text_of(page).partition(f"](pictures/{name}.svg)")
     assert shown, f"{page.name} does not show {name}"
@@ -20,7 +24,7 @@ def svg(name: str) -> str:
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in program.blocks:
         pages.run(block.source, names)
-    return str(names["picture"].svg)
+    return retrograd.viz.svg(names["loss"], names["model"])
 
 
 def file_of(name: str) -> Path:
