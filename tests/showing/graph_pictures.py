@@ -6,17 +6,13 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-import retrograd
 from showing import pages, pictures
 
-FIGURES = {
-    "graph-step": pages.ROOT / "docs" / "index.md",
-    "graph-network": pages.ROOT / "docs" / "debugging.md",
-}
+FIGURES = {"graph-landing": pages.ROOT / "docs" / "index.md", "graph-network": pages.ROOT / "docs" / "debugging.md"}
 
 
 def svg(name: str) -> str:
-    """The picture of the graph behind `loss` in the program above the picture on its page, named by its `model`."""
+    """The picture that the program above it on its page leaves in the variable `picture`."""
     page = FIGURES[name]
     above, shown, _ = pages.text_of(page).partition(f"](pictures/{name}.svg)")
     assert shown, f"{page.name} does not show {name}"
@@ -24,7 +20,7 @@ def svg(name: str) -> str:
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in program.blocks:
         pages.run(block.source, names)
-    return retrograd.viz.svg(names["loss"], names["model"])
+    return str(names["picture"].svg)
 
 
 def file_of(name: str) -> Path:
