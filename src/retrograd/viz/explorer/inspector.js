@@ -81,9 +81,10 @@ function firstMaker() {
 function sourcePart(site) {
   if (!site) return null;
   const lines = model.data.sources?.[site.file] ?? {};
-  const near = [-2, -1, 0, 1, 2].map((k) => site.line + k).filter((line) => lines[line] !== undefined);
+  const near = [-2, -1, 0, 1, 2].map((k) => site.line + k).filter((line) => lines[line]?.trim());
+  const margin = Math.min(...near.map((line) => lines[line].search(/\S/)));
   const width = String(near.at(-1) ?? "").length;
-  const row = (line) => make("span", { class: line === site.line ? "line here" : "line" }, make("i", {}, String(line).padStart(width)), ` ${lines[line]}\n`);
+  const row = (line) => make("span", { class: line === site.line ? "line here" : "line" }, make("i", {}, String(line).padStart(width)), ` ${lines[line].slice(margin)}\n`);
   return section("Line of the program",
     make("p", { class: "muted code", title: `${site.file}:${site.line}` }, siteText(site), site.function ? ` in ${site.function}` : null),
     near.length ? make("pre", { tabindex: 0 }, make("code", {}, ...near.map(row))) : null);

@@ -1,11 +1,12 @@
 // Coordinates of what is drawn, from the ranks and the order that the document gives for each group. Python has the
-// same rules for its pictures (viz/layers.py). "Across" runs along a rank; "along" runs from rank to rank.
+// same rules for its pictures (viz/coordinates.py). "Across" runs along a rank; "along" runs from rank to rank.
 "use strict";
 
 const GAPS = { boxes: 22, points: 12, ranks: 38, bends: 10, pad: 16, head: 24 };
 const BOX = { widest: 280, margin: 22 };
 const SWEEPS = 4;
-const WEIGHTS = { long: 8, deepest: 4, other: 1 };
+const WEIGHTS = { long: 24, deepest: 16, other: 1 };
+const SLOPE = 0.06;
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 const FONTS = { name: `600 13px ${SANS}`, note: `11.5px ${SANS}`, mark: `600 11.5px ${SANS}` };
 
@@ -113,6 +114,7 @@ function straighten(rows) {
     for (let r = rows.length - 2; r >= 0; r -= 1) settleRow(rows[r], packed[r], (item) => item.below);
   }
   rows.forEach((row, r) => settleRow(row, packed[r], (item) => [...item.above, ...item.below]));
+  inColumns(rows, packed);
 }
 
 /** Items that come too close form a block, which stands at the mean of what its items want (least squares). */
@@ -137,8 +139,12 @@ function settleRow(row, steps, pullsOf) {
   for (const [at, , count] of blocks) for (const end = k + count; k < end; k += 1) row[k].at = at + steps[k];
 }
 
-/** Whether a rank has no boxes, only points where wires pass. */
-const bends = (row) => row.every((item) => !item.item);
+/** The space between two ranks: little beside a rank of points, more where wires go far to the side. */
+function gapAfter(row, next) {
+  const bends = [row, next].some((one) => one.every((item) => !item.item));
+  const aside = next.reduce((most, item) => item.above.reduce((far, [other, shift]) => Math.max(far, Math.abs(other.at + shift - item.at)), most), 0);
+  return (bends ? GAPS.bends : GAPS.ranks) + Math.min(aside * SLOPE, 2 * GAPS.ranks);
+}
 
 /** The size of a settled group with its margins, and where its ports are. */
 function measured(group, items, rows, direction) {
@@ -154,8 +160,7 @@ function measured(group, items, rows, direction) {
   rows.forEach((row, r) => {
     const deep = row.reduce((most, item) => Math.max(most, item.along), 0);
     for (const item of row) [item.top, item.bottom] = [end, end + deep];
-    if (r + 1 < rows.length) end += deep + (bends(row) || bends(rows[r + 1]) ? GAPS.bends : GAPS.ranks);
-    else end += deep;
+    end += deep + (r + 1 < rows.length ? gapAfter(row, rows[r + 1]) : 0);
   });
   const margin = whole ? 0 : GAPS.pad;
   const made = { items, width: Math.max(right + margin, before + margin), depth: end + margin, entering: new Map(), leaving: new Map() };

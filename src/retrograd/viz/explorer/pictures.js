@@ -1,7 +1,7 @@
 // Small pictures of arrays: histograms and images, with their statistics.
 "use strict";
 
-const PICTURE = { width: 288, height: 220, pixel: 10, least: 12 };
+const PICTURE = { width: 288, height: 220, pixel: 10, least: 12, caption: 220 };
 
 function pictureOf(picture) {
   if (!picture) return null;
@@ -33,7 +33,7 @@ function imagePicture({ width, height, values, lo, hi }) {
   const wide = Math.min(PICTURE.width, width * PICTURE.pixel, (PICTURE.height * width) / height);
   Object.assign(canvas.style, { width: `${Math.max(PICTURE.least, wide)}px`, height: `${Math.max(PICTURE.least, (wide * height) / width)}px` });
   const ramp = Array.from({ length: 9 }, (_, k) => paletteColor(k / 8)).join(", ");
-  return make("figure", { class: "picture image", style: `max-width: ${Math.max(150, wide)}px` }, canvas,
+  return make("figure", { class: "picture image", style: `max-width: ${Math.max(PICTURE.caption, wide)}px` }, canvas,
     make("figcaption", {}, make("span", {}, digits(lo)), make("i", { class: "ramp", style: `background: linear-gradient(to right, ${ramp})` }), make("span", {}, digits(hi))));
 }
 
