@@ -48,8 +48,7 @@ while node is not None:
 #
 # ## A graph is rarely a chain
 #
-# Here `x` is used twice, and so is `y`. The function `viz.tree` prints the graph. (The explorer and the pictures of
-# `retrograd.viz` show the same.)
+# Here `x` is used twice, and so is `y`. `retrograd.viz` shows graphs: `tree` as text, `svg` as a picture.
 
 # %% tags=["retrograd"]
 from retrograd import viz
@@ -65,6 +64,11 @@ print(viz.tree(loss, {"x": x}))
 #>    │  └─ ExpBackward0 [3]
 #>    │     └─ x [3]
 #>    └─ ExpBackward0 [3] (see above)
+
+# %% tags=["retrograd"]
+from pathlib import Path
+
+Path("graph.svg").write_text(viz.svg(loss, {"x": x}), encoding="utf-8")
 
 # %% [markdown]
 # ## The pass, by hand
