@@ -41,7 +41,8 @@ def test_facts_of_processes(count: int, tmp_path: Path) -> None:
 PLACE = r'File ".*faults.py", line \d+, in <module>'
 FAULTS = {
     "shape": (60, r"DistBackendError: Detected mismatch between collectives on ranks\.\n.*ranks 0, 2: "
-                  rf"all_reduce\(\(4,\), float32, SUM\), {PLACE}\n.*rank 1: all_reduce\(\(3,\), float32, SUM\), {PLACE}"),
+                  rf"all_reduce\(\(4,\), float32, SUM\), {PLACE}\n"
+                  rf".*rank 1: all_reduce\(\(3,\), float32, SUM\), {PLACE}"),
     "dtype": (60, r"Detected mismatch(.|\n)*rank 1: all_reduce\(\(4,\), float64, SUM\)"),
     "kind": (60, r"Detected mismatch(.|\n)*ranks 0, 2: broadcast\(\(4,\), float32, from 0\).*\n"
                  r".*rank 1: barrier\(\)"),
