@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ContextDecorator
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Modules, compile, marked
+from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Modules, Stance, compile, marked
 from .modes import local
 from .names import missing
 
@@ -101,15 +101,47 @@ def set_enable_guard_collectives(enabled: bool) -> bool:
     return False
 
 
-class set_stance(ContextDecorator):
-    """Choose when to compile, as a call, a `with` block or a decorator. No choice changes a result."""
+class set_stance:
+    """Choose when compiled functions are traced, as a call, a `with` block or a decorator. No choice changes a result.
+
+    - "default": whenever no trace holds.
+    - "force_eager": never; compiled functions run as they are.
+    - "eager_on_recompile": never; traces that hold are used.
+    - "fail_on_recompile": never; a call for which no trace holds raises RuntimeError.
+    - "eager_then_compile", "aot_eager_then_compile": from the second call of each function on.
+
+    Raises RuntimeError if `force_backend` is given with another stance than the default, and AssertionError inside of a
+    compiled function.
+
+    >>> import retrograd as torch
+    >>> double = torch.compile(lambda x: x * 2)
+    >>> with torch.compiler.set_stance("force_eager"):
+    ...     double(torch.ones(2))
+    tensor([2., 2.])
+    """
 
     def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False,
                  force_backend: str | Callable[..., Any] | None = None) -> None:
-        self.stance = stance
+        if _tape() is not None:
+            raise AssertionError(f"Attempt to trace forbidden callable {set_stance}")
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
+        self.stance, self.before = stance, Stance.name
+        Stance.name = stance
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that runs in this stance."""
+        Stance.name = self.before
+
+        @wraps(fn)
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            with set_stance(self.stance):
+                return fn(*args, **kwargs)
+
+        return calling
 
     def __enter__(self) -> None:
-        pass
+        Stance.name = self.stance
 
     def __exit__(self, *error: object) -> None:
-        pass
+        Stance.name = self.before

@@ -79,6 +79,12 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     return marked(Compiling(model, fullgraph, backend, limit), model, _torchdynamo_orig_callable=model)
 
 
+class Stance:
+    """When compiled functions may be traced: what `torch.compiler.set_stance` has chosen."""
+
+    name: ClassVar[str] = "default"
+
+
 class Compiling:
     """A function that is compiled at its first call. With a backend that compiles nothing, it runs as it is.
 
@@ -89,7 +95,8 @@ class Compiling:
 
     def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
         self.function, self.whole, self.backend, self.limit = function, whole, backend, limit
-        self.run = self._first if backend in (None, *BACKENDS, *EXECUTORS) else function
+        self.run: Any = self._first if backend in (None, *BACKENDS, *EXECUTORS) else function
+        self.called = False                                # in a stance in which the first call is not traced
         Compiling.compiled.add(self)
 
     def _first(self, *args: Any, **kwargs: Any) -> Any:
@@ -99,7 +106,29 @@ class Compiling:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns."""
+        if Stance.name != "default":
+            return self._in_stance()(*args, **kwargs)
         return self.run(*args, **kwargs)
+
+    def _in_stance(self) -> Callable[..., Any]:
+        """What a call runs if the stance is not the default."""
+        if Stance.name == "force_eager" or self.run is self.function:
+            return self.function
+        if Stance.name in ("eager_on_recompile", "fail_on_recompile"):
+            return self._known
+        first, self.called = not self.called, True
+        return self.function if first else self.run
+
+    def _known(self, *args: Any, **kwargs: Any) -> Any:
+        """A call that is not traced: it repeats a traced call, or runs as it is, or raises RuntimeError."""
+        if self.run != self._first and self.run.knows(args, kwargs):
+            return self.run(*args, **kwargs)
+        if Stance.name == "fail_on_recompile":
+            code = getattr(self.function, "__code__", None)
+            where = "" if code is None else (f" filename: '{code.co_filename}', function name: '{code.co_name}', "
+                                             f"line number: {code.co_firstlineno}")
+            raise RuntimeError(f"Detected recompile when torch.compile stance is 'fail_on_recompile'.{where}")
+        return self.function(*args, **kwargs)
 
     def forget(self) -> None:
         """Compile the function anew at its next call."""

@@ -69,6 +69,10 @@ class Compiled:
             Tracing.thread = before
             Tracing.lock.release()
 
+    def knows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call needs no trace."""
+        return self.reason is not None or any([guard(self.function, args, kwargs) for guard, _ in self.entries])
+
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a call."""
         if len(self.entries) >= self.limit:

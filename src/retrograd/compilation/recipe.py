@@ -84,7 +84,7 @@ class Recipe:
                 versions.writing(array)
         try:
             arrays = self.quiet.run(self.run, *given)
-        except Exception as error:
+        except BaseException as error:                     # such as KeyboardInterrupt
             self._count_writes(error, given, written)
             raise
         versions.written_all(self.owners if written is self.written else map(owner_of, written), self.site)
@@ -100,9 +100,9 @@ class Recipe:
             effect(tensors, inputs, args, kwargs)
         return result
 
-    def _count_writes(self, error: Exception, given: list[Array], written: list[Array]) -> None:
+    def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:
         """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
-        if not self.may_start_again:
+        if not self.may_start_again or not isinstance(error, Exception):
             values, places = self.plan.program.values, {number: i for i, number in enumerate(self.plan.given)}
             done = {id(owner_of(given[places[number]] if number in places else values[number].like))
                     for number in self.plan.code.written_before(error)}
