@@ -13,6 +13,9 @@ import warnings
 from types import CodeType, FrameType
 from typing import ClassVar, NamedTuple
 
+# The address of an entry of the documentation on errors: the page and the anchor of the entry are filled in.
+ENTRY = "errors/{}.html#{}"
+
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -101,6 +104,21 @@ def set_warn_always(b: bool, /) -> None:
 def is_warn_always_enabled() -> bool:
     """Whether warnings given once per process are repeated. See `set_warn_always`."""
     return Said.always
+
+
+def see(entry: str) -> str:
+    """The last line of a message: the address of its entry, such as "backward#second-backward"."""
+    page, _, anchor = entry.partition("#")
+    return f"{_SEE}{ENTRY.format(page, anchor)} in the documentation."
+
+
+_SEE = "\nSee "
+
+
+def with_more(message: str, more: str) -> str:
+    """A message with more text, which stands before the address if the message ends with one."""
+    said, line, address = message.rpartition(_SEE)
+    return f"{said}{more}{line}{address}" if line else message + more
 
 
 def at(site: Site | None) -> str:

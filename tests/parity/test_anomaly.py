@@ -129,7 +129,7 @@ def switched(library: Any) -> list[Any]:
     for bad in [(1,), ("x",), (None,), (True, 1)]:
         with pytest.raises(TypeError) as caught:
             library.autograd.set_detect_anomaly(*bad)
-        seen.append(str(caught.value))
+        seen.append(str(caught.value).partition("\nSee ")[0])            # retrograd's ends with an address
         look()
     return seen
 

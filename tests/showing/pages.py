@@ -27,7 +27,7 @@ import retrograd
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
-ERRORS = [page for page in DOCS if page.stem.startswith("errors")]
+ERRORS = [page for page in DOCS if page.parent.name == "errors"]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = "program.py"  # what the programs are called where a message names a line
 WIDTH = 88  # the most columns of a line of code, and of a line of an error's message
@@ -174,5 +174,6 @@ def broken(line: str, keep: bool = False) -> list[str]:
 if __name__ == "__main__":
     with retrograd.as_torch():
         for path in map(Path, sys.argv[1:]):
+            retrograd.errors.Said.messages.clear()      # a page shows warnings that are given once
             new = brought_up_to_date(path.name, text_of(path), labelled=path.resolve() in ERRORS)
             path.write_text(new, encoding="utf-8")

@@ -60,7 +60,8 @@ def test_the_numbers_and_the_line() -> None:
         r"The gradient of Sqrt for x has 2 nan among 4 elements, nan at \[1\], where grad = 0\.0, out = 0\.0\. "
         rf'SqrtBackward0 was recorded at File "{HERE}", line \d+, in <lambda> '
         r"text = report\(lambda: \(x\.sqrt\(\) \* 0\)\.sum\(\)\.backward\(\)\) "
-        r"It is the first bad value of the graph: all its inputs are finite\.", text)
+        r"It is the first bad value of the graph: all its inputs are finite\. "
+        r"See errors/anomaly\.html#nan-in-gradient in the documentation\.", text)
 
 
 def test_the_first_bad_value_of_the_forward_pass() -> None:

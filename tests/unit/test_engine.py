@@ -87,7 +87,8 @@ def test_any_graph_of_sums_and_products_gives_the_derivative_of_its_polynomial(d
 def test_a_second_pass_fails_where_something_was_saved_and_names_it() -> None:
     y = (leaf(1, 2).exp()).sum()
     y.backward()
-    with pytest.raises(RuntimeError, match=r"a second time.*\(The values that ExpBackward0 saved are gone.\)$"):
+    with pytest.raises(RuntimeError, match=r"a second time.*\(The values that ExpBackward0 saved are gone.\)\n"
+                                           r"See errors/backward\.html#second-backward in the documentation\.$"):
         y.backward()
 
 

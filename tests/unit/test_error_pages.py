@@ -1,5 +1,6 @@
 """The pages on errors are complete: they show every sentence that autograd says in an error. The entry of a sentence
-has a program that fails with it, and a program that is mended. Labels tell the two kinds of program apart.
+has a program that fails with it, and a program that is mended. Labels tell the two kinds of program apart. The message
+ends with the address of the entry.
 
 test_docs.py holds that the programs say so, and tests/parity/test_pages.py that PyTorch says so.
 """
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from showing import pages
+from retrograd import errors
+from showing import error_index, pages
+from showing.error_index import Entry
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. Profiles, counts and devices are about programs, and not about derivatives.
@@ -47,6 +50,9 @@ LEFT_OUT = {
     "\nFast gradcheck failed but": "gradcheck's fast mode, at the very edge of what is allowed",
     "Along random directions they are": "gradcheck's fast mode, whose last figures are the machine's",
 }
+
+# Entries whose messages have no address, because the program or Python words them.
+WITHOUT_ADDRESS = {"hooks#no-saved-tensors-here", "context#no-such-attribute-of-ctx"}
 
 HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)
 
@@ -121,6 +127,54 @@ def test_an_entry_shows_the_error_and_the_remedy(entry: tuple[str, list[pages.Pr
     last = [*pages.said(programs[-1])]
     assert all(one.error is None for one in last)
     assert last[-1].printed
+
+
+ADDRESSED = [entry for page in pages.ERRORS for entry in error_index.entries(page)]
+
+
+def addresses(path: Path) -> Iterator[str]:
+    """The entries that a module names in `see(...)`, and the entries in tables of the module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and ADDRESS.fullmatch(node.value):
+            yield node.value
+
+
+ADDRESS = re.compile(rf"({'|'.join(error_index.PAGES)})#[\w-]+")
+
+
+def test_every_address_that_a_message_names_exists() -> None:
+    named = {address for path in PACKAGE.rglob("*.py") for address in addresses(path)}
+    assert named - {str(entry) for entry in ADDRESSED} == set()
+    assert len(named) > 200
+
+
+def test_anchors_are_unique() -> None:
+    """A label of the documentation belongs to one page only."""
+    anchors = [entry.anchor for entry in ADDRESSED]
+    assert len(anchors) == len(set(anchors))
+
+
+def test_every_page_is_in_the_index() -> None:
+    assert {page.stem for page in pages.ERRORS} == set(error_index.PAGES)
+    text = pages.text_of(error_index.INDEX)
+    assert text == error_index.updated(text), "make pages writes the index"
+
+
+def ends_with_its_address(entry: Entry) -> bool:
+    """Whether the first program of an entry ends with a message that ends with the address of the entry."""
+    *_, last = pages.said(entry.program)
+    return errors.see(str(entry)).strip() in last.text.splitlines()
+
+
+@pytest.mark.parametrize("entry", ADDRESSED, ids=str)
+def test_the_message_of_an_entry_has_its_address(entry: Entry) -> None:
+    assert ends_with_its_address(entry) is (str(entry) not in WITHOUT_ADDRESS)
+
+
+def test_a_message_with_another_address_is_found() -> None:
+    entry = next(entry for entry in ADDRESSED if entry.anchor == "second-backward")
+    assert ends_with_its_address(entry)
+    assert not ends_with_its_address(entry._replace(anchor="modified-in-place"))
 
 
 @pytest.mark.parametrize("page", pages.ERRORS, ids=pages.name_of)

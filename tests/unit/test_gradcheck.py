@@ -10,6 +10,7 @@ import retrograd as torch
 from retrograd.autograd import Function, gradcheck, gradgradcheck
 from retrograd.autograd.comparison import GradcheckError
 from retrograd.autograd.function import once_differentiable
+from retrograd.errors import see
 
 
 def vector(*values: complex, dtype: Any = torch.float64) -> Any:
@@ -102,6 +103,7 @@ def test_a_wrong_derivative_is_shown_with_its_worst_element() -> None:
         f"The op most likely at fault is Made {LINE}\n"
         "Alone, it fails, too. They differ most in the derivative of the output's element [1] by the input's element "
         "[1]: 4 numerically and 2 analytically. The difference is 2, and 0.00401 is allowed."
+        + see("gradcheck#jacobian-mismatch")
     )
 
 
@@ -132,7 +134,8 @@ def test_a_wrong_second_derivative(fast: bool) -> None:
 @fast_too
 def test_a_function_whose_outputs_lost_their_history(fast: bool) -> None:
     message = refused(gradcheck, lambda x: (x * x).detach(), (X,), fast_mode=fast)
-    assert message == f"Numerical gradient for function expected to be zero\n{NO_OP}"
+    address = see("gradcheck#gradient-expected-zero")
+    assert message == f"Numerical gradient for function expected to be zero\n{NO_OP}{address}"
 
 
 def test_a_backward_that_differs_from_run_to_run() -> None:
@@ -146,7 +149,7 @@ def test_a_backward_that_ignores_its_cotangent() -> None:
     ignoring = made(lambda ctx, x: x.sum(), lambda ctx, g: torch.ones(2, dtype=torch.float64))
     assert refused(gradcheck, ignoring, (X,)) == (
         f"backward not multiplied by grad_output\nThe op most likely at fault is Made {LINE}\n"
-        "Alone, it fails, too.")
+        f"Alone, it fails, too.{see('gradcheck#not-multiplied')}")
 
 
 def test_a_backward_that_cannot_do_without_a_cotangent() -> None:

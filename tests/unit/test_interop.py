@@ -16,7 +16,8 @@ from retrograd import dtypes
 from retrograd.ops import basic
 from retrograd.ops.elementwise import arithmetic
 
-NO_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+NO_NUMPY = ("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.\n"
+            "See errors/tensors.html#numpy-requires-grad in the documentation.")
 
 
 def leaf() -> torch.Tensor:

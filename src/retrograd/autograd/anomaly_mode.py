@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..errors import warn
+from ..errors import see, warn
 from ..graph.anomaly import Watch
 from ..modes import ThreadState, in_all_threads
 
@@ -34,7 +34,7 @@ def _set(mode: Any, check_nan: Any) -> None:
     for position, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
-                            f"{type(value).__name__}")
+                            f"{type(value).__name__}" + see("anomaly#set-anomaly-enabled-takes-a-bool"))
     global _now
     with _switching:
         _now = mode, check_nan
@@ -98,7 +98,7 @@ class detect_anomaly(set_detect_anomaly):
         self.prev, self.prev_check_nan = _now
         self.check_nan = check_nan
         warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-             "enabled for debugging.", UserWarning)
+             "enabled for debugging." + see("anomaly#enabled"), UserWarning)
 
     def __enter__(self) -> None:
         _set(True, self.check_nan)

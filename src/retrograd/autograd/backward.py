@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import warn
+from ..errors import see, warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms
@@ -50,10 +50,12 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     if Otherwise.handler is not None and Otherwise.handler(backward, given, {}) is not NOBODY:
         return
     if grad_variables is not None:
-        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead."
+             + see("backward#grad-variables-deprecated"), FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
-                               "`backward()`. Please only use `grad_tensors`.")
+                               "`backward()`. Please only use `grad_tensors`."
+                               + see("backward#grad-variables-deprecated"))
         grad_tensors = grad_variables
     refuse_inside()
     roots = _sequence(tensors)
@@ -86,10 +88,11 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     """
     if not only_inputs:
         warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
-             "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning)
+             "gradient for other parts of the graph, please use torch.autograd.backward."
+             + see("backward#only-inputs-deprecated"), FutureWarning)
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-                         "allow_unused=False.")
+                         "allow_unused=False." + see("backward#allow-unused-with-materialize-grads"))
     roots, targets = _sequence(outputs), inputs_of(inputs, "grad()")
     cotangents = _cotangents(grad_outputs, len(roots))
     gradients = (_batched if is_grads_batched else _single)(
@@ -108,12 +111,13 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
     if materialize_grads:
         if any(g is None and isinstance(target, GradientEdge) for g, target in zip(gradients, targets)):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge. Give the "
-                               "tensor.")
+                               "tensor." + see("backward#zeros-for-gradient-edge"))
         return tuple([plain(full_beside(None, edge.shape, edge.dtype, 0)) if g is None else g
                       for g, edge in zip(gradients, edges)])
     if not allow_unused and any(g is None for g in gradients):
         raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
-                           "in the graph. Set allow_unused=True if this is the desired behavior.")
+                           "in the graph. Set allow_unused=True if this is the desired behavior."
+                           + see("backward#unused-tensor"))
     return tuple(gradients)
 
 
@@ -129,13 +133,15 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
             implicit(value, None, i)
             raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
                              "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. With "
-                             f"is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None.")
+                             f"is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None."
+                             + see("backward#batch-of-no-tensor"))
         if isinstance(root, GradientEdge) and cotangent.shape[1:] != value.shape:
-            raise RuntimeError("Batched grads are not supported with GradientEdge. Give the tensor.")
+            raise RuntimeError("Batched grads are not supported with GradientEdge. Give the tensor."
+                               + see("backward#batches-for-gradient-edge"))
         sizes.append(_batch_size(cotangent.shape, value.shape, i))
     if len({*sizes}) > 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                         f"{sizes} for the mapped dimension")
+                         f"{sizes} for the mapped dimension" + see("backward#batches-of-one-size"))
     crossing = transforms.crossing
     level = transforms.batching.BatchLevel(sizes[0] if sizes else 0, "error")
     with crossing.entered(level):
@@ -150,11 +156,11 @@ def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> in
     """The first dimension of a cotangent. Raises if the other dimensions are not the shape of the output."""
     if not shape:
         raise IndexError("invalid index of a 0-dim tensor. With is_grads_batched=True each grad_output has a leading "
-                         f"batch dimension; grad_output[{i}] has no dimension.")
+                         f"batch dimension; grad_output[{i}] has no dimension." + see("backward#batch-of-gradients"))
     if shape[1:] != expected:
         raise RuntimeError(
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
             "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
             f"mismatch was detected: grad_output[{i}] has a shape of torch.Size({list(shape)}) and output[{i}] has a "
-            f"shape of torch.Size({list(expected)}).")
+            f"shape of torch.Size({list(expected)})." + see("backward#batch-of-gradients"))
     return shape[0]

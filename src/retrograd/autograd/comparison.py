@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import see
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires
@@ -28,6 +29,9 @@ class GradcheckError(RuntimeError):
     __module__ = "retrograd.autograd.gradcheck"         # users catch it under this name
     excess: float = np.inf
     entry: str = ""
+
+
+MISMATCH = "Jacobian mismatch"
 
 
 class Check(NamedTuple):
@@ -71,7 +75,8 @@ def compare(check: Check, returned: tuple[Any, ...]) -> None:
     numerical = [matrices(check.func, check.inputs, x, check.eps) for x in check.differentiable]
     if not outputs:
         if any(np.any(matrix != 0) for by_output in numerical for matrix in by_output):
-            raise GradcheckError("Numerical gradient for function expected to be zero")
+            raise GradcheckError("Numerical gradient for function expected to be zero"
+                                 + see("gradcheck#gradient-expected-zero"))
         return
     for i, out in enumerate(outputs):
         analytical = _analytical(check, out)
@@ -110,7 +115,8 @@ def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> Non
             raise GradcheckError(
                 "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
                 "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
-                f"nondeterminism was {check.nondet_tol}. The largest difference was {np.max(np.abs(a - b))}.")
+                f"nondeterminism was {check.nondet_tol}. The largest difference was {np.max(np.abs(a - b))}."
+                + see("gradcheck#not-reentrant"))
 
 
 def agree(a: Any, n: Any, rtol: float, atol: float) -> bool:
@@ -119,7 +125,7 @@ def agree(a: Any, n: Any, rtol: float, atol: float) -> bool:
         return bool(np.all((a == n) | (np.abs(a - n) <= atol + rtol * np.abs(n))))
 
 
-def disagreement(check: Check, a: Any, n: Any, i: int, j: int, what: str = "Jacobian mismatch") -> str:
+def disagreement(check: Check, a: Any, n: Any, i: int, j: int, what: str = MISMATCH) -> str:
     """PyTorch's words for the Jacobians of output i by input j, counted among the differentiable outputs and inputs."""
     of_what = "outputs" if i in check.complex_outputs else "inputs" if j in check.complex_inputs else ""
     part = f"While considering the {check.part} part of complex {of_what} only, " if of_what else ""
@@ -128,9 +134,11 @@ def disagreement(check: Check, a: Any, n: Any, i: int, j: int, what: str = "Jaco
 
 
 def mismatch(check: Check, a: Any, n: Any, i: int, j: int, entry: str, allowed: float | None = None,
-             full: str = "", what: str = "Jacobian mismatch") -> GradcheckError:
+             full: str = "", what: str = MISMATCH) -> GradcheckError:
     """The error for two Jacobians, or projections of them. `allowed` is the absolute tolerance."""
-    error = GradcheckError(disagreement(check, a, n, i, j, what) + full + entry)
+    error = GradcheckError(disagreement(check, a, n, i, j, what) + full + entry
+                           + see("gradcheck#jacobian-mismatch" if what == MISMATCH else
+                                 "gradcheck#forward-mode-mismatch"))
     with np.errstate(all="ignore"):
         excess = np.abs(a - n) / ((check.atol if allowed is None else allowed) + check.rtol * np.abs(n))
     error.excess, error.entry = float(np.nan_to_num(np.max(excess), nan=np.inf)), entry
@@ -172,7 +180,7 @@ def _compare_projections(check: Check, outputs: list[Any], places: list[int]) ->
             # Each element may differ by atol, and v . J u adds the elements up with these weights.
             allowed = check.atol * float(np.sum(v)) * float(np.sum(direction))
             if not agree(a, n, check.rtol, allowed):
-                raise projected(check, a, n, i, j, allowed, out._array.shape, "Jacobian mismatch",
+                raise projected(check, a, n, i, j, allowed, out._array.shape, MISMATCH,
                                 partial(_jacobians, check, out, j, places[i]))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype, letter
+from ..errors import see
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 
@@ -75,7 +76,8 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
         for what, (was, became) in (("shape", shapes), ("dtype", dtypes)):
             if was != became:
                 raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are "
-                                     f"perturbed {where}by {length}, but got: {what}s {was} and {became}.")
+                                     f"perturbed {where}by {length}, but got: {what}s {was} and {became}."
+                                     + see("gradcheck#different-outputs"))
     with np.errstate(all="ignore"):
         return [((b - a) / (2 * length)).astype(a.dtype, copy=False).reshape(-1) for a, b in zip(low, high)]
 

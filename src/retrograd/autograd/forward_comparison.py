@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import see
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
 from ..tensors.recording.calls import CALLS
@@ -74,7 +75,8 @@ def check_batched_tangents(check: Check) -> None:
             with entered(level):
                 batch = _pushed(check, x, enter_batch(level, plain(rows), 0))
         except RuntimeError as error:
-            raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
+            raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}"
+                                 + see("gradcheck#batched-forward-gradients")) from error
         together = [leave_batch(level, tangent, 0)._array for tangent in batch]
         for k, row in enumerate(rows):
             for i, (a, b) in enumerate(zip(together, _pushed(check, x, plain(row)), strict=True)):

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..errors import warn
+from ..errors import see, warn
 from ..graph.node import OtherNode, Output
 from ..modes import local
 from ..names import reached
@@ -76,28 +76,29 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
              "should invoke them on the class itself. Instantiating an autograd function will raise an error "
-             "in a future version of PyTorch.", DeprecationWarning)
+             "in a future version of PyTorch." + see("functions#legacy-function"), DeprecationWarning)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
                            "new-style autograd function with static forward method: call it as "
-                           f"{type(self).__name__}.apply(...).")
+                           f"{type(self).__name__}.apply(...)." + see("functions#legacy-function"))
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs. To be overridden."""
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function."
+                                  + see("functions#no-forward"))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Fill the context if `forward` takes no context. To be overridden."""
-        raise NotImplementedError("setup_context is not implemented.")
+        raise NotImplementedError("setup_context is not implemented." + see("functions#no-setup-context"))
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the inputs. To be overridden."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom "
-                                  "autograd.Function to use it with backward mode AD.")
+                                  "autograd.Function to use it with backward mode AD." + see("functions#no-backward"))
 
     vjp = backward
 
@@ -108,20 +109,20 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
             return cls.vjp
         if cls.vjp is not Function.vjp:
             raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are "
-                               "two names for one thing: keep one of them.")
+                               "two names for one thing: keep one of them." + see("functions#backward-and-vjp"))
         return cls.backward
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Compute the tangents of the outputs from those of the inputs. To be overridden."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
-                                  "forward mode AD.")
+                                  "forward mode AD." + see("functions#no-jvp"))
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Compute the outputs for a batch of inputs. To be overridden."""
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod "
-                                  "or set generate_vmap_rule=True.")
+                                  "or set generate_vmap_rule=True." + see("functions#no-vmap"))
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -180,7 +181,7 @@ def _positional(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     for name in kwargs:
         if name not in known:
             raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are "
-                            "positional.")
+                            "positional." + see("functions#arguments-of-forward"))
     return bound.args if setup else signature.bind(None, *args, **kwargs).args[1:]
 
 
@@ -191,7 +192,8 @@ class Error(OtherNode):
     namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable"
+                           + see("functions#once-differentiable"))
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DIFFERENTIABLE
-from ..errors import user_site, warn
+from ..errors import see, user_site, warn
 from ..graph.versions import next_number, written
 from ..modes import local
 from ..tensors.face.interop import detach, detach_
@@ -42,8 +42,10 @@ class Marks:
 
 
 _REFUSED = {
-    "dirty_tensors": "mark_dirty can only accept variables, but argument {number} is of type {type}",
-    "non_differentiable": "mark_non_differentiable only accepts variable arguments, but got {type}",
+    "dirty_tensors": "mark_dirty can only accept variables, but argument {number} is of type {type}"
+                     + see("context#mark-dirty-takes-tensors"),
+    "non_differentiable": "mark_non_differentiable only accepts variable arguments, but got {type}"
+                          + see("context#mark-non-differentiable-takes-tensors"),
 }
 
 
@@ -52,7 +54,7 @@ def _tensors(marked: Any, name: str) -> Sequence[Any]:
         return ()
     if not isinstance(marked, tuple):
         raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is "
-                           f"{type(marked).__name__}")
+                           f"{type(marked).__name__}" + see("context#internal-attributes-of-ctx"))
     for number, tensor in enumerate(marked):
         if not isinstance(tensor, TensorBase):
             raise RuntimeError(_REFUSED[name].format(number=number, type=type(tensor).__name__))
@@ -63,11 +65,12 @@ def _check_saved(to_save: Any) -> None:
     """Raise TypeError if a value to save is not a tensor."""
     if not isinstance(to_save, tuple):
         raise RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "
-                           f"{type(to_save).__name__}")
+                           f"{type(to_save).__name__}" + see("context#internal-attributes-of-ctx"))
     for i, tensor in enumerate(to_save):
         if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
-                            f"{type(tensor).__name__}. Keep other values as attributes of ctx.")
+                            f"{type(tensor).__name__}. Keep other values as attributes of ctx."
+                            + see("context#save-for-backward-takes-tensors"))
         if tensor is not None and tensor._meta is not None and tensor._meta.inference:
             raise saved()
 
@@ -131,7 +134,8 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
         outputs.append(out)
     if marks is not None and any(all(t is not out for out in raw) for t in marks.dirty.values()):
         raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
-                           "The inputs that are modified inplace must all be outputs of the Function.")
+                           "The inputs that are modified inplace must all be outputs of the Function."
+                           + see("context#dirty-not-returned"))
     if differentiable > 1:
         for out in outputs:
             if isinstance(out, TensorBase) and out._meta is not None and out._meta.base is not None:
@@ -153,19 +157,21 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
     meta, before = out._meta, out._edge
     base = None if meta is None else meta.base
     if before is None and requires(out):
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation."
+                           + see("context#leaf-written-in-forward"))
     if not is_input:
         warn("ctx.mark_dirty() received a tensor that was not an input. Mark only inputs that forward "
-             "writes to.", UserWarning)
+             "writes to." + see("context#dirty-not-an-input"), UserWarning)
     if base is not None and count > 1:
         raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                            "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "
-                           "writes and returns a single Tensor, and one for the rest.")
+                           "writes and returns a single Tensor, and one for the rest."
+                           + see("context#written-view-and-several-outputs"))
     if base is not None and meta.creation != state.ORDINARY:
         raise refusal(meta.creation, before, of_base=False)
     if base is not None and state.stands_as_leaf(base) and before is not None:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. Give "
-                           "the Function a clone.")
+                           "the Function a clone." + see("context#view-of-leaf-written-in-forward"))
     edge.node.slice = base is not None
     if meta is not None:
         meta.grad = None                                 # it was the gradient of the old values
@@ -184,7 +190,8 @@ def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool)
         if is_saved:
             raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is "
                                "not supported if you override setup_context. You should return and save a view of the "
-                               "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself.")
+                               "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+                               + see("context#returned-input-saved"))
         if out.is_inference():
             return state.plain(out._array)
         view = state.with_edge(out._array, edge)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..dtypes import DIFFERENTIABLE
+from ..errors import see
 from ..kernels.layout import owner_of
 from ..modes import local
 from ..ops.basic import cast
@@ -83,7 +84,7 @@ class _Call:
         results = [*found] if isinstance(found, tuple) else [found]
         if len(results) != len(self.outputs):
             raise RuntimeError("Function's jvp returned an invalid number of forward gradients (expected "
-                               f"{len(self.outputs)} but got {len(results)})")
+                               f"{len(self.outputs)} but got {len(results)})" + see("forward-mode#number-of-tangents"))
         for i, (output, result) in enumerate(zip(self.outputs, results)):
             if result is not None:
                 self._check(i, output, result)
@@ -115,12 +116,14 @@ class _Call:
 
     def _check(self, i: int, output: Any, result: Any) -> None:
         if not isinstance(result, TensorBase):
-            raise RuntimeError(f"expected Variable or None (got {type(result).__name__}) for grad output {i}.")
+            raise RuntimeError(f"expected Variable or None (got {type(result).__name__}) for grad output {i}."
+                               + see("forward-mode#tangents-are-tensors"))
         constant = self.kept.get("non_differentiable") or ()
         if (not isinstance(output, TensorBase) or output._array.dtype not in DIFFERENTIABLE
                 or any([output is t for t in constant])):
             raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward "
-                               "output is not a differentiable Tensor.You should return None at that position instead.")
+                               "output is not a differentiable Tensor.You should return None at that position instead."
+                               + see("forward-mode#tangent-of-non-differentiable"))
         if result._array.shape != output._array.shape:
             raise misfit(output._array.shape, result._array.shape)
 
@@ -138,8 +141,9 @@ class _Call:
                 raise RuntimeError(
                     "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
                     "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
-                    if changed else "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                    "is not returning a view.")
+                    + see("forward-mode#tangent-of-a-write") if changed else
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                    "is not returning a view." + see("forward-mode#tangent-of-a-view"))
         if result is not None:
             array = result._array
             level.gained = owner if changed else level.gained

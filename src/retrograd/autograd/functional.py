@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import see
 from ..modes import local
 from ..tensors.functions.creation.creation import eye
 from ..tensors.state.base import TensorBase, edge_of
@@ -55,7 +56,7 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
             cotangents = None
         else:
             raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor "
-                               "with a single element.")
+                               "with a single element." + see("functional#v-for-several-outputs"))
     found = gradients(outputs, xs, cotangents, create_graph)
     product = check.filled(found, xs, strict, create_graph, check.BACK)
     return _result(outputs, several_outputs, create_graph), _result(product, several, create_graph)
@@ -102,20 +103,22 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
     if strategy not in (FORWARD, REVERSE):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: if your function '
                              'has more outputs than inputs, "forward-mode" tends to be quicker; otherwise use '
-                             '"reverse-mode".')
+                             '"reverse-mode".' + see("functional#strategy"))
     if strategy == FORWARD:
         for name, given in (("create_graph", create_graph), ("strict", strict)):
             if given:
                 kind = NotImplementedError if name == "create_graph" else RuntimeError
                 raise kind(f'torch.autograd.functional.jacobian: `{name}=True` and `strategy="forward-mode"` are not '
-                           f'supported together (yet). Please either set `{name}=False` or `strategy="reverse-mode"`.')
+                           f'supported together (yet). Please either set `{name}=False` or `strategy="reverse-mode"`.'
+                           + see("functional#create-graph-in-forward-mode"))
         return _by_columns(func, inputs, vectorize)
     with enable_grad():
         several, xs = _inputs(inputs, create_graph, "jacobian")
         several_outputs, outputs = _outputs(func, xs, strict, "jacobian")
         if strict and vectorize:
             raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
-                               "supported together. Please either set `strict=False` or `vectorize=False`.")
+                               "supported together. Please either set `strict=False` or `vectorize=False`."
+                               + see("functional#strict-and-vectorized"))
         if not vectorize:
             check.require_real(outputs)
         if vectorize:
@@ -141,7 +144,8 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
     """
     several, xs = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in (FORWARD, REVERSE):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".'
+                             + see("functional#strategy"))
 
     def single(*args: Any) -> Any:
         return _single_output(func, args, strict, "hessian").squeeze()
@@ -207,7 +211,8 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
     several, given = _as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
         raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
-                                  "only implemented for `vectorize=True`.")
+                                  "only implemented for `vectorize=True`."
+                                  + see("functional#forward-mode-is-vectorized"))
     record = record or (local.thread.grad and any(edge_of(x) is not None for x in given))
     kinds: list[bool] = []
 
@@ -262,7 +267,7 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
         if not isinstance(element, TensorBase):
             found = f"value at index {i}" if several else f"given {what}"
             raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} "
-                            f"has type {type(element)}.")
+                            f"has type {type(element)}." + see("functional#arguments-of-functional"))
     return several, values
 
 
@@ -310,12 +315,14 @@ def _like(v: Any, others: Tensors, several: bool, create_graph: bool, name: str)
     vectors = _prepared(vectors, create_graph, False)
     if len(vectors) != len(others):
         if several:
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(vectors)}.")
-        raise RuntimeError("The given v should contain a single Tensor.")
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(vectors)}."
+                               + see("functional#length-of-v"))
+        raise RuntimeError("The given v should contain a single Tensor." + see("functional#v-is-one-tensor"))
     for i, (vector, other) in enumerate(zip(vectors, others)):
         if vector._array.shape != other._array.shape:
             which = f"Entry {i} in " if several else ""
-            raise RuntimeError(f"{which}v has invalid size: should be {other.shape} but got {vector.shape}.")
+            raise RuntimeError(f"{which}v has invalid size: should be {other.shape} but got {vector.shape}."
+                               + see("functional#size-of-v"))
     return vectors
 
 
@@ -325,5 +332,5 @@ def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str)
         return _like(v, xs, several, create_graph, name)
     if len(xs) != 1 or xs[0]._array.size != 1:
         raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
-                           "Tensor with a single element.")
+                           "Tensor with a single element." + see("functional#v-for-several-inputs"))
     return None

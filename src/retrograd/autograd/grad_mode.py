@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar, overload
 
-from ..errors import warn
+from ..errors import see, warn
 from ..modes import local
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,7 +52,8 @@ class _Mode:
         if inspect.isclass(function):
             warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
                  "decorate functions or methods. To preserve the current behavior of class decoration, you "
-                 "can directly decorate the `__init__` method and nothing else.", FutureWarning)
+                 "can directly decorate the `__init__` method and nothing else."
+                 + see("tensors#decorated-class"), FutureWarning)
         if inspect.isgeneratorfunction(function):
             return _decorated_generator(self, function)
 
@@ -136,7 +137,7 @@ class set_grad_enabled(_Mode):
         super().__init__()
         if not isinstance(mode, bool):
             raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
-                            f"{type(mode).__name__}")
+                            f"{type(mode).__name__}" + see("tensors#set-grad-enabled-takes-a-bool"))
         self.mode = mode
         self._called = (local.thread.grad, local.thread.inference)
         local.thread.grad = mode

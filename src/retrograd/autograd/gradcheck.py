@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import warn
+from ..errors import see, warn, with_more
 from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
 from ..names import reached
@@ -51,12 +51,14 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
     True
     """
     if not (check_forward_ad or check_backward_ad):
-        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True"
+                             + see("gradcheck#nothing-to-check"))
     for name, given, needs, met in (
             ("check_batched_grad", check_batched_grad, "check_backward_ad", check_backward_ad),
             ("check_batched_forward_grad", check_batched_forward_grad, "check_forward_ad", check_forward_ad)):
         if given and not met:
-            raise AssertionError(f"Setting {name}=True requires {needs} to be True")
+            raise AssertionError(f"Setting {name}=True requires {needs} to be True"
+                                 + see("gradcheck#needs-backward-ad"))
     xs = as_tuple(inputs)
     phases = _phases(check_backward_ad, check_undefined_grad, check_batched_grad, check_forward_ad,
                      check_batched_forward_grad)
@@ -80,10 +82,12 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
     True
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+                             + see("gradcheck#no-second-order-to-check"))
     for name, given in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
         if given and not check_rev_over_rev:
-            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
+            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True"
+                                 + see("gradcheck#needs-rev-over-rev"))
     xs = as_tuple(inputs)
     derivative, args = _derivative(func, xs, grad_outputs, gen_non_contig_grad_outputs)
     phases = _phases(check_rev_over_rev, check_undefined_grad, check_batched_grad, check_fwd_over_rev, False)
@@ -160,7 +164,7 @@ def _passes(check: Check, phases: list[Phase], raise_exception: bool,
             def fails(op: Callable, given: tuple[Any, ...], full: bool, phase: Phase = phase) -> None:
                 phase(check._replace(func=op, inputs=given, fast=not full, brief=True))
 
-            error.args = (f"{error}{reached('autograd.suspects').accusation(*examined(fails))}",)
+            error.args = (with_more(str(error), reached("autograd.suspects").accusation(*examined(fails))),)
             raise
     return True
 
@@ -206,15 +210,15 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
         if array.dtype not in (np.float64, np.complex128):
             warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
                  "check will likely fail if all the inputs are not of double precision floating point or "
-                 "complex. ")
+                 "complex. " + see("gradcheck#not-double-precision"))
         if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
-                "on the input before passing it to gradcheck.")
+                "on the input before passing it to gradcheck." + see("gradcheck#stride-0"))
     if not any(map(requires_grad, inputs)):
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
-                         "requires_grad=True.")
+                         "requires_grad=True." + see("gradcheck#no-input-requires-grad"))
 
 
 def _part_of(func: Callable, part: str) -> Callable:
@@ -254,7 +258,7 @@ def _check_linear(check: Check, outputs: list[Any]) -> None:
     """Raise GradcheckError if the backward returns a nonzero gradient for a cotangent of zeros."""
     for g in grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True):
         if g is not None and np.any(g._array != 0):
-            raise GradcheckError("backward not multiplied by grad_output")
+            raise GradcheckError("backward not multiplied by grad_output" + see("gradcheck#not-multiplied"))
 
 
 def _check_undefined(check: Check, count: int) -> None:
@@ -269,18 +273,19 @@ def _check_undefined(check: Check, count: int) -> None:
             found = grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True)
         except RuntimeError as error:
             _warn()
-            raise GradcheckError(f"Expected backward function to handle undefined output grads. {_WHERE}") from error
+            raise GradcheckError(f"Expected backward function to handle undefined output grads. {_WHERE}"
+                                 + see("gradcheck#undefined-output-grads")) from error
         if any(g is not None and np.any(g._array != 0) for g in found):
             _warn()
             raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined "
-                                 f"or zero. {_WHERE}")
+                                 f"or zero. {_WHERE}" + see("gradcheck#undefined-input-grads"))
 
 
 def _warn() -> None:
     warn(
         "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
         "break existing callers of this function. If this is true for you, you can call this function with "
-        '"check_undefined_grad=False" to disable the feature')
+        '"check_undefined_grad=False" to disable the feature' + see("gradcheck#undefined-output-grads"))
 
 
 def _check_batched_pass(check: Check, out: Any, number: int) -> None:
@@ -291,7 +296,8 @@ def _check_batched_pass(check: Check, out: Any, number: int) -> None:
     try:
         together = grad(out, xs, plain(batch), retain_graph=True, allow_unused=True, is_grads_batched=True)
     except RuntimeError as error:
-        raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}") from error
+        raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}"
+                             + see("gradcheck#batched-gradients")) from error
     for row in range(2):
         alone = grad(out, xs, plain(batch[row]), retain_graph=True, allow_unused=True)
         for j, (a, b) in enumerate(zip(together, alone)):

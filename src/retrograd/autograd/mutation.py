@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import see
 from ..graph.versions import before_write
 from ..tensors.state.base import plain
 from .saved_tensors import saved_tensors_hooks
 
 _OUTSIDE = ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-            "originally recorded. Run the backward pass inside the context too, before it is cleared.")
+            "originally recorded. Run the backward pass inside the context too, before it is cleared."
+            + see("in-place#backward-outside-of-mutation"))
 
 
 class _Held:
@@ -106,7 +108,8 @@ def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext]
     context = _AllowMutationOnSavedContext()
     with saved_tensors_hooks(context._pack, context._unpack):
         if _open:
-            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested"
+                               + see("in-place#nested-mutation"))
         _open.append(context)
         before_write.append(context._before_write)
         try:

@@ -34,7 +34,10 @@ SUBCOMMANDS = (
     Subcommand("graph", "run a program, and draw the graph of its first backward pass", "graph"),
     Subcommand("explore", "run a program, and write a page of one of its backward passes", "explore"),
     Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),
+    Subcommand("profile", "show which operators of a program take the time", "profile"),
+    Subcommand("compare", "run a program with PyTorch too, and name the first operation that differs", "compare"),
     Subcommand("info", "show versions, threads, devices and optional extras", "info"),
+    Subcommand("completion", "print the script by which a shell completes these commands", "completion"),
 )
 
 

@@ -36,15 +36,18 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(has_program=True)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the program of ``SCRIPT`` or ``-m MODULE`` with its arguments. An error in the program passes through."""
+def run(options: argparse.Namespace, ours: bool = True) -> None:
+    """Run the program of ``SCRIPT`` or ``-m MODULE`` with its arguments. An error in the program passes through.
+
+    If `ours` is False, the program gets the torch that Python finds.
+    """
     if options.module is not None:
-        run_module(options.module, options.arguments)
+        run_module(options.module, options.arguments, ours)
     else:
-        run_script(options.script, options.arguments)
+        run_script(options.script, options.arguments, ours)
 
 
-def run_script(script: str, arguments: list[str]) -> None:
+def run_script(script: str, arguments: list[str], ours: bool = True) -> None:
     """Run a file, or standard input if the script is ``-``."""
     sys.argv = [script, *arguments]
     loader: SourceFileLoader | type[BuiltinImporter]
@@ -57,10 +60,10 @@ def run_script(script: str, arguments: list[str]) -> None:
         _set_first_path(os.path.dirname(os.path.realpath(script)))
         loader = SourceFileLoader("__main__", file)
     attributes = {"__file__": file, "__cached__": None, "__loader__": loader, "__package__": None, "__spec__": None}
-    _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True))
+    _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True), ours)
 
 
-def run_module(name: str, arguments: list[str]) -> None:
+def run_module(name: str, arguments: list[str], ours: bool = True) -> None:
     """Run a module, or a package's ``__main__``, from the current folder or wherever Python finds it."""
     sys.argv = ["-m", *arguments]  # as Python sets it while it looks for the module
     _set_first_path(os.getcwd())
@@ -73,13 +76,14 @@ def run_module(name: str, arguments: list[str]) -> None:
         attributes.update(__package__=spec.parent, __spec__=spec)
         return code
 
-    _execute(attributes, load)
+    _execute(attributes, load, ours)
 
 
-def _execute(attributes: dict[str, Any], load: Callable[[], CodeType]) -> None:
-    """Load a program and run it as ``__main__``."""
-    as_torch()
-    _lead_spawned_children()
+def _execute(attributes: dict[str, Any], load: Callable[[], CodeType], ours: bool) -> None:
+    """Load a program and run it as ``__main__``. If `ours` is true, its torch is retrograd."""
+    if ours:
+        as_torch()
+        _lead_spawned_children()
     # Objects of the program that a spawned child sends back come from the module `__mp_main__`.
     module = sys.modules["__main__"] = sys.modules["__mp_main__"] = ModuleType("__main__")
     try:

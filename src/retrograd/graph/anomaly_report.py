@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import warn
+from ..errors import see, warn
 from .bad_values import BadValues, described, has_nan, made
 from .node import AccumulateGrad, origin_of
 
@@ -76,7 +76,7 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
     else:
         lines += _earlier(found, [*order], first, outside) or [
             "All values that led to it in the graph are finite. Its other inputs are not known."]
-    return RuntimeError("\n".join(lines))
+    return RuntimeError("\n".join(lines) + see("anomaly#nan-in-gradient"))
 
 
 def _where(node: Any, found: Found) -> str:
@@ -168,7 +168,7 @@ def _edge_of(node: Any, name: str) -> Any:
 
 def explain(error: Exception, node: Any) -> None:
     """Add a note to an error that ended a pass: which node the pass was at, and where that node was recorded."""
-    error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}")
+    error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}" + see("anomaly#node-of-an-error"))
 
 
 def tell(node: Any) -> None:

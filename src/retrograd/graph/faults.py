@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype as torch_dtype
+from ..errors import see
 from ..kernels.shape import clash
 from .node import AccumulateGrad, site_of
 from .versions import writes_to, written_since
@@ -20,7 +21,8 @@ SECOND = ("Trying to backward through the graph a second time (or directly acces
 
 def second_pass(node: Any) -> RuntimeError:
     """The error for a node whose saved values an earlier pass released."""
-    return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.{recorded(node)})")
+    return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.{recorded(node)})"
+                        + see("backward#second-backward"))
 
 
 def recorded(node: Any) -> str:
@@ -87,7 +89,7 @@ def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; expected version "
         f"{writes.seen_by(node.number)} instead. Hint: {hint}{where} Write to a clone, or use the operation that "
-        "returns a new tensor.")
+        "returns a new tensor." + see("in-place#modified-in-place"))
 
 
 def unfit(error: ValueError, cotangent: Any, values: list[Any]) -> RuntimeError:
@@ -96,7 +98,8 @@ def unfit(error: ValueError, cotangent: Any, values: list[Any]) -> RuntimeError:
     sentences = [clash(cotangent.shape, shape) for shape in shapes]
     return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook must return a tensor of the shape "
                         f"that was packed. The gradient has shape {list(cotangent.shape)}, and the hooks unpacked "
-                        f"{', '.join([str(list(shape)) for shape in shapes])}.")
+                        f"{', '.join([str(list(shape)) for shape in shapes])}."
+                        + see("hooks#shape-from-unpack-hook"))
 
 
 def in_rule(error: Exception, node: Any, index: int) -> None:

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ..dtypes import RARE
+from ..errors import see
 from ..kernels.narrow import in_float32, rare_among
 from ..modes import local
 from .lacking import refuse_lacking
@@ -216,7 +217,8 @@ def not_differentiable(name: str) -> Rule:
     """A rule for an op that PyTorch records, but refuses to differentiate."""
 
     def rule(g: Any) -> Rule:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+        raise RuntimeError(f"derivative for aten::{name} is not implemented"
+                           + see("backward#derivative-not-implemented"))
 
     return rule
 

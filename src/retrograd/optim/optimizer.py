@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
-from ..errors import warn
+from ..errors import see, warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..modes import local
 from ..nn.parameter import clear_grad
@@ -319,7 +319,8 @@ def _check_parameter(tensor: Any, differentiable: bool) -> None:
         raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(tensor).__name__}")
     if not differentiable and not tensor.is_leaf and not tensor.retains_grad:
         raise ValueError("can't optimize a non-leaf Tensor: this tensor was computed by "
-                         f"{tensor.grad_fn.name()}. Call detach() on it, or optimize the tensors it was computed from")
+                         f"{tensor.grad_fn.name()}. Call detach() on it, or optimize the tensors it was computed from"
+                         + see("tensors#non-leaf-in-optimizer"))
 
 
 def _fitted(parameter: Any, value: Any, key: str) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
+from ..errors import see
 from ..modes import local
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
@@ -41,10 +42,10 @@ __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "Default
 Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
 
 _PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended. The "
-            "default is use_reentrant=True.")
+            "default is use_reentrant=True." + see("checkpoints#use-reentrant-not-passed"))
 _SUPPRESSED = ("torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
                "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
-               "failed forward.")
+               "failed forward." + see("checkpoints#suppressed-exception"))
 _CHECKS = ("default", "none")
 
 
@@ -85,7 +86,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same values as leaves with the same `requires_grad`. Raises RuntimeError unless given a tuple."""
     if not isinstance(inputs, tuple):
         raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: "
-                           f"{type(inputs).__name__}")
+                           f"{type(inputs).__name__}" + see("checkpoints#tuple-of-tensors"))
     return tuple([value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
                   for value in inputs])
 
@@ -93,7 +94,8 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no tensor among `inputs` requires grad."""
     if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None"
+                      + see("checkpoints#no-input-of-checkpoint-requires-grad"), stacklevel=2)
 
 
 class CheckpointFunction(Function):
@@ -117,7 +119,7 @@ class CheckpointFunction(Function):
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
-                ".backward() without passing the `inputs` argument.")
+                ".backward() without passing the `inputs` argument." + see("checkpoints#reentrant-with-grad"))
         args = [*ctx.others]
         for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = tensor
@@ -130,7 +132,8 @@ class CheckpointFunction(Function):
         pairs = [(output, g) for output, g in zip(outputs, grads)
                  if isinstance(output, Tensor) and output.requires_grad]
         if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary"
+                               + see("checkpoints#no-output-requires-grad"))
         backward([output for output, _ in pairs], [g for _, g in pairs])
         return None, None, *[leaf.grad if isinstance(leaf, Tensor) else None for leaf in leaves]
 
@@ -180,13 +183,16 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     if use_reentrant:
         _refuse(kwargs)
         if context_fn is not noop_context_fn or debug is not False:
-            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+                             + see("checkpoints#options-without-reentrant"))
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     debug = debug if _Settings.debug is None else _Settings.debug
     if debug and context_fn is not noop_context_fn:
-        raise ValueError("debug=True is incompatible with non-default context_fn")
+        raise ValueError("debug=True is incompatible with non-default context_fn"
+                         + see("checkpoints#debug-with-context-fn"))
     if determinism_check not in _CHECKS:
-        raise ValueError(f"determinism_check should be one of {[*_CHECKS]}, but got {determinism_check}")
+        raise ValueError(f"determinism_check should be one of {[*_CHECKS]}, but got {determinism_check}"
+                         + see("checkpoints#determinism-check"))
     forward_context, recompute_context = context_fn()
     if not local.thread.grad:
         return function(*args, **kwargs)
@@ -211,7 +217,7 @@ def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any,
 
 def _refuse(kwargs: dict[str, Any]) -> None:
     if kwargs:
-        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}" + see("checkpoints#unexpected-arguments"))
 
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, *,

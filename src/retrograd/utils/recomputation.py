@@ -16,7 +16,7 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.saved_tensors import saved_tensors_hooks
 from ..devices import device
 from ..dtypes import dtype as torch_dtype
-from ..errors import Site, user_site
+from ..errors import Site, see, user_site
 from ..graph import faults
 from ..graph.versions import next_number, written_since
 from ..modes import local
@@ -199,7 +199,7 @@ class Segment(Run):
             run.run()
             made[self] = run
         if kept.index not in run.values:
-            raise run.error(_TWICE)
+            raise run.error(_TWICE, "checkpoints#unpacked-twice")
         return run.values.pop(kept.index)
 
 
@@ -233,7 +233,7 @@ class Recomputation(Run):
         count = len(segment.places)
         if index >= count:
             if segment.complete:
-                raise self.error(_MORE, self._difference())
+                raise self.error(_MORE, "checkpoints#more-values-saved", self._difference())
             segment.open_ended = True
         elif segment.places[index]() is not None:      # otherwise a pass inside the function has used it already
             self.values[index] = tensor
@@ -248,14 +248,14 @@ class Recomputation(Run):
         """Compare the runs."""
         before, now = self.segment.saved, self.saved
         if len(before) != len(now):
-            raise self.error(_FEWER.format(len(before), len(now)), self._difference())
+            raise self.error(_FEWER.format(len(before), len(now)), "checkpoints#fewer-values-saved", self._difference())
         if not self.segment.compare:
             return
         unlike = [i for i, place in enumerate(self.segment.places)
                   if before[i][:2] != now[i][:2] and place() is not None]
         if unlike:
-            raise self.error(_UNLIKE, "\n".join([f"tensor at position {i}:\n{_both(before[i], now[i])}"
-                                                 for i in unlike]))
+            raise self.error(_UNLIKE, "checkpoints#different-metadata", "\n".join(
+                [f"tensor at position {i}:\n{_both(before[i], now[i])}" for i in unlike]))
 
     def _difference(self) -> str:
         """The first value that only one run saved."""
@@ -267,12 +267,13 @@ class Recomputation(Run):
         name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
         return f"They differ from position {i} on: only the {name} saved one, by {Saved(*more[i]).by()}"
 
-    def error(self, sentence: str, details: str = "") -> CheckpointError:
+    def error(self, sentence: str, entry: str, details: str = "") -> CheckpointError:
         """The error for a mismatch. In debug mode it lists all recorded operations."""
-        error = CheckpointError(f"{sentence}{details}\n{_REMEDY}" if details else sentence)
+        error = CheckpointError((f"{sentence}{details}\n{_REMEDY}" if details else sentence) + see(entry))
         if self.log is None:
             return error
-        dump = CheckpointError(_DUMP.format(*["\n  ".join(log or ()) for log in (self.segment.log, self.log)]))
+        dump = CheckpointError(_DUMP.format(*["\n  ".join(log or ()) for log in (self.segment.log, self.log)])
+                               + see("checkpoints#logs-of-debug"))
         dump.__cause__ = error
         return dump
 

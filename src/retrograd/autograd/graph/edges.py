@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
+from ...errors import see
 from ...graph import node
 from ...graph.engine import Pass
 from ...graph.hooks import RemovableHandle
@@ -74,7 +75,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     (tensor(18.),)
     """
     if not tensor.requires_grad:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients"
+                           + see("backward#no-gradient-edge"))
     edge = edge_of(tensor)
     return GradientEdge(edge.node and edge.node.public, edge.index)
 
@@ -96,11 +98,11 @@ def increment_version(tensor: Any) -> None:
         tensors = iter((tensor,) if isinstance(tensor, TensorBase) else tensor)
     except TypeError:
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input. This is a "
-                           f"{type(tensor).__name__}.") from None
+                           f"{type(tensor).__name__}." + see("in-place#increment-version-takes-tensors")) from None
     for element in tensors:
         if not isinstance(element, TensorBase):
             raise RuntimeError("increment_version expects each element of the iterable to be a tensor. This one is a "
-                               f"{type(element).__name__}.")
+                               f"{type(element).__name__}." + see("in-place#increment-version-takes-tensors"))
         if not element.is_inference():
             written(element)
 
@@ -172,7 +174,8 @@ class _Any:
 def _under_way() -> Pass:
     walk: Pass | None = local.thread.walk
     if walk is None:
-        raise AssertionError("expected this hook to be called inside a backward call")
+        raise AssertionError("expected this hook to be called inside a backward call"
+                             + see("hooks#hook-outside-of-backward"))
     return walk
 
 
@@ -189,7 +192,7 @@ def _is_run(walk: Pass, made_by: Any) -> bool:
     if edge_of(leaf) in walk.capture:
         raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running "
                            "autograd.grad(). This is currently not supported. Leave leaves out of a hook of mode "
-                           "'all', or call backward().")
+                           "'all', or call backward()." + see("hooks#leaf-node-in-grad"))
     return True
 
 
@@ -208,13 +211,14 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[[Any], Any], *
     """
     modes = ("all", "any")
     if mode not in modes:
-        raise ValueError(f"Expects mode to be one of {modes} but got {mode}")
+        raise ValueError(f"Expects mode to be one of {modes} but got {mode}" + see("hooks#mode-of-multi-hook"))
     if mode == "any":
         once = _Any(fn)
         return _MultiHandle(tuple([tensor.register_hook(once) for tensor in tensors if tensor.requires_grad]))
     for tensor in tensors:
         if not tensor.requires_grad:
-            raise AssertionError("Expected gradient function to be set. This tensor requires no grad.")
+            raise AssertionError("Expected gradient function to be set. This tensor requires no grad."
+                                 + see("hooks#multi-hook-without-grad"))
     gatherer = _All(tensors, fn)
     return _MultiHandle(tuple([tensor.register_hook(functools.partial(gatherer.seen, i))
                               for i, tensor in enumerate(tensors)]))

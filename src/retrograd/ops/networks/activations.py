@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import see
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import activations as kernels
@@ -37,7 +38,7 @@ def _check_slope(name: str, slope: Any) -> None:
     """Refuse a negative slope. The rule is given the result, which then does not tell the sign of the input."""
     if slope < 0:
         raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
-                           "supported. Use inplace=False.")
+                           "supported. Use inplace=False." + see("in-place#negative-slope-in-place"))
 
 
 def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:

@@ -25,7 +25,7 @@ from ...dtypes import (
     letter,
     of_scalar,
 )
-from ...errors import called
+from ...errors import called, see
 from ...kernels.layout import in_rows, row_by_row, steps
 from ...limits import largest_float
 from ...modes import local
@@ -217,7 +217,7 @@ def require_grad(tensor: Any) -> None:
     """Make a new tensor a leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
     if tensor._array.dtype not in DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. This one is "
-                           f"torch.{tensor._array.dtype.name}.")
+                           f"torch.{tensor._array.dtype.name}." + see("tensors#only-floating-point"))
     meta_of(tensor).leaf = True
 
 
@@ -305,7 +305,8 @@ def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
     """Raises RuntimeError if a function without a derivative for complex numbers would be recorded for them."""
     if isinstance(input, TensorBase) and input._array.dtype.kind == "c" and local.thread.grad and (
             requires(input) or any(map(requires, others))):
-        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype."
+                           + see("backward#no-complex-derivative"))
 
 
 def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib import array_utils
 
 from ...dtypes import NARROW, dtype as torch_dtype
+from ...errors import see
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ...modes import local
 from ..arguments.data import checked_array
@@ -42,7 +43,8 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
         _check_outside(self)
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
-                           "at the moment. Copy a computed tensor with .clone(), or .detach() it first.")
+                           "at the moment. Copy a computed tensor with .clone(), or .detach() it first."
+                           + see("tensors#deepcopy-of-non-leaf"))
     new: TensorBase = leaf_of(*make(), self.requires_grad)
     memo[id(self)] = new
     meta = self._meta

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dtypes import DIFFERENTIABLE
+from ...errors import see
 from ...graph.versions import new_lineage
 from ...modes import local
 from ..arguments.dims import kind_of
@@ -38,7 +39,7 @@ def set_data(self: TensorBase, value: Any) -> None:
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
-                           f"is torch.{new.dtype.name}.")
+                           f"is torch.{new.dtype.name}." + see("tensors#dtype-of-data"))
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
         self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
     former = self._array

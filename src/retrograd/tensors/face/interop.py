@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import NARROW, legacy
+from ...errors import see
 from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
@@ -28,7 +29,8 @@ Array = np.ndarray[Any, Any]
 def array_for_reading(tensor: TensorBase) -> Array:
     """The array of a tensor. Raises RuntimeError if the tensor requires grad, since the gradient would be lost."""
     if local.thread.grad and requires(tensor):
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                           + see("tensors#numpy-requires-grad"))
     return tensor._array
 
 
@@ -60,7 +62,8 @@ def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Arra
 def dlpack(self: TensorBase, **options: Any) -> Any:
     """The memory as a DLPack capsule, for another library. Raises BufferError if the tensor requires grad."""
     if requires(self):
-        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()"
+                          + see("tensors#export-requires-grad"))
     return self._array.__dlpack__(**options)
 
 
@@ -77,7 +80,8 @@ def item(self: TensorBase) -> Any:
     """The single element as a Python number. Raises RuntimeError for any other number of elements."""
     if self._array.size != 1:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar. Its shape is "
-                           f"{list(self._array.shape)}; tolist() gives all elements.")
+                           f"{list(self._array.shape)}; tolist() gives all elements."
+                           + see("shapes#one-element"))
     return self._array.item()
 
 
@@ -213,7 +217,8 @@ def detach_(input: TensorBase) -> TensorBase:
     """Remove the history of this tensor, in place. Raises RuntimeError for a view."""
     meta = input._meta
     if meta is not None and meta.base is not None:
-        raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph.")
+        raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph."
+                           + see("in-place#view-detached-in-place"))
     if meta is not None:
         set_leaf(meta, False)
     input._edge = None

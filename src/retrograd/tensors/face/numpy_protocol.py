@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import dtype
+from ...errors import see
 from ...modes import local
 from ...ops.framework import Op
 from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral
@@ -175,7 +176,8 @@ def _refuse_grad(name: str, arguments: Any) -> None:
     """Raise TypeError for a call without an entry, if it would lose a gradient."""
     if _loses_grad(arguments):
         raise TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
-                        "argument requires grad. Call it on t.detach().numpy() if it needs no gradient.")
+                        "argument requires grad. Call it on t.detach().numpy() if it needs no gradient."
+                        + see("tensors#numpy-function-not-recorded"))
 
 
 def _foreign(values: tuple[Any, ...]) -> bool:

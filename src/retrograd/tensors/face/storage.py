@@ -14,7 +14,7 @@ import numpy as np
 from ... import dtypes
 from ...devices import CPU, device
 from ...dtypes import C_NAMES, F32, dtype as torch_dtype
-from ...errors import warn
+from ...errors import see, warn
 from ...graph.node import OtherNode
 from ...graph.versions import inherit, new_lineage
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
@@ -311,7 +311,8 @@ class NotDifferentiable(OtherNode):
     __slots__ = ()
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        raise RuntimeError("derivative for set_ is not implemented. Assign to `.data`, or write with copy_().")
+        raise RuntimeError("derivative for set_ is not implemented. Assign to `.data`, or write with copy_()."
+                           + see("in-place#no-derivative-of-set"))
 
 
 NotDifferentiable.__name__ = "NotImplemented"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import C_NAMES, dtype as torch_dtype
+from ...errors import see
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings, original
 from ...graph.engine import Pass
@@ -84,7 +85,7 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
             cotangent = implicit(root._array, cotangent, i)
         given.append(cotangent)
     if len(given) < len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients" + see("backward#number-of-gradients"))
     return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
@@ -93,7 +94,7 @@ def refuse_inside() -> None:
     if local.thread.functions:
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-                           "transforms.")
+                           "transforms." + see("backward#backward-in-a-transform"))
 
 
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
@@ -141,7 +142,7 @@ def queue_callback(callback: Callable[[], Any]) -> None:
     walk = local.thread.walk
     if walk is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass. Queue them in a hook, or in "
-                           "the backward of a Function.")
+                           "the backward of a Function." + see("hooks#callback-outside-of-backward"))
     walk.notes.setdefault(_CALLBACKS, []).append(callback)
 
 
@@ -170,7 +171,7 @@ def root_value(root: Any, i: int) -> Any:
         return edge_at(root)
     if not isinstance(root, TensorBase):
         raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of the outputs to differentiate is of "
-                             f"type {type(root).__name__}.")
+                             f"type {type(root).__name__}." + see("backward#output-is-a-tensor"))
     return root._array
 
 
@@ -180,7 +181,8 @@ def root_edge(root: Any, i: int) -> Any:
         return edge_at(root)
     edge = edge_of(root)
     if edge is None or edge.node is None:
-        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn. {_why(root)}")
+        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn. {_why(root)}"
+                           + see("backward#does-not-require-grad"))
     return edge
 
 
@@ -201,24 +203,25 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
         if shape and prod(shape) != 1:
             raise RuntimeError(
                 f"grad can be implicitly created only for scalar outputs. This one has shape {list(shape)}: reduce it "
-                "to a scalar, or pass a gradient of that shape.")
+                "to a scalar, or pass a gradient of that shape." + see("backward#only-for-scalar-outputs"))
         if dtype.kind == "c":
             raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
-                               f"{torch_dtype.of[dtype]}")
+                               f"{torch_dtype.of[dtype]}" + see("backward#only-for-real-scalar-outputs"))
         if local.thread.transform is not None and not isinstance(value, (Node, Output)):
             return plain(full_beside(value, shape, dtype, 1))
         return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # quicker than np.ones(()) by 0.6 us
     if not isinstance(cotangent, TensorBase):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}")
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
+                        + see("backward#gradients-are-tensors"))
     array = cotangent._array
     if array.shape != shape:
         raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(array.shape)} and output[{i}] "
-                           f"has a shape of {Size(shape)}.")
+                           f"has a shape of {Size(shape)}." + see("backward#shape-of-grad-output"))
     if (array.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
             f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{i}] has a dtype of {torch_dtype.of[array.dtype]} and output[{i}] has a dtype of "
-            f"{torch_dtype.of[dtype]}.")
+            f"{torch_dtype.of[dtype]}." + see("backward#dtype-of-grad-output"))
     return cotangent if array.dtype == dtype else cast(cotangent, dtype)
 
 
@@ -233,7 +236,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     if g is not None and leaf._edge is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after it "
                            "was used to compute the differentiated tensor; its grad_fn is "
-                           f"{leaf._edge.node.name()}.")
+                           f"{leaf._edge.node.name()}." + see("backward#leaf-moved-into-the-graph"))
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
         g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
@@ -254,7 +257,8 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             else:
                 meta.grad = _copied(leaf._array, g, own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
-        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        raise RuntimeError("Tensor post accumulate grad hooks should return None."
+                           + see("hooks#result-of-post-accumulate-hook"))
 
 
 def _layout_of_gradient(like: np.ndarray[Any, Any]) -> Any:
@@ -318,9 +322,10 @@ def _added(held: Any, g: Any) -> Any:
 def check_grad(tensor: Any, grad: Any) -> None:
     """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
     if not isinstance(grad, TensorBase):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}"
+                        + see("backward#assigned-grad-is-a-tensor"))
     if grad is tensor:
-        raise RuntimeError("can't assign Variable as its own grad")
+        raise RuntimeError("can't assign Variable as its own grad" + see("backward#own-grad"))
     if grad.is_meta != tensor.is_meta:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
                            f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
@@ -330,10 +335,11 @@ def check_grad(tensor: Any, grad: Any) -> None:
     if grad._array.dtype != wanted and not (meta and meta.any_grad):
         raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a "
                            f"tensor with grad_dtype '{torch_dtype.of[wanted].legacy}'. Convert it with "
-                           f".to({torch_dtype.of[wanted]!r}).")
+                           f".to({torch_dtype.of[wanted]!r})." + see("backward#dtype-of-assigned-grad"))
     if grad._array.shape != tensor._array.shape:
         raise RuntimeError(f"attempting to assign a gradient of size '{list(grad._array.shape)}' to a tensor of size "
-                           f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size")
+                           f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                           + see("backward#size-of-assigned-grad"))
 
 
 def input_edge(tensor: Any) -> Any:
@@ -341,11 +347,12 @@ def input_edge(tensor: Any) -> Any:
     if isinstance(tensor, GradientEdge):
         return edge_at(tensor)
     if not isinstance(tensor, TensorBase):
-        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}")
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"
+                           + see("backward#inputs-are-tensors"))
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad. Set requires_grad=True before the "
-                           "computation.")
+                           "computation." + see("backward#differentiated-tensor-requires-no-grad"))
     return edge
 
 
@@ -359,9 +366,9 @@ def inputs_of(inputs: Any, asking: str) -> tuple[Any, ...]:
     if isinstance(inputs, Mapping):
         if type(inputs) is not dict:
             raise TypeError(f"`inputs` argument to `{asking}` must be a dict, not {type(inputs).__name__}. Other "
-                            "Mapping types are not supported.")
+                            "Mapping types are not supported." + see("backward#inputs-of-grad-are-no-dict"))
         inputs = inputs.values()
     found = tuple(inputs)
     if not found:
-        raise RuntimeError(f"`inputs` argument to `{asking}` cannot be empty.")
+        raise RuntimeError(f"`inputs` argument to `{asking}` cannot be empty." + see("backward#inputs-empty"))
     return found

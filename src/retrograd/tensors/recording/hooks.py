@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...errors import warn_once
+from ...errors import see, warn_once
 from ...graph.engine import Pass
 from ...graph.faults import type_text
 from ...graph.hooks import RemovableHandle, register
@@ -57,10 +57,12 @@ def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
     """
     count = node.outputs if node.several else 1
     if len(cotangents) != count:
-        raise TypeError(f"expected {count} arguments, got {len(cotangents)} instead")
+        raise TypeError(f"expected {count} arguments, got {len(cotangents)} instead"
+                        + see("hooks#arguments-of-callback"))
     for i, g in enumerate(cotangents):
         if g is not None and not isinstance(g, TensorBase):
-            raise TypeError(f"argument {i} is not a Variable. It is a {type(g).__name__}.")
+            raise TypeError(f"argument {i} is not a Variable. It is a {type(g).__name__}."
+                            + see("hooks#arguments-of-callback"))
     if isinstance(node, AccumulateGrad):
         (gradient,) = carried(cotangents, None)
         accumulate(node.variable, gradient, None, False)
@@ -89,7 +91,8 @@ def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
 def retain(tensor: Any) -> None:
     """Keep the gradients of a non-leaf in its `.grad` while it lives. Raises RuntimeError if it requires no grad."""
     if not tensor.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False"
+                           + see("backward#retain-grad-without-grad"))
     meta = meta_of(tensor)
     if stands_as_leaf(tensor) or meta.retained is not None:
         return
@@ -122,16 +125,17 @@ def warn_of_cycle() -> None:
     warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
               "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
               "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
-              "None after use to break the cycle and avoid the leak.")
+              "None after use to break the cycle and avoid the leak." + see("backward#create-graph-in-backward"))
 
 
 def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
     """Check that a hook on a node returned a tuple like the tuple that it was given."""
     if not isinstance(after, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'"
+                        + see("hooks#hook-returns-a-tuple"))
     if len(after) != len(before):
         raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
-                           f"expected {len(before)})")
+                           f"expected {len(before)})" + see("hooks#number-from-hook"))
     for was, got in zip(before, after):
         if got is not None:
             _check(hook, was, got)
@@ -140,16 +144,17 @@ def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
 def _check(hook: Any, before: Any, after: Any) -> None:
     """Check that a hook returned a gradient like the gradient that it was given."""
     if not isinstance(after, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'"
+                        + see("hooks#hook-returns-a-tensor"))
     if before is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
+        raise RuntimeError("can't replace a None gradient with a non-None value" + see("hooks#none-from-hook"))
     was, got = before._array, after._array
     if was.dtype != got.dtype:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} got "
-                           f"{type_text(got)})")
+                           f"{type_text(got)})" + see("hooks#type-from-hook"))
     if was.shape != got.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value. It was {list(was.shape)} and is "
-                           f"{list(got.shape)}.")
+                           f"{list(got.shape)}." + see("hooks#size-from-hook"))
 
 
 def _name(hook: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
-from ...errors import at, user_site
+from ...errors import at, see, user_site
 from ...graph import versions
 from ...graph.faults import second_pass
 from ...graph.node import OtherNode, origin_of
@@ -38,8 +38,7 @@ from .overriding import NOBODY, Attention, handled
 
 # The domains of operators that compute with integers without conversion.
 _TYPE_KEPT = ("promote", "as given")
-# Operators that write one number everywhere, and may write to a place several times.
-_COINCIDING = ("fill", "zero")
+_COINCIDING = ("fill", "zero")          # they write one number everywhere, and may write to a place several times
 
 
 def written(tensor: Any) -> None:
@@ -64,11 +63,12 @@ def check_writable(x: Any, requires_grad: bool) -> None:
         if stands_as_leaf(meta.base) and requires(x):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
-                f"torch.no_grad(), or to a clone{at(user_site(3))}.")
+                f"torch.no_grad(), or to a clone{at(user_site(3))}." + see("in-place#view-of-leaf-written-in-place"))
     if stands_as_leaf(x) and requires(x):
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. To change a parameter, write "
-            f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}.")
+            f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}."
+            + see("in-place#leaf-written-in-place"))
 
 
 # The types of values that may be operands beside a tensor.
@@ -108,7 +108,8 @@ def inplace(op: Op) -> Callable[..., Any]:
             if result is not NOBODY:
                 return result
         if not isinstance(input, TensorBase):
-            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}")
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}"
+                            + see("in-place#written-argument-must-be-tensor"))
         return over(op, input, *args)
 
     def of_one(input: Any) -> Any:
@@ -306,10 +307,11 @@ def check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
     """Refuse a result that does not fit the memory that it will be written to."""
     if out.shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-                           f"{list(out.shape)}")
+                           f"{list(out.shape)}" + see("in-place#broadcast-of-output"))
     if category(out.dtype) > category(target.dtype):
         have, want = torch_dtype.of[out.dtype].legacy, torch_dtype.of[target.dtype].legacy
-        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")
+        raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}"
+                           + see("in-place#result-type"))
 
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],

@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import return_types
 from ...dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
-from ...errors import user_site, warn
+from ...errors import see, user_site, warn
 from ...graph.node import OtherNode
 from ...graph.versions import writing, written
 from ...kernels.layout import slowest_first
@@ -103,7 +103,8 @@ def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[An
     if any(map(requires, asked)):
         prefix = "" if facts.gradient == REFUSED else "aten::"
         raise RuntimeError(f"{prefix}{facts.blame or name}(): functions with out=... arguments don't support automatic "
-                           "differentiation, but one of the arguments requires grad.")
+                           "differentiation, but one of the arguments requires grad."
+                           + see("in-place#out-does-not-differentiate"))
 
 
 def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],

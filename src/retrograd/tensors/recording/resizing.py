@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import see
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
 from ...kernels.layout import address, owner_of
@@ -32,7 +33,8 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
     if grown is None:
         tensor._array = array
         raise RuntimeError("Trying to resize storage that is not resizable. Others hold this memory too (a view, a "
-                           "NumPy array, a graph), and a NumPy array cannot grow: resize a clone() instead.")
+                           "NumPy array, a graph), and a NumPy array cannot grow: resize a clone() instead."
+                           + see("in-place#storage-not-resizable"))
     tensor._array = grown
 
 

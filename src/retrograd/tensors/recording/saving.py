@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE
+from ...errors import see
 from ...graph import versions
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
@@ -26,7 +27,7 @@ Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 _IN_PLACE = ("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
              "be modified by in-place operations as this can lead to unexpected side-effects. Return a new tensor, "
-             "and write to the new tensor.")
+             "and write to the new tensor." + see("hooks#pack-hook-writes"))
 
 
 class Hooked(Parcel):
@@ -47,10 +48,11 @@ class Hooked(Parcel):
         tensor: Any = self.unpack_hook(self.packed)
         if not isinstance(tensor, Results.tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                            f"{type(tensor).__name__}")
+                            f"{type(tensor).__name__}" + see("hooks#unpack-hook-returns-a-tensor"))
         if isinstance(self.edge, AccumulateGrad) and tensor._array.dtype not in DIFFERENTIABLE:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. The unpack "
-                               f"hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad.")
+                               f"hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad."
+                               + see("hooks#floating-point-from-unpack-hook"))
         return tensor
 
     def unpack(self, node: Any) -> np.ndarray[Any, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import see
 from ...graph.hooks import HookDict
 from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ...graph.versions import next_number, written_since
@@ -171,7 +172,7 @@ def refuse_tangents(name: str, tensors: Iterable[Any], remedy: str) -> None:
     """Raise NotImplementedError if a tensor has a tangent, which a function would lose."""
     if any([tensor is not None and moves(tensor) for tensor in tensors]):
         raise NotImplementedError(f"Trying to use forward AD with {name} that does not support it because it has not "
-                                  f"been implemented yet. {remedy}")
+                                  f"been implemented yet. {remedy}" + see("forward-mode#set-of-dual"))
 
 
 def constant(array: Any) -> Any:

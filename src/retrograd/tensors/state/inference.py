@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import see
 from ...graph.node import OpNode
 from ...graph.packed import Converted, Indices
 from ...modes import local
@@ -46,7 +47,7 @@ def saved() -> RuntimeError:
     """The error for an inference tensor that would be saved."""
     return RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
                         "inference mode in computation tracked by autograd. Save a clone, which is a normal tensor, or "
-                        "compute under torch.no_grad() instead.")
+                        "compute under torch.no_grad() instead." + see("context#inference-tensor-saved"))
 
 
 class _SavingWatch:

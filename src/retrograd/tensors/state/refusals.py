@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import see
 from ...graph.faults import forward_name
 
 # How a view was created, as far as that matters for in-place writes. `make_view` combines two of them by the maximum.
@@ -24,6 +25,9 @@ _WHY = {
              "the custom Function."),
 }
 
+_ENTRIES = {NO_GRAD: "in-place#view-made-in-no-grad", INFERENCE: "tensors#view-made-in-inference-mode",
+            MULTI_OUTPUT: "in-place#view-of-several", CUSTOM: "functions#view-returned-with-others"}
+
 
 def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
     """The error for a write to a view with this edge or, if `of_base`, for a view whose base was written to."""
@@ -36,4 +40,4 @@ def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
         said = f"{view} was created in {modes.format(what)}"
     else:
         said = f"{output} and {what}"
-    return RuntimeError(f"{said}. {_WHY[creation]}")
+    return RuntimeError(f"{said}. {_WHY[creation]}" + see(_ENTRIES[creation]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import see
 from ...kernels.layout import address, dense
 from ...modes import local
 
@@ -15,7 +16,8 @@ def refuse_inference(meta: Any) -> None:
     if meta.inference and not local.thread.inference:
         raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
                            "You can make a clone to get a normal tensor before doing inplace update.See "
-                           "https://github.com/pytorch/rfcs/pull/17 for more details.")
+                           "https://github.com/pytorch/rfcs/pull/17 for more details."
+                           + see("tensors#inference-tensor-written"))
 
 
 def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:
@@ -30,7 +32,8 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
     if whole or address(target) != address(other) or target.shape != other.shape or target.dtype != other.dtype or any([
             n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]):
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
-                           "to a single memory location. Please clone() the tensor before performing the operation.")
+                           "to a single memory location. Please clone() the tensor before performing the operation."
+                           + see("in-place#partly-overlapping-memory"))
 
 
 def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -40,7 +43,8 @@ def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """
     if target.size and any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+                           "memory location. Please clone() the tensor before performing the operation."
+                           + see("in-place#overlapping-memory"))
     return unlocked(target)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import DIFFERENTIABLE
+from ...errors import see
 from ...kernels.layout import owner_of
 from ...modes import local
 from ...ops.basic import cast, copy
@@ -150,7 +151,7 @@ def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
     """The error for a tangent of another shape than that of its tensor."""
     return RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
                         f"this is not supported. Tensor is of size {[*shape]} while the given forward gradient is of "
-                        f"size {[*given]}.")
+                        f"size {[*given]}." + see("forward-mode#size-of-tangent"))
 
 
 def fresh_copy(tangent: Any) -> Any:

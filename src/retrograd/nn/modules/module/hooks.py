@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ....errors import warn
+from ....errors import see, warn
 from ....graph.hooks import HookDict, RemovableHandle, register
 from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
@@ -39,7 +39,7 @@ def kind(before: bool | None, full: bool, where: str) -> bool:
     """Raises RuntimeError if full backward hooks would meet hooks of the old kind."""
     if before is (not full):
         raise RuntimeError("Cannot use both regular backward hooks and full backward hooks "
-                           f"{where}. Please use only one of them.")
+                           f"{where}. Please use only one of them." + see("hooks#both-kinds-of-hooks"))
     return full
 
 
@@ -157,7 +157,7 @@ class _Call:
                 if changed is not None:
                     if not isinstance(changed, tuple) or len(changed) != 2:
                         raise RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                                           f"but got {changed}.")
+                                           f"but got {changed}." + see("hooks#result-of-pre-hook"))
                     self.args, self.kwargs = changed
                 continue
             changed = hook(module, self.args)
@@ -184,7 +184,8 @@ class _Call:
                     self._after(hook, key in with_kwargs)
                 except Exception as error:
                     warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
-                         f"silenced as another error was raised in forward: {error}")
+                         f"silenced as another error was raised in forward: {error}"
+                         + see("hooks#always-called-hook-failed"))
 
     def _on_last_node(self, hooks: list[Callable[..., Any]]) -> None:
         """Put backward hooks of the old kind on the node that made the first tensor of the result."""
@@ -197,7 +198,7 @@ class _Call:
             first.grad_fn.register_hook(_WrappedHook(hook, self.module))
         missed = _missed(self.args, self.result, first.grad_fn)
         if missed:
-            warn(missed, FutureWarning)
+            warn(missed + see("hooks#non-full-hook"), FutureWarning)
 
 
 class _WrappedHook:
@@ -215,7 +216,7 @@ class _WrappedHook:
             return self.hook(*args, **kwargs)
         module = self.module()
         if module is None:
-            raise RuntimeError("You are trying to call the hook of a dead Module!")
+            raise RuntimeError("You are trying to call the hook of a dead Module!" + see("hooks#hook-of-dead-module"))
         return self.hook(module, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:

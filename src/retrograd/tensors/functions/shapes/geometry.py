@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import DIFFERENTIABLE
-from ....errors import user_site
+from ....errors import see, user_site
 from ....graph import versions
 from ....kernels.layout import empty_strided as _empty_strided, in_rows, offset_of, owner_of, steps, strided
 from ....modes import local
@@ -75,7 +75,7 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
     if 0 not in sizes and needed > high - low and isinstance(array, np.ndarray):
         raise RuntimeError(f"setStorage: sizes {[*sizes]}, strides {[*strides]}, storage offset {start}, and itemsize "
                            f"{array.itemsize} requiring a storage size of {needed} are out of bounds for storage of "
-                           f"size {high - low}")
+                           f"size {high - low}" + see("in-place#storage-too-small"))
     return sizes, strides, start - own
 
 
@@ -260,7 +260,8 @@ def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any
 def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
     """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
     if requires(tensor):
-        raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead.")
+        raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead."
+                           + see("in-place#resize-requires-grad"))
     if moves(tensor):
         raise RuntimeError("cannot resize variables that has a forward grad. Resize x.detach() or a clone instead.")
     if tensor._meta is not None:

@@ -1,0 +1,57 @@
+"""`retrograd completion`: a shell that reads the script completes what the parsers accept."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from retrograd.command import cli
+
+
+def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["completion", shell])
+    assert not end.value.code
+    return capsys.readouterr().out
+
+
+def completed(source: str, line: str, folder: Path) -> set[str]:
+    """What bash offers for the last word of a line."""
+    words = line.split(" ")
+    asked = (f"{source}\nCOMP_WORDS=({' '.join(repr(word) for word in words)})\nCOMP_CWORD={len(words) - 1}\n"
+             "_retrograd\nprintf '%s\\n' \"${COMPREPLY[@]}\"")
+    return set(subprocess.run(["bash", "-c", asked], cwd=folder, capture_output=True, text=True, check=True,
+                              timeout=60).stdout.split())
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed here")
+def test_bash_completes_commands_options_choices_and_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").touch()
+    source = script("bash", capsys)
+    assert completed(source, "retrograd ", tmp_path) == {
+        *(each.name for each in cli.SUBCOMMANDS), "--help", "--version"}
+    assert completed(source, "retrograd pro", tmp_path) == {"profile"}
+    assert completed(source, "retrograd profile --s", tmp_path) == {"--sort", "--shapes"}
+    assert completed(source, "retrograd profile --sort ca", tmp_path) == {"calls"}
+    assert completed(source, "retrograd profile tr", tmp_path) == {"train.py"}
+    assert completed(source, "retrograd completion ", tmp_path) == {"bash", "zsh", "fish"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_names_every_subcommand_and_option(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = script(shell, capsys)
+    for each in cli.SUBCOMMANDS:
+        assert each.name in text
+        for action in cli.parser_of(each)._actions:
+            for word in action.option_strings:
+                assert word in text or f"-l {word[2:]}" in text or f"-s {word[1:]}" in text, (each.name, word)
+
+
+def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["completion", "tcsh"])
+    assert end.value.code == 2
+    assert "invalid choice: 'tcsh'" in capsys.readouterr().err
