@@ -220,6 +220,7 @@ with torch.autograd.set_detect_anomaly(True, check_nan=False):
 #>     <module>, and was changed there or anywhere later. It was last modified at File
 #>     "inplace_views.py", line 214, in <module>. Write to a clone, or use the operation
 #>     that returns a new tensor.
+#> See errors/in-place.html#modified-in-place in the documentation.
 
 # %% [markdown]
 # ## Exercise

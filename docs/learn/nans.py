@@ -100,6 +100,7 @@ print(report.partition("\n")[2])
 #>     unit = rows / length
 #> The first bad value of the forward pass: the result of Div has 2 nan among 4 elements,
 #>     nan at [1, 0], where x = 0.0, y = 0.0.
+#> See errors/anomaly.html#nan-in-gradient in the documentation.
 
 # %% [markdown]
 # The second row is 0/0. `where` did not take it, so the loss was finite. But a gradient of 0, divided by 0, is `nan`.
