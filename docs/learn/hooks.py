@@ -194,6 +194,6 @@ print([round(parameter.grad.norm().item(), 4) for parameter in model.parameters(
 #
 # - `graph/hooks.py` and `tensors/recording/hooks.py`: hooks on nodes, and hooks on tensors.
 # - `nn/modules/module/hooks.py`: the hooks of modules.
-# - [Errors of hooks](../errors-hooks.md) lists what can go wrong.
+# - [Errors of hooks](../errors/hooks.md) lists what can go wrong.
 #
 # Next: [in-place and views](inplace_views.py). {download}`This page as a script <hooks.py>`.

@@ -254,7 +254,7 @@ print(x.grad)
 #
 # - `graph/versions.py` counts writes, for each memory.
 # - `tensors/recording/inplace.py` records a write; its comment about `CopySlices` is worth the time.
-# - [Errors of writes in place](../errors-inplace.md) shows each error, with a program that fails and one that works.
+# - [Errors of writes in place](../errors/in-place.md) shows each error, with a program that fails and one that works.
 #
 # Next: [Jacobians, Hessians, forward mode and vmap](derivatives.py).
 # {download}`This page as a script <inplace_views.py>`.

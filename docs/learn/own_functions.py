@@ -249,6 +249,6 @@ print(torch.autograd.gradcheck(Softplus.apply, points))
 # - `ops/framework.py`: how a rule's parameters become a list of what to save.
 # - `autograd/gradcheck.py` compares with differences; `library/` names operators.
 # - [Functions that transforms know](../transforms.md#functions-of-your-own) adds `jvp` and `vmap` to a `Function`.
-# - [Errors of Functions](../errors-functions.md) lists what can go wrong.
+# - [Errors of Functions](../errors/functions.md) lists what can go wrong.
 #
 # Next: [hooks](hooks.py). {download}`This page as a script <own_functions.py>`.
