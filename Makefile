@@ -60,8 +60,8 @@ figures: $(VENV)/.bench ## measure growth with size, and write it and the last `
 		$(addprefix --$(kind) ,$(wildcard build/$(kind).json)))
 
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
-	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md ../docs/*.md ../docs/errors/*.md \
-		../docs/use/*.md
+	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md \
+		../docs/*.md ../docs/use/*.md ../docs/errors/*.md
 	cd tests && ../$(BIN)/python -m showing.notebooks ../docs/learn/*.py
 	cd tests && ../$(BIN)/python -m showing.error_index
 	cd tests && ../$(BIN)/python -m comparing.subgradients && ../$(BIN)/python -W ignore -m comparing.derivatives

@@ -50,7 +50,12 @@ html_js_files = [("pages.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_use_index = False
 toc_object_entries = False
-html_theme_options = {"navigation_with_keys": False}
+html_show_copyright = False
+html_theme_options = {
+    "light_css_variables": {"color-code-background": "#f4f5f7"},
+    "dark_css_variables": {"color-code-background": "#1e2024"},
+    "navigation_with_keys": False,
+}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 

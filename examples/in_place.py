@@ -62,7 +62,7 @@ def refused(attempts: list[Callable[[], None]]) -> None:
         try:
             attempt()
         except RuntimeError as problem:
-            sentence = str(problem).split(". ")[0].split(" (")[0].rstrip(".")
+            sentence = str(problem).splitlines()[0].split(". ")[0].split(" (")[0].rstrip(".")
             print(f"  {attempt.__name__}: {sentence}")
 
 

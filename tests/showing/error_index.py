@@ -17,8 +17,8 @@ from showing import pages
 INDEX = pages.ROOT / "docs" / "errors.md"
 BEGINNING = "<!-- The entries, written by `make pages`. -->\n"
 # The pages in the order of the index.
-PAGES = ("tensors", "backward", "in-place", "hooks", "functions", "context", "forward-mode", "functional", "gradcheck",
-         "checkpoints", "anomaly")
+PAGES = ("shapes", "tensors", "backward", "in-place", "hooks", "functions", "context", "forward-mode", "functional",
+         "gradcheck", "checkpoints", "anomaly")
 _ENTRY = re.compile(r"^\(([\w-]+)\)=\n### (.*)$", re.MULTILINE)
 
 _FURTHER = re.compile(r"^#### (.*)$", re.MULTILINE)

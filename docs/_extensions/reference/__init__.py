@@ -13,6 +13,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from reference import differences, sources, statements
@@ -53,6 +54,12 @@ class Reference(SphinxDirective):
         return [write.contents(found), *map(write.entry, found)]
 
 
+def _before_reading(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
+    """Forget the entries of all pages that are read again, since an entry may move from one of them to another."""
+    for page in pages:
+        env.domains["py"].clear_doc(page)
+
+
 def _after_reading(app: Sphinx, document: nodes.document) -> None:
     if app.env.docname == "differences":
         differences.add_anchors(document)
@@ -65,6 +72,7 @@ def _after_building(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("reference", Reference)
+    app.connect("env-before-read-docs", _before_reading)
     app.connect("doctree-read", _after_reading)
     app.connect("build-finished", _after_building)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -128,19 +128,29 @@ class Writer:
     def derivatives(self, member: Member) -> Iterator[nodes.Node]:
         """The statements of the operators that a function calls."""
         known = [(op, place) for op in operators_of(member.found) if (place := statements.statement(op))]
-        shown = [*dict.fromkeys(place for op, place in known if op.rules)]
+        shown = {place: op for op, place in reversed(known) if op.rules}
         if not known or (not shown and any(op.kind != "constant" for op, _ in known)):
             return
         if not shown:
             yield nodes.paragraph("", "", nodes.Text("No derivative."), classes=["rule"])
             return
-        for place in shown[:MOST]:
-            lines = place.text.count("\n") + 1
+        *places, = reversed(shown)
+        short = [place for place in places if place.text.count("\n") < WHOLE][:MOST]
+        for place in short:
             head = nodes.Text("Operator and derivative rule, ")
-            yield nodes.paragraph("", "", head, self.link(f"ops/{place.path.removeprefix('ops/')}", sources.address(
-                place.path, place.line)), nodes.Text(":" if lines <= WHOLE else "."), classes=["rule"])
-            if lines <= WHOLE:
-                yield docstrings.code(place.text)
+            yield nodes.paragraph("", "", head, self.place(place.path, place), nodes.Text(":"), classes=["rule"])
+            yield docstrings.code(place.text)
+        if rest := [place for place in places if place not in short]:
+            head = nodes.Text("Further operators: " if short else "Operators: ")
+            line = nodes.paragraph("", "", head, classes=["rule"])
+            for i, place in enumerate(rest):
+                line += [nodes.Text(", ")] if i else []
+                line += self.place(shown[place].name, place)
+            yield line
+
+    def place(self, text: str, place: statements.Statement) -> nodes.reference:
+        """A link to the statement of an operator."""
+        return self.link(text, sources.address(place.path, place.line))
 
     def differing(self, member: Member) -> Iterator[nodes.Node]:
         """Links to the entries of the page on differences that name the function."""

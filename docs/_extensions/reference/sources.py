@@ -35,14 +35,7 @@ def address(path: str, line: int) -> str:
 def place(found: Any) -> str:
     """The address of the definition of a function or class; '' if it is not in the package."""
     if isinstance(found, type):
-        here = sys.modules.get(found.__module__)
-        file = getattr(here, "__file__", None) or ""
-        inside = file.startswith(str(PACKAGE))
-        node = statements.module(file).defined.get(found.__name__) if inside else None
-        if inside and node is None:                       # a class that says that it is another module's
-            file, line = _file_of(found), 1
-        else:
-            line = node.lineno if node is not None else 1
+        file, line = _of_class(found)
     else:
         code = getattr(found, "__code__", None)
         file, line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 1)
@@ -51,10 +44,16 @@ def place(found: Any) -> str:
     return address(Path(file).relative_to(PACKAGE).as_posix(), max(line, 1))
 
 
-def _file_of(kind: type) -> str:
-    """The file of a class's first method."""
-    codes = [getattr(value, "__code__", None) for value in vars(kind).values()]
-    return next((code.co_filename for code in codes if code is not None), "")
+def _of_class(kind: type) -> tuple[str, int]:
+    """The file and the line of a class. A class may say of itself that it is another module's."""
+    said = sys.modules.get(kind.__module__)
+    for module in (said, *[found for name, found in [*sys.modules.items()] if name.startswith("retrograd.")]):
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith(str(PACKAGE)) and vars(module).get(kind.__name__) is kind:
+            line = statements.lines_of_classes(file).get(kind.__name__)
+            if line is not None:
+                return file, line
+    return "", 1
 
 
 def marked(source: str) -> str:

@@ -6,96 +6,43 @@ import ast
 import dis
 import functools
 import inspect
-import sys
 import types
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reference.docstrings import joined
-from reference.namespaces import PACKAGE
 from retrograd.ops.framework import Op
 from retrograd.tensors.recording.public import Public
+from retrograd.viz.statements import statement_of_op
 
-DEPTH = 3           # how far the functions that a function calls are followed
+DEPTH = 4           # how far the functions that a function calls are followed
 
 
 class Statement(NamedTuple):
-    """Where an operator is stated, and the text: the rules that have a name, then the statement itself."""
+    """Where an operator is stated, and the text: the statement itself, then the rules that have a name."""
 
     path: str
     line: int
     text: str
 
 
-class Module(NamedTuple):
-    """The source of a module, its lines, and its statements by the names that they define."""
-
-    path: str
-    lines: list[str]
-    defined: dict[str, ast.stmt]
-    body: list[ast.stmt]
-
-
-@cache
-def module(file: str) -> Module:
-    """The parsed source of a file of the package."""
-    text = Path(file).read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    defined: dict[str, ast.stmt] = {}
-    for node in tree.body:
-        for name in _names_of(node):
-            defined.setdefault(name, node)
-    return Module(Path(file).relative_to(PACKAGE).as_posix(), text.splitlines(), defined, tree.body)
-
-
-def _names_of(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        yield node.name
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    for target in targets:
-        for part in ast.walk(target):
-            if isinstance(part, ast.Name):
-                yield part.id
-
-
-@cache
-def _stated() -> dict[Op, tuple[str, str]]:
-    """For each operator that a module names, the file and the name."""
-    found: dict[Op, tuple[str, str]] = {}
-    for name, here in sorted(sys.modules.items()):
-        if name.startswith("retrograd.") and getattr(here, "__file__", None):
-            for key, value in [*vars(here).items()]:
-                if isinstance(value, Op) and key in module(here.__file__).defined:
-                    found.setdefault(value, (here.__file__, key))
-    return found
-
-
 @cache
 def statement(op: Op) -> Statement | None:
     """The statement of an operator; None for an operator that a function makes."""
-    if op in _stated():
-        file, name = _stated()[op]
-        node = module(file).defined[name]
-    else:
-        codes = [rule.__code__ for rule in op.rules.values() if hasattr(rule, "__code__")]
-        codes = [code for code in codes if code.co_filename.startswith(str(PACKAGE / "ops"))]
-        if not codes:
-            return None
-        file = codes[0].co_filename
-        around = [node for node in module(file).body
-                  if node.lineno <= codes[0].co_firstlineno <= (node.end_lineno or node.lineno)]
-        if not around:
-            return None
-        node = around[0]
-    source = module(file)
-    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    rules = [source.defined[name] for name in sorted(used) if isinstance(source.defined.get(name), ast.FunctionDef)]
-    rules = sorted((rule for rule in rules if rule is not node), key=lambda rule: rule.lineno)
-    texts = ["\n".join(source.lines[each.lineno - 1:each.end_lineno]) for each in rules]
-    texts.append(joined(source.lines[node.lineno - 1:node.end_lineno]))
-    return Statement(source.path, node.lineno, "\n\n".join(texts))
+    found = statement_of_op(op)
+    path, _, line = found.at.rpartition(":") if found is not None else ("", "", "")
+    if found is None or not path.startswith("ops/"):
+        return None
+    first, empty, rules = found.text.partition("\n\n")
+    return Statement(path, int(line), joined(first.split("\n")) + empty + rules)
+
+
+@cache
+def lines_of_classes(file: str) -> dict[str, int]:
+    """The lines on which the classes of a file begin."""
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    return {node.name: node.lineno for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def plain(function: Any) -> Any:
@@ -111,30 +58,35 @@ def plain(function: Any) -> Any:
 
 
 def operators(function: Any) -> list[Op]:
-    """The operators that a function calls, by itself or by the functions that it calls."""
+    """The operators that a function calls, by itself or by the functions that it calls: the nearest ones first."""
     found: dict[Op, None] = {}
-    _search(function, found, set(), DEPTH)
+    seen: set[int] = set()
+    level: list[Any] = [function]
+    for _ in range(DEPTH + 1):
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, Op):
+                found[value] = None
+            else:
+                below += _called(plain(value), seen)
+        level = below
     return [*found]
 
 
-def _search(value: Any, found: dict[Op, None], seen: set[int], depth: int) -> None:
-    if isinstance(value, Op):
-        found[value] = None
-        return
-    value = plain(value)
-    if not isinstance(value, types.FunctionType) or id(value) in seen or not depth:
-        return
-    seen.add(id(value))
-    if not value.__module__.startswith("retrograd") and not value.__globals__["__name__"].startswith("retrograd"):
-        return
-    held = _held(value)
-    direct = [each for each in held.values() if isinstance(each, Op)]
-    if direct:                                             # a recorded call holds its operator
-        found.update(dict.fromkeys(direct))
-        return
-    for each in (*held.values(), *(_at(place, value.__globals__) for place in _named(value.__code__))):
-        if isinstance(each, Op) or "kernels" not in (getattr(each, "__module__", None) or ""):
-            _search(each, found, seen, depth - 1)
+def _called(function: Any, seen: set[int]) -> list[Any]:
+    """The operators and functions that a function of the package names; those of a recorded call are its operator."""
+    if not isinstance(function, types.FunctionType) or id(function) in seen:
+        return []
+    seen.add(id(function))
+    if not function.__globals__["__name__"].startswith("retrograd"):
+        return []
+    held = [*_held(function).values()]
+    direct = [each for each in held if isinstance(each, Op)]
+    if direct:
+        return direct
+    named = [_at(place, function.__globals__) for place in _named(function.__code__)]
+    return [each for each in (*held, *named) if isinstance(each, (Op, types.FunctionType, functools.partial))
+            and ".kernels" not in (getattr(each, "__module__", None) or "")]
 
 
 def _held(function: types.FunctionType) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def _colours(scheme: tuple[str, ...], kinds: dict[str, tuple[str, str]]) -> str:
     return " ".join([
         f".retrograd-graph{{background:{paper}}}",
         f".retrograd-graph text{{fill:{text}}} .retrograd-graph .weak{{fill:{weak}}}",
-        f".retrograd-graph .head{{stroke:{paper}}} .retrograd-graph .paper{{fill:{paper}}}",
+        f".retrograd-graph .over{{stroke:{paper}}} .retrograd-graph .paper{{fill:{paper}}}",
         f".retrograd-graph .lines{{stroke:{line}}} .retrograd-graph .heads{{fill:{line}}}",
         f".retrograd-graph .frame{{stroke:{frame};fill:{fill}}}",
         *(f".retrograd-graph .{kind} path{{fill:{fill};stroke:{edge}}}" for kind, (fill, edge) in kinds.items())])
@@ -45,8 +45,8 @@ _STYLE = f"""<style>
 .retrograd-graph text{{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;\
 text-anchor:middle}}
 .retrograd-graph .small{{font-size:11px}} .retrograd-graph .start{{text-anchor:start}}
-.retrograd-graph .head{{font-size:11px;text-anchor:start;stroke-width:4;paint-order:stroke;\
-stroke-linejoin:round}}
+.retrograd-graph .head{{font-size:11px;text-anchor:start}}
+.retrograd-graph .over{{stroke-width:4;paint-order:stroke;stroke-linejoin:round}}
 .retrograd-graph .lines{{fill:none;stroke-width:1.25}} .retrograd-graph path{{stroke-width:1.25}}
 .retrograd-graph .bold{{font-weight:600}} .retrograd-graph .heads{{stroke:none}}
 {_colours(_LIGHT, _KINDS_LIGHT)}
@@ -190,13 +190,13 @@ def _frame(frame: Box) -> str:
 
 
 def _head(group: Group, frame: Box, entries: list[float], width: float) -> str:
-    """The title of a frame: at the left, but at the right if lines come in at the left only."""
-    left, right = frame.left + 9, frame.left + frame.width - 9 - width
-    crossed = [any(start - 5 < x < start + width + 5 for x in entries) for start in (left, right)]
+    """The title of a frame, at the left or at the right: where no line comes in, if there is such a place."""
+    places = (frame.left + 9, frame.left + frame.width - 9 - width)
+    free = [x for x in places if not any(x - 5 < entry < x + width + 5 for entry in entries)]
     bold = f'<tspan class="bold">{escape(group.path)}</tspan>' if group.path else ""
     words = " ".join(filter(None, [bold, escape(group.kind)]))
-    return (f'<text class="head weak" x="{right if crossed == [True, False] else left:.1f}" y="{frame.top + 16:.1f}">'
-            f'{words}</text>')
+    return (f'<text class="head weak{"" if free else " over"}" x="{[*free, *places][0]:.1f}" '
+            f'y="{frame.top + 16:.1f}">{words}</text>')
 
 
 def _legend(graph: Drawn) -> tuple[list[str], float]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import F16, refuse
+from ...errors import see
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
 from ..reductions import mean_all, sum_all
@@ -100,7 +101,7 @@ def check_classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]
     wrong = counts & ((classes < 0) | (classes >= count))
     if wrong.any():
         raise IndexError(f"Target {classes[wrong][0]} is out of bounds: there are {count} classes, and ignore_index is "
-                         f"{ignore_index}.")
+                         f"{ignore_index}." + see("shapes#target-out-of-bounds"))
     return (classes, None) if counts.all() else (np.where(counts, classes, 0), counts)
 
 

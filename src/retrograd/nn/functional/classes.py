@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import letter
+from ...errors import see
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
@@ -159,7 +160,7 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {y.shape[0]}")
     elif y.ndim == 0 or x.shape[0] != y.shape[0]:
         raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size "
-                         f"({y.shape[0] if y.ndim else 1}).")
+                         f"({y.shape[0] if y.ndim else 1})." + see("shapes#batch-of-targets"))
     if x.ndim <= 2 and y.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported. The target has shape "
                            f"{list(y.shape)}.")
@@ -173,7 +174,7 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(y.shape)}")
     if y.dtype not in _CLASS_TYPES:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}. Convert classes "
-                           "with .long().")
+                           "with .long()." + see("shapes#dtype-of-targets"))
     if x.ndim > 2 and y.dtype != np.int64:
         raise RuntimeError("expected scalar type Long but found Byte. Convert classes with .long().")
     if weight is not None:

@@ -80,7 +80,8 @@ def item(self: TensorBase) -> Any:
     """The single element as a Python number. Raises RuntimeError for any other number of elements."""
     if self._array.size != 1:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar. Its shape is "
-                           f"{list(self._array.shape)}; tolist() gives all elements.")
+                           f"{list(self._array.shape)}; tolist() gives all elements."
+                           + see("shapes#one-element"))
     return self._array.item()
 
 

@@ -188,7 +188,7 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
                 sentence = clash(a, b)
                 if sentence is not None:
                     return RuntimeError(f"{sentence}. {op.name} got {', '.join(str(list(s)) for s in shapes)}: sizes "
-                                        "must be equal, or one of them 1." + see("in-place#sizes-must-match"))
+                                        "must be equal, or one of them 1." + see("shapes#sizes-must-match"))
     if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
         return RuntimeError(f"{op.name}: {error}")
     return error

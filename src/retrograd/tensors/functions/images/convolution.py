@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
+from ....errors import see
 from ....ops.images import convolution as ops
 from ...arguments.options import refuse_complex_gradient
 from ...arguments.sliding import ints, shown
@@ -69,7 +70,8 @@ def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, t
     if x.shape[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
         raise RuntimeError(f"Given {given}, weight of size {shape}, expected input{sizes} to have {wanted} channels, "
-                           f"but got {x.shape[1]} channels instead. Dimension 1 of the input counts the channels.")
+                           f"but got {x.shape[1]} channels instead. Dimension 1 of the input counts the channels."
+                           + see("shapes#channels"))
     channels = shape[1] * groups if transposed else shape[0]
     if bias is not None and bias.shape != (channels,):
         raise RuntimeError(f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias to be "

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy, letter
+from ....errors import see
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import axis_of
 from ...arguments.options import number
@@ -22,7 +23,7 @@ def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
     if x.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
         which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
         raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy(other)} and "
-                           f"{legacy(mat2)}. {REMEDY}")
+                           f"{legacy(mat2)}. {REMEDY}" + see("shapes#matrix-dtypes"))
 
 
 def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
@@ -32,7 +33,8 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): "
-                           "the columns of the first must be as many as the rows of the second")
+                           "the columns of the first must be as many as the rows of the second"
+                           + see("shapes#matrix-shapes"))
     expanded(x, (mat1.shape[0], mat2.shape[1]))
     if mat1.size:
         refuse_bool("addmm_impl_cpu_", mat2)

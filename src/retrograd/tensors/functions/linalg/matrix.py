@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import BOOL_, C_NAMES, legacy
+from ....errors import see
 from ....kernels.layout import in_rows, steps
 from ....kernels.shape import common_shape
 from ....modes import local
@@ -161,7 +162,8 @@ def refuse_matrices(a: Any, b: Any) -> None:
         raise RuntimeError(f"mat2 must be a matrix, but it has {b.ndim} dimensions")
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
-                           "columns of the first must be as many as the rows of the second")
+                           "columns of the first must be as many as the rows of the second"
+                           + see("shapes#matrix-shapes"))
     if a.dtype is not b.dtype:
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}. {REMEDY}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import I64, dtype as torch_dtype, letter
+from ....errors import see
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
 from ....ops.basic import beyond, cast, clone
@@ -21,7 +22,8 @@ from ...state.base import plain
 from ..indexing.gathering import check_range
 from ..sparse import implementation
 
-_NO_ROW = "index out of range in self: the indices are from {least} to {most}, and there are {size} rows"
+_NO_ROW = "index out of range in self: the indices are from {least} to {most}, and there are {size} rows" + (
+    see("shapes#index-of-embedding"))
 _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
 
 
