@@ -18,7 +18,7 @@ settings.load_profile("retrograd")
 
 
 # These files start a Python for most of their tests, or build the documentation: a quarter of the time of all.
-_SLOW_FILES = ("test_command.py", "test_command_explore.py", "test_examples.py", "test_site.py")
+_SLOW_FILES = ("test_command.py", "test_command_explore.py", "test_examples.py", "test_learn.py", "test_site.py")
 _SLOW_TESTS = ("test_a_chain_of_a_million_nodes", "test_the_table_reaches_every_operator")
 
 

@@ -109,6 +109,16 @@ for name, parameter in model.named_parameters():
 #> 0.bias (1,) True
 
 # %% [markdown]
+# The graph of this loss, with a frame for each module:
+
+# %% tags=["retrograd"]
+from pathlib import Path
+from retrograd import viz
+
+picture = viz.svg(loss_of(model(powers), y), model)
+Path("model.svg").write_text(picture, encoding="utf-8")
+
+# %% [markdown]
 # An *optimiser* does parts 3 and 4 of a step. `step()` updates, and `zero_grad()` forgets.
 
 # %%
