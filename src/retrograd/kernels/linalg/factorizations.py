@@ -117,10 +117,12 @@ def eig(a: Any) -> tuple[Any, Any]:
 
 
 def eigvals(a: Any) -> Any:
-    """The complex eigenvalues of a square matrix."""
-    if _nonfinite(a).any():
-        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
-    return np.linalg.eigvals(a).astype(_COMPLEX.get(a.dtype.char, a.dtype), copy=False)
+    """The complex eigenvalues of a square matrix; nan for a matrix with infinities or nan."""
+    bad = _nonfinite(a)
+    values = np.linalg.eigvals(np.where(bad[..., None, None], 0, a) if bad.any() else a)
+    values = values.astype(_COMPLEX.get(a.dtype.char, a.dtype), copy=False)
+    values[bad] = complex(math.nan, math.nan)
+    return values
 
 
 def cholesky_ex(a: Any, upper: bool) -> tuple[Any, Any]:

@@ -237,13 +237,13 @@ def _levels_of(array: Any) -> set[Any]:
         return set()
     physical, hidden_axes = parts(array)
     found = {*hidden_axes}
-    forward = [level for level in local.thread.levels if level.has_tangents]
-    for level in forward:
-        shadow = level.shadows.beside(physical)
+    levels = local.thread.levels
+    for level in levels:
+        shadow = level.shadows.beside(physical) if level.has_tangents else None
         if shadow is not None and level not in found:
             found.add(level)
             found.update(shadow.levels)
-            if len(forward) > 1:
+            if len(levels) > 1:
                 found |= _levels_of(shadow.memory)
     return found
 

@@ -173,7 +173,8 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
         out = below(op, call, args)
         return out, _pointwise(op, args, tangents, out)
     if op.kind == "linear":
-        return below(op, call, args), _along(op, args, tangents)
+        out = below(op, call, args)
+        return out, None if _is_window(out, args[0]) else _along(op, args, tangents)
     formula = FORMULAS.get((op.name, len(op.outputs) > 1)) if op.known else None
     if formula is not None:
         out = below(op, call, args)
@@ -181,6 +182,12 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
         if found is not NotImplemented:
             return out, found
     return transposed(op, args, tangents)
+
+
+def _is_window(out: Any, x: Any) -> bool:
+    """Whether an array is a window of the memory of `x`, so that the window of the tangent is its tangent."""
+    return type(out) is np.ndarray and type(x) is np.ndarray and out.base is not None and out is not x and (
+        owner_of(out) is owner_of(x))
 
 
 def _along(op: Op, args: tuple[Any, ...], tangents: Tangents) -> Any:

@@ -84,7 +84,7 @@ def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
 
 def moving(*arrays: Any) -> bool:
     """Whether one of the arrays has a tangent at a level that is in effect."""
-    return any([level.moves(array) for level in local.thread.levels if level.has_tangents for array in arrays])
+    return any([level.has_tangents and any([level.moves(array) for array in arrays]) for level in local.thread.levels])
 
 
 def put(levels: Sequence[Level]) -> None:

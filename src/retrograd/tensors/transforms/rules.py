@@ -39,24 +39,28 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
     values = [value for _, given in terms for value in given]
     thread = local.thread
     if thread.transform is None and Batched not in map(type, values):
-        return np.asarray(_summed(terms, thread.run))
+        return np.asarray(thread.run(_summed, terms))
     if RARE or moving(*values):
         return reduce(partial(by_rule, np.add), [by_rule(rule, *given) for rule, given in terms])
     levels, rank = common_axes(values)
-    with in_effect(()):
-        total = _summed([(rule, [in_axes(value, levels, rank) for value in given]) for rule, given in terms],
-                        thread.run)
+    before = thread.levels, thread.transform
+    thread.levels, thread.transform = (), None
+    try:
+        total = thread.run(_summed, [(rule, [in_axes(value, levels, rank) for value in given])
+                                     for rule, given in terms])
+    finally:
+        thread.levels, thread.transform = before
     for value in values:
         if total is parts(value)[0]:                       # the caller asks whether the result is new memory
             return value
     return of_axes(np.asarray(total), levels, rank)
 
 
-def _summed(terms: Sequence[tuple[Callable[..., Any], list[Any]]], run: Callable[..., Any]) -> Any:
+def _summed(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
     total = None
     for rule, values in terms:
-        result = run(rule, *values)
-        total = result if total is None else run(np.add, total, result)
+        result = rule(*values)
+        total = result if total is None else np.add(total, result)
     return total
 
 

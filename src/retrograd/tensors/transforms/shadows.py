@@ -28,20 +28,17 @@ class Shadow:
 
     `levels` are those of the leading axes that the shadow has and the memory has not, and `lead` their sizes and
     strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`, which is
-    at the address `place`. `whole` is the tangent of all the memory.
+    at the address `place`. `seen` is the tangent of all the memory as a NumPy array, and `whole` with its levels.
     """
 
     __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start", "whole")
+    owner: Any                                             # a weak reference, which forgets the shadow
 
-    def __init__(self, owner: Any, memory: Any, start: int, levels: tuple[Any, ...] = (),
-                 lead: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
+    def __init__(self, memory: Any, start: int, levels: tuple[Any, ...],
+                 lead: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
         self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
-        sizes, strides = lead
-        alike = not start and memory.shape == sizes + owner.shape and memory.strides == strides + owner.strides
-        self.seen = memory if alike else self._window(owner, start)
-        self.whole = joined(levels, self.seen) if levels else self.seen
         self.place: int | None = None                      # asked for by the first view
-        self.owner: Any = None                             # a weak reference, which forgets the shadow
+        self.seen = self.whole = memory
 
     def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
         """The tangent of an array in this memory; `levels` are those of the array."""
@@ -50,10 +47,11 @@ class Shadow:
         else:
             if self.place is None:
                 self.place = address(owner)
-            seen = self._window(array, self.start + address(array) - self.place)
+            seen = self.window(array, self.start + address(array) - self.place)
         return joined((*self.levels, *levels), seen) if self.levels or levels else seen
 
-    def _window(self, array: Any, offset: int) -> Any:
+    def window(self, array: Any, offset: int) -> Any:
+        """The elements beside those of an array whose first element is `offset` bytes into the memory."""
         (sizes, strides), memory = self.lead, self.memory
         if not array.size:                                 # which may lie behind the end of the memory
             return np.empty((*sizes, *array.shape), array.dtype)
@@ -63,10 +61,11 @@ class Shadow:
 class Shadows:
     """The shadows of one level, by the identity of the array that owns the memory."""
 
-    __slots__ = ("__weakref__", "by_owner")
+    __slots__ = ("__weakref__", "by_owner", "itself")
 
     def __init__(self) -> None:
         self.by_owner: dict[int, Shadow] = {}
+        self.itself = weakref.ref(self)
 
     def beside(self, physical: Any) -> Shadow | None:
         """The shadow of the memory of a NumPy array, if it has one."""
@@ -86,7 +85,7 @@ class Shadows:
 
         The tangent is kept without a copy if it lies as the array does and owns its memory; so it must be new.
         """
-        physical, levels = parts(array)
+        physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
         if physical.dtype not in DIFFERENTIABLE:
             return
         owner = physical if physical.base is None else owner_of(physical)
@@ -102,8 +101,10 @@ class Shadows:
             if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
                 given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
                 self._write(joined(given_levels, given), tangent)
-            sizes, strides = given.shape[:lead], given.strides[:lead]
-            self._keep(owner, Shadow(owner, given, 0, given_levels[:lead], (sizes, strides)))
+            shadow = Shadow(given, 0, given_levels[:lead], (given.shape[:lead], given.strides[:lead]))
+            if lead:
+                shadow.whole = Batched(shadow.levels, given)
+            self._keep(owner, shadow)
             return
         extra = tuple([level for level in given_levels if level not in levels])
         if shadow is None or not set(extra) <= set(shadow.levels):
@@ -113,7 +114,7 @@ class Shadows:
     def _keep(self, owner: Any, shadow: Shadow) -> None:
         key = id(owner)
         self.by_owner[key] = shadow
-        shadow.owner = weakref.ref(owner, partial(_forget, weakref.ref(self), key))
+        shadow.owner = weakref.ref(owner, partial(_forget, self.itself, key))
 
     def _widened(self, owner: Any, shadow: Shadow | None, extra: tuple[Any, ...], given: Any,
                  given_levels: tuple[Any, ...]) -> Shadow:
@@ -170,4 +171,7 @@ def _zeros_like(owner: Any, levels: tuple[Any, ...], sizes: tuple[int, ...]) -> 
         strides.append(step)
         step *= n
     memory = np.zeros(step // owner.itemsize, owner.dtype)
-    return Shadow(owner, memory, -low, levels, (sizes, tuple(reversed(strides))))
+    shadow = Shadow(memory, -low, levels, (sizes, tuple(reversed(strides))))
+    shadow.seen = shadow.window(owner, -low)
+    shadow.whole = joined(levels, shadow.seen)
+    return shadow
