@@ -133,6 +133,18 @@ for handle in handles:
 # The numbers are sums over the three elements. `ExpBackward0` ran once, although two nodes sent to it: the walk waited
 # until both parts were there, and added them.
 #
+# ## Walk yourself
+#
+# `viz.explore` writes one HTML file, in which you step through the pass node by node. Press the arrow keys, or click a
+# node: you see what arrived, what was saved, and the rule that ran.
+
+# %% tags=["retrograd"]
+x = torch.tensor([1., 2., 3.], requires_grad=True)
+y = x.exp()
+print(viz.explore((x * y + y).sum(), "pass.html", {"x": x}))
+#> <a backward pass of 5 nodes, 12 bytes saved>
+
+# %% [markdown]
 # ## The graph is used up
 #
 # A node keeps the numbers that its rule needs. After the walk they are freed, so that memory goes down while the pass

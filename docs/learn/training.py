@@ -115,7 +115,8 @@ for name, parameter in model.named_parameters():
 from pathlib import Path
 from retrograd import viz
 
-Path("model.svg").write_text(viz.svg(loss_of(model(powers), y), model), encoding="utf-8")
+picture = viz.svg(loss_of(model(powers), y), model)
+Path("model.svg").write_text(picture, encoding="utf-8")
 
 # %% [markdown]
 # An *optimiser* does parts 3 and 4 of a step. `step()` updates, and `zero_grad()` forgets.

@@ -8,7 +8,7 @@ The comments `#> ` at the end of a cell are what the cell prints. Tags follow in
 - `hide-cell`: the cell is a solution, which a reader opens with a click.
 - `retrograd`: the cell shows what PyTorch has not, or prints in another way.
 
-A picture that a cell writes in the working directory stands below the cell.
+A picture (.svg) or a page (.html) that a cell writes in the working directory stands below the cell.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ TUTORIALS = sorted((ROOT / "docs" / "learn").glob("*.py"))
 MARK = re.compile(r"^# %%(?: \[(markdown)\])?(?: tags=\[(.*)\])?$")
 SAID = "#> "
 NAME = re.compile(r"This page as a script <(\w+\.py)>")
-PICTURE = re.compile(r'"(\w+\.svg)"')
+WRITTEN = re.compile(r'"(\w+\.(?:svg|html))"')
 RETROGRAD, HIDDEN = "retrograd", "hide-cell"
 
 
@@ -128,14 +129,22 @@ def as_notebook(script: str) -> Any:
             if printed[cell] != cell.output:
                 raise ValueError(f"a cell prints {printed[cell]!r}, and its page says {cell.output!r}")
             outputs = [v4.new_output("stream", name="stdout", text=cell.output)] if cell.output else []
-            outputs += [v4.new_output("display_data", data={"image/svg+xml": Path(folder, name).read_text("utf-8")})
-                        for name in PICTURE.findall(cell.source)]
+            outputs += [v4.new_output("display_data", data=_shown(Path(folder, name)))
+                        for name in WRITTEN.findall(cell.source)]
             hidden = {"mystnb": {"code_prompt_show": "Show the solution", "code_prompt_hide": "Hide the solution"}}
             metadata = {"tags": [HIDDEN], **hidden} if HIDDEN in cell.tags else {}
             shown.append(v4.new_code_cell(cell.source.strip("\n"), outputs=outputs, metadata=metadata))
     return v4.new_notebook(cells=shown, metadata={
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python", "pygments_lexer": "ipython3"}, "mystnb": {"execution_mode": "off"}})
+
+
+def _shown(file: Path) -> dict[str, str]:
+    """A picture, or a page in a frame, as data of a notebook."""
+    text = file.read_text("utf-8")
+    if file.suffix == ".svg":
+        return {"image/svg+xml": text}
+    return {"text/html": f'<iframe srcdoc="{escape(text)}" title="{file.stem}" class="page-in-page"></iframe>'}
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def test_a_tutorial_runs_as_a_script(path: Path, tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     script = pages.text_of(path)
     assert notebooks.as_printed(result.stdout, path) == notebooks.expected(script)
-    assert sorted(found.name for found in tmp_path.iterdir()) == sorted(notebooks.PICTURE.findall(script))
+    assert sorted(found.name for found in tmp_path.iterdir()) == sorted(notebooks.WRITTEN.findall(script))
 
 
 @pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
