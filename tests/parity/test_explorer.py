@@ -7,6 +7,9 @@ machine need not have one. `test_explorer_uses.py` and `test_explorer_moves.py` 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -89,6 +92,17 @@ def test_every_node_can_be_inspected(page: Any, name: str) -> None:
         assert text
         assert "undefined" not in text
         assert "NaN" not in text.replace("NaN\n", "").replace("NaN.", "") or name == "nan", (node["name"], text)
+
+
+@pytest.mark.parametrize("name", ["in_place", "own_functions", "fit_by_hand"])
+def test_the_page_of_an_example(shown: Browser, tmp_path: Path, name: str) -> None:
+    command = [sys.executable, "-m", "retrograd", "explore", "-o", str(tmp_path / "step.html"), f"{name}.py"]
+    subprocess.run(command, cwd=Path(__file__).parents[2] / "examples", check=True, capture_output=True)
+    shown.open(tmp_path / "step.html", "#open=all")
+    assert shown.value("scene.boxes.length") > 3
+    assert shown.value(GEOMETRY) == shown.value(JOINED) == []
+    assert f"Backward pass 1 of {name}.py" in shown.text("#about h2")
+    assert not shown.complaints
 
 
 # One thing each
@@ -261,8 +275,9 @@ def test_only_what_is_in_sight_is_drawn(page: Any) -> None:
 def test_the_saved_picture_is_whole(page: Any) -> None:
     shown = page("transformer", "#open=all")
     before = shown.value("document.querySelectorAll('#boxes .box').length")
-    tree = ElementTree.fromstring(shown.value("svgText()"))
-    texts = ["".join(text.itertext()).strip() for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+    elements = [*ElementTree.fromstring(shown.value("svgText()")).iter("{http://www.w3.org/2000/svg}text")]
+    texts = ["".join(text.itertext()).strip() for text in elements]
+    assert all(re.search(r"font-family: [^;]*sans-serif.*font-size: \d", text.get("style", "")) for text in elements)
     nodes = explored("transformer").document["nodes"]
     assert {node["label"].rpartition(".")[2] for node in nodes if node["parameter"]} <= set(texts)
     assert "no gradient" in texts

@@ -4,7 +4,9 @@
 function paintInspector() {
   const item = chosenItem();
   const parts = item === null ? overviewParts() : item.members ? groupParts(item) : nodeParts(item);
+  const focused = byId("about").contains(document.activeElement);
   byId("about").replaceChildren(...parts.filter(Boolean));
+  if (focused) byId("inspector").focus({ preventScroll: true });
   byId("inspector").scrollTop = 0;
   byId("sheettitle").textContent = item ? item.label || (item.members ? groupTitle(item) : item.name) : "Overview";
 }
@@ -48,8 +50,10 @@ function nodeParts(node) {
   ];
 }
 
+const outputText = (output) => [shapeText(output.shape), output.dtype].filter(Boolean).join(" ");
+
 function headPart(item, title, subtitle) {
-  const outputs = (item.outputs ?? []).map((output) => `${shapeText(output.shape)} ${output.dtype}`);
+  const outputs = (item.outputs ?? []).map(outputText);
   return make("header", { class: "head" },
     make("h2", {}, glyphOf(item), make("span", {}, title)),
     subtitle ? make("p", { class: "code" }, subtitle) : null,
