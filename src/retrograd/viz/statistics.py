@@ -6,6 +6,7 @@ Floats are finite, or the words "nan", "inf" and "-inf", since JSON has no other
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from math import inf, isfinite, sqrt
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 BINS, FEW_BINS = 24, 12                     # of a histogram, and of one among many
 SIDE = 64                                   # of an image, in pixels
 _SAMPLED = 1 << 12                          # a histogram of a larger array counts only so many elements
+_PART = 1 << 15                             # elements
 _SMALLEST = 8                               # an image has at least as many rows and columns
 
 Facts = dict[str, Any]
@@ -35,13 +37,23 @@ def flat(array: Any) -> Any:
         return np.asarray(array, np.float64).reshape(-1)
 
 
+def _parts(array: Any) -> Iterator[Any]:
+    """The elements of an array, as floats, in parts that fit the caches of a processor."""
+    whole = np.asarray(array).reshape(-1)
+    for start in range(0, max(1, whole.size), _PART):
+        yield flat(whole[start:start + _PART])
+
+
 def norm(array: Any) -> float | str | None:
     """The Euclidean norm of an array; None for an array that is not NumPy's."""
     if not isinstance(array, np.ndarray | np.generic):
         return None
-    x = flat(array)
     with np.errstate(all="ignore"):
-        return number(sqrt(square) if (square := float(x @ x)) >= 0 else square)
+        return _root(sum([float(x @ x) for x in _parts(array)]))
+
+
+def _root(square: float) -> float | str:
+    return number(sqrt(square) if square >= 0 else square)           # a NaN stays a NaN
 
 
 def statistics(array: Any) -> Facts | None:
@@ -52,28 +64,33 @@ def statistics(array: Any) -> Facts | None:
     """
     if not isinstance(array, np.ndarray | np.generic):
         return None
-    x = flat(array)
-    size, nans, infs = x.size, 0, 0
+    count = zeros = nans = infs = 0
+    squares = total = spread = pivot = 0.0              # total and spread: of the differences from the pivot
+    low, high = inf, -inf
     with np.errstate(all="ignore"):
-        square = float(x @ x)
-        if not isfinite(square):
-            nans, infs = int(np.isnan(x).sum()), int(np.isinf(x).sum())
-            square = square if nans else inf
-            x = x[np.isfinite(x)]
-        count = x.size
-        mean = float(x.sum()) / count if count else 0.0
-        away = x - mean
-        deviation = sqrt(float(away @ away) / (count - 1)) if count > 1 else 0.0
-    return {"norm": number(sqrt(square) if square >= 0 else square), "mean": number(mean), "std": number(deviation),
-            "min": number(x.min()) if count else None, "max": number(x.max()) if count else None,
-            "zeros": count - int(np.count_nonzero(x)), "nans": nans, "infs": infs, "size": size}
+        for x in _parts(array):
+            square = float(x @ x)
+            if not isfinite(square):
+                nans, infs = nans + int(np.isnan(x).sum()), infs + int(np.isinf(x).sum())
+                x = x[np.isfinite(x)]
+            if x.size:
+                pivot = pivot if count else float(x[0])
+                low, high = min(low, float(x.min())), max(high, float(x.max()))
+                zeros += x.size - int(np.count_nonzero(x))
+                count, squares = count + x.size, squares + square
+                x = x - pivot
+                total, spread = total + float(x.sum()), spread + float(x @ x)
+        deviation = sqrt(max(0.0, spread - total * (total / count)) / (count - 1)) if count > 1 else 0.0
+    return {"norm": "nan" if nans else "inf" if infs else _root(squares),
+            "mean": number(pivot + total / count if count else 0), "std": number(deviation),
+            "min": number(low) if count else None, "max": number(high) if count else None,
+            "zeros": zeros, "nans": nans, "infs": infs, "size": count + nans + infs}
 
 
 def histogram(array: Any, bins: int = BINS) -> Facts | None:
     """A histogram of the finite elements of an array; None if there are fewer than two."""
-    x = flat(array)
-    if x.size > _SAMPLED:
-        x = x[::x.size // _SAMPLED]
+    x = array.reshape(-1)
+    x = flat(x[::x.size // _SAMPLED] if x.size > _SAMPLED else x)
     x = x[np.isfinite(x)]
     if x.size < 2:
         return None

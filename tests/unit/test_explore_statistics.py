@@ -1,0 +1,101 @@
+"""The statistics and pictures of arrays, against NumPy's own functions."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+
+import numpy as np
+import pytest
+
+from retrograd.viz.statistics import Pictures, histogram, image, norm, number, statistics
+
+GENERATOR = np.random.default_rng(0)
+ARRAYS = [
+    GENERATOR.normal(size=(3, 5)), GENERATOR.normal(3, 0.01, size=100_000).astype(np.float32), np.zeros((4, 4)),
+    np.full(1000, 0.1, np.float32), np.arange(12).reshape(3, 4)[:, ::2], np.array([True, False, True]),
+    np.float64(2.5), np.broadcast_to(np.float32(3), (50, 40)), GENERATOR.normal(size=70_000) * 1e150]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}{[*array.shape]}")
+def test_statistics(array: np.ndarray) -> None:
+    x = np.asarray(array, np.float64).ravel()
+    found = statistics(array)
+    assert found is not None
+    expected = {"norm": np.linalg.norm(x), "mean": x.mean(), "std": x.std(ddof=1) if x.size > 1 else 0.0,
+                "min": x.min(), "max": x.max()}
+    for key, value in expected.items():
+        assert found[key] == pytest.approx(value, rel=1e-5, abs=1e-12), key
+    assert (found["zeros"], found["nans"], found["infs"], found["size"]) == ((x == 0).sum(), 0, 0, x.size)
+    assert norm(array) == found["norm"]
+    if (x == x[0]).all():
+        assert found["std"] == 0
+    json.dumps(found, allow_nan=False)
+
+
+def test_statistics_of_bad_values() -> None:
+    array = np.array([1., np.nan, np.inf, -3., -np.inf])
+    found = statistics(array)
+    assert found == {"norm": "nan", "mean": -1.0, "std": 2.82843, "min": -3.0, "max": 1.0, "zeros": 0, "nans": 1,
+                     "infs": 2, "size": 5}
+    assert norm(array) == "nan"
+    infinite = statistics(array[2:4])
+    assert infinite is not None
+    assert (infinite["norm"], infinite["max"], norm(array[2:4])) == ("inf", -3.0, "inf")
+    empty = statistics(np.zeros((0, 3)))
+    assert empty is not None
+    assert (empty["norm"], empty["min"], empty["size"]) == (0.0, None, 0)
+    assert statistics(np.full(2, np.nan)) is not None
+    assert statistics(object()) is None
+    assert statistics(np.array([3 + 4j])) == statistics(np.array([5.]))
+
+
+def test_numbers() -> None:
+    assert [number(x) for x in (1 / 3, math.nan, math.inf, -math.inf)] == [0.333333, "nan", "inf", "-inf"]
+
+
+def test_a_histogram_counts_all_elements() -> None:
+    x = GENERATOR.normal(size=1000)
+    found = histogram(x)
+    assert found is not None
+    counts, edges = np.histogram(x, bins=24)
+    assert found["counts"] == counts.tolist()
+    assert found["edges"] == pytest.approx([edges[0], edges[-1]], rel=1e-5)
+    few = histogram(np.array([1., np.nan, 2.]), 12)
+    assert few is not None
+    assert sum(few["counts"]) == 2
+    assert histogram(np.array([1., np.inf])) is None
+    constant = histogram(np.full(9, 2.))
+    assert constant is not None
+    assert constant["counts"][0] == 9
+    wide = histogram(np.array([-1.7e308, 1.7e308]))
+    assert wide is not None
+    assert sum(wide["counts"]) == 2
+
+
+def test_an_image_shows_rows_and_columns() -> None:
+    x = np.arange(100.).reshape(10, 10)
+    found = image(x)
+    assert found is not None
+    assert (found["width"], found["height"], found["lo"], found["hi"]) == (10, 10, 0.0, 99.0)
+    pixels = np.frombuffer(base64.b64decode(found["values"]), np.uint8)
+    assert pixels.tolist() == (x.ravel() * (255 / 99)).astype(np.uint8).tolist()
+    large = image(GENERATOR.normal(size=(2, 300, 20)))
+    assert large is not None
+    assert (large["width"], large["height"]) == (20, 64)
+    assert image(np.ones((3, 100))) is None
+    assert image(np.full((9, 9), np.nan)) is None
+
+
+def test_many_pictures_are_small() -> None:
+    array = GENERATOR.normal(size=(200, 200))
+    sizes = []
+    for many in (10, 500, 6000):
+        found = Pictures(many).of(array)
+        assert found is not None
+        sizes.append(len(json.dumps(found)) * many)
+    assert sizes[0] < 10 * 6000
+    assert sizes[1] < 800_000 * 1.3
+    assert sizes[2] < 800_000 * 1.3
+    assert Pictures(1).of(np.ones(1)) is None
