@@ -1,8 +1,4 @@
-"""The explorer in a real browser: what it shows, of which program.
-
-The browser is Chromium from the system's packages. Where it is missing, these tests skip and say so: a newcomer's
-machine need not have one. `test_explorer_uses.py` and `test_explorer_moves.py` test what one can do with the page.
-"""
+"""What the explorer shows, of which program. `test_uses.py` and `test_moves.py` test what one can do with it."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from programs.explored import PASSES, explored
-from showing.browsers import Browser, axe
+from showing.browsers import Browser
 
 # Boxes beside each other, frames around what they hold, and no wire through a box that it does not end at.
 GEOMETRY = """(() => {
@@ -97,7 +93,7 @@ def test_every_node_can_be_inspected(page: Any, name: str) -> None:
 @pytest.mark.parametrize("name", ["in_place", "own_functions", "fit_by_hand"])
 def test_the_page_of_an_example(shown: Browser, tmp_path: Path, name: str) -> None:
     command = [sys.executable, "-m", "retrograd", "explore", "-o", str(tmp_path / "step.html"), f"{name}.py"]
-    subprocess.run(command, cwd=Path(__file__).parents[2] / "examples", check=True, capture_output=True)
+    subprocess.run(command, cwd=Path(__file__).parents[3] / "examples", check=True, capture_output=True)
     shown.open(tmp_path / "step.html", "#open=all")
     assert shown.value("scene.boxes.length") > 3
     assert shown.value(GEOMETRY) == shown.value(JOINED) == []
@@ -204,16 +200,8 @@ def test_a_colour_means_the_same_in_the_legend_and_the_graph(page: Any) -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(("name", "address", "width"), [
     ("cnn", "", 1200), ("transformer", "#node=20&step=21", 1200), ("nan", "#node=4", 400), ("views", "#find=a", 400)])
-def test_nothing_for_axe_to_find(page: Any, source: str, name: str, address: str, width: int, dark: bool) -> None:
-    assert page(name, address, dark=dark, width=width).faults(source) == []
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> str:
-    text = axe(tmp_path_factory.mktemp("axe"))
-    if text is None:
-        pytest.skip("axe-core cannot be had from the npm registry here")
-    return text
+def test_nothing_for_axe_to_find(page: Any, name: str, address: str, width: int, dark: bool) -> None:
+    assert page(name, address, dark=dark, width=width).faults() == []
 
 
 def luminance(parts: list[int]) -> float:
