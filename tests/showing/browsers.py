@@ -50,9 +50,14 @@ class Browser:
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript is worth on the page, after the next two frames."""
-        return self.driver.execute_async_script(
+        worth, fault = self.driver.execute_async_script(
             "const done = arguments[0]; const next = requestAnimationFrame;"
-            f"next(() => next(() => done((() => {{ return {expression}; }})())))")
+            f"const look = () => {{ try {{ return [(() => {{ return {expression}; }})(), null]; }}"
+            "catch (error) { return [null, String(error)]; } };"
+            "next(() => next(() => done(look())))")
+        if fault:
+            raise ValueError(fault)
+        return worth
 
     def each(self, selector: str, expression: str) -> list[Any]:
         """What an expression about `one` is worth for each element."""

@@ -244,13 +244,14 @@ def test_two_thousand_nodes_paint_within_a_second(page: Any) -> None:
     size = len(explored("large").page)
     assert len(explored("large").document["nodes"]) > 2000
     assert size < 3_000_000
-    paints = []
-    for _ in range(3):
+    paints: list[float] = []
+    while len(paints) < 3 and not any(paint < 1000 for paint in paints):        # a busy machine may need three attempts
         shown = page("large")
-        paints.append(shown.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-        if paints[-1] < 1000:
-            break
-    assert paints[-1] < 1000, paints
+        paint = "performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)"
+        while not (found := shown.value(paint)):
+            pass
+        paints += found
+    assert min(paints) < 1000, paints
 
 
 def test_only_what_is_in_sight_is_drawn(page: Any) -> None:
@@ -270,3 +271,14 @@ def test_the_saved_picture_is_whole(page: Any) -> None:
     assert {node["label"].rpartition(".")[2] for node in nodes if node["parameter"]} <= set(texts)
     assert "no gradient" in texts
     assert shown.value("document.querySelectorAll('#boxes .box').length") == before
+
+
+def test_a_leaf_with_many_users_lists_them_on_demand(page: Any) -> None:
+    shown = page("long_chain")
+    (leaf,) = [node["id"] for node in explored("long_chain").document["nodes"] if node["kind"] == "leaf"]
+    shown = page("long_chain", f"#node={leaf}")
+    rows = shown.each("#about section", "one.querySelector('h3').innerText + one.querySelectorAll('.rows li').length")
+    assert "Receives gradients from10" in rows
+    shown.click("#about .more")
+    rows = shown.each("#about section", "one.querySelector('h3').innerText + one.querySelectorAll('.rows li').length")
+    assert "Receives gradients from301" in rows
