@@ -120,6 +120,14 @@ class Exploring(Machine):
         return notes
 
 
+class Recorded(Machine):
+    """A machine that notes lines, modules and cuts meanwhile."""
+
+    def step(self, step: str) -> list[Any]:
+        with viz.recording():
+            return super().step(step)
+
+
 def _either(*machines: Any) -> Any:
     """Makes one machine after the other."""
     left = iter(machines)
@@ -133,6 +141,13 @@ def test_random_programs_do_not_notice(group: int) -> None:
         found = difference(torch, torch, generate(torch, seed), _either(Machine, Exploring))
         assert found is None, f"seed {seed}: {found}"
     assert Exploring.explored > 50
+
+
+@pytest.mark.parametrize("group", range(2))
+def test_recording_changes_no_program(group: int) -> None:
+    for seed in range(500 * group, 500 * group + 12):
+        found = difference(torch, torch, generate(torch, seed), _either(Machine, Recorded))
+        assert found is None, f"seed {seed}: {found}"
 
 
 # Graphs out of the usual: each is made of the parameters of the first layer, and of random numbers.
