@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
 import shutil
-import subprocess
-import tarfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from selenium.webdriver.common.by import By
 
 SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
             "--disable-background-networking", "--disable-component-update", "--disable-sync")
-AXE = "axe-core@4.10.3"
 
 
 def missing_program() -> str | None:
@@ -52,9 +50,14 @@ class Browser:
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript is worth on the page, after the next two frames."""
-        return self.driver.execute_async_script(
+        worth, fault = self.driver.execute_async_script(
             "const done = arguments[0]; const next = requestAnimationFrame;"
-            f"next(() => next(() => done((() => {{ return {expression}; }})())))")
+            f"const look = () => {{ try {{ return [(() => {{ return {expression}; }})(), null]; }}"
+            "catch (error) { return [null, String(error)]; } };"
+            "next(() => next(() => done(look())))")
+        if fault:
+            raise ValueError(fault)
+        return worth
 
     def each(self, selector: str, expression: str) -> list[Any]:
         """What an expression about `one` is worth for each element."""
@@ -86,9 +89,10 @@ class Browser:
     def complaints(self) -> list[str]:
         return [line["message"] for line in self.driver.get_log("browser") if line["level"] != "INFO"]
 
-    def faults(self, source: str) -> list[Any]:
+    def faults(self) -> list[Any]:
         """What axe finds wrong with the page for people who do not see or point."""
-        self.driver.execute_script(source)
+        axe = importlib.resources.files("axe_core_python").joinpath("axe.min.js")
+        self.driver.execute_script(axe.read_text(encoding="utf-8"))
         found = self.driver.execute_async_script(
             "const done = arguments[0]; axe.run(document).then((result) => done(JSON.stringify(result.violations.map("
             "(one) => [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))))")
@@ -109,15 +113,3 @@ def browser(folder: Path) -> Iterator[Browser]:
         yield Browser(driver)
     finally:
         driver.quit()
-
-
-def axe(folder: Path) -> str | None:
-    """The source of axe-core, or None where the registry cannot be reached."""
-    npm = shutil.which("npm")
-    with suppress(OSError, subprocess.SubprocessError):
-        if npm:
-            subprocess.run([npm, "pack", AXE], cwd=folder, check=True, capture_output=True, timeout=60)
-            with tarfile.open(next(folder.glob("axe-core-*.tgz"))) as archive:
-                member = archive.extractfile("package/axe.min.js")
-                return member.read().decode() if member else None
-    return None

@@ -182,15 +182,28 @@ def test_leaves_get_the_names_of_variables() -> None:
         "SumBackward0", "MulBackward0", "weight"]
 
 
-def test_two_modules_of_one_program_keep_apart() -> None:
-    maker, judge = nn.Sequential(nn.Linear(2, 2)), nn.Sequential(nn.Linear(2, 1))
+def modules_of(document: dict[str, Any], name: str) -> list[Any]:
+    return [node["module"] for node in document["nodes"] if node["name"] == name]
+
+
+def test_several_modules_of_one_program_keep_apart() -> None:
+    maker, judge, error = nn.Sequential(nn.Linear(2, 2)), nn.Sequential(nn.Linear(2, 1)), nn.MSELoss()
     with viz.recording():
-        loss = judge(maker(torch.ones(1, 2))).sum()
+        loss = error(judge(maker(torch.ones(1, 2))), torch.ones(1, 1))
+        alone = error(judge(torch.ones(1, 2)), torch.ones(1, 1))
     document = viz.explore(loss).document
-    assert [node["module"] for node in document["nodes"] if node["name"] == "AddmmBackward0"] == [
-        "Sequential.0", "Sequential 2.0"] or [
-        node["module"] for node in document["nodes"] if node["name"] == "AddmmBackward0"] == [
-        "Sequential 2.0", "Sequential.0"]
+    assert modules_of(document, "AddmmBackward0") == ["judge.0", "maker.0"]
+    assert {node["label"] for node in document["nodes"] if node["kind"] == "leaf"} == {
+        "judge.0.weight", "judge.0.bias", "maker.0.weight", "maker.0.bias"}
+    document = viz.explore(alone).document
+    assert modules_of(document, "AddmmBackward0") == ["0"]
+    assert modules_of(document, "MseLossBackward0") == ["error"]
+
+
+def test_modules_without_a_variable_have_their_classes() -> None:
+    nets = [nn.Linear(2, 2), nn.Linear(2, 1)]
+    document = viz.explore(lambda: nets[1](nets[0](torch.ones(1, 2)).tanh()).sum()).document
+    assert modules_of(document, "AddmmBackward0") == ["Linear", "Linear 2"]
 
 
 def test_saved_values_and_rules() -> None:

@@ -120,6 +120,14 @@ class Exploring(Machine):
         return notes
 
 
+class Recorded(Machine):
+    """A machine that notes lines, modules and cuts meanwhile."""
+
+    def step(self, step: str) -> list[Any]:
+        with viz.recording():
+            return super().step(step)
+
+
 def _either(*machines: Any) -> Any:
     """Makes one machine after the other."""
     left = iter(machines)
@@ -133,6 +141,13 @@ def test_random_programs_do_not_notice(group: int) -> None:
         found = difference(torch, torch, generate(torch, seed), _either(Machine, Exploring))
         assert found is None, f"seed {seed}: {found}"
     assert Exploring.explored > 50
+
+
+@pytest.mark.parametrize("group", range(2))
+def test_recording_changes_no_program(group: int) -> None:
+    for seed in range(500 * group, 500 * group + 12):
+        found = difference(torch, torch, generate(torch, seed), _either(Machine, Recorded))
+        assert found is None, f"seed {seed}: {found}"
 
 
 # Graphs out of the usual: each is made of the parameters of the first layer, and of random numbers.
@@ -181,7 +196,9 @@ def test_unusual_graphs(name: str) -> None:
     shown = {node["label"]: node["gradient"] for node in document["nodes"] if node["kind"] == "leaf"}
     for label, p in layer.named_parameters():
         if name == "reentrant checkpoint":              # its parameters are not in the graph
-            assert shown[label] is None
+            (node,) = [node for node in document["nodes"] if node["label"] == label]
+            assert (node["gradient"], node["problem"], node["order"]) == (None, None, None)
+            assert node["notes"] == ["The gradient comes from a backward pass that a node of this pass runs itself."]
         elif p.grad is None:
             assert shown.get(label) is None
         else:

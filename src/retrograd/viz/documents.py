@@ -24,6 +24,7 @@ from .saved import SavedValues, held_bytes
 from .statements import Statement, shown, statement_of
 from .statistics import Facts, number
 
+_ELSEWHERE = "The gradient comes from a backward pass that a node of this pass runs itself."
 _AROUND = 2                                             # lines of source around a line
 
 
@@ -42,45 +43,49 @@ class Document:
         self.sources: dict[str, dict[str, str]] = {}
         self.rules: dict[Statement, int] = {}
         absent = self._absent()
-        nodes = [self._node(i, one, graph.live[i] if i < len(graph.live) else None)
-                 for i, one in enumerate([*graph.nodes, *absent])]
+        alone = [DrawnNode("leaf", "AccumulateGrad", name, [tuple(tensor._array.shape)], [str(tensor._array.dtype)], [],
+                           (), isinstance(tensor, Parameter)) for name, tensor in absent]
+        nodes = [self._node(i, one, live, getattr(live, "variable", None))
+                 for i, (one, live) in enumerate(zip(graph.nodes, graph.live, strict=True))]
+        nodes += [self._node(i, one, None, tensor)
+                  for i, (one, (_, tensor)) in enumerate(zip(alone, absent, strict=True), len(nodes))]
         self.facts: Facts = {
             "title": title, "program": program, "sources": self.sources,
             "rules": [statement._asdict() for statement in self.rules], "nodes": nodes,
             "steps": [self._step(step) for step in seen.steps], "cuts": self._cuts(),
-            "groups": groups_as_data(graph._replace(nodes=[*graph.nodes, *absent])), "totals": self._totals(nodes)}
+            "groups": groups_as_data(graph._replace(nodes=[*graph.nodes, *alone])), "totals": self._totals(nodes)}
 
     # Nodes
 
-    def _absent(self) -> list[DrawnNode]:
-        """Parameters that require grad and are not in the graph, as nodes."""
+    def _absent(self) -> list[tuple[str, Any]]:
+        """The named parameters that require grad and are not in the graph."""
         there = {id(node.variable) for node in self.number if isinstance(node, AccumulateGrad)}
-        return [DrawnNode("leaf", "AccumulateGrad", name, [tuple(tensor._array.shape)], [str(tensor._array.dtype)], [],
-                          (), isinstance(tensor, Parameter))
-                for name, tensor in self.names.parameters
+        return [(name, tensor) for name, tensor in self.names.parameters
                 if id(tensor) not in there and tensor._edge is None and requires(tensor)]
 
-    def _node(self, i: int, one: DrawnNode, live: Node | None) -> Facts:
+    def _node(self, i: int, one: DrawnNode, live: Node | None, leaf: Any) -> Facts:
+        """The facts about a node, or about a parameter `leaf` that has no node in the graph."""
         place, step = (None, None) if live is None else self.steps.get(live, (None, None))
         label, module, kind = one.label, one.module, one.cls
-        if isinstance(live, AccumulateGrad):
-            label = self.names.leaves.get(id(live.variable), label)
-        if one.kind == "leaf":
+        if leaf is not None:
+            label = self.names.leaves.get(id(leaf), label)
             module = label.rpartition(".")[0] or None
             kind = self.names.classes.get(module or "?")
         saved = [] if live is None else self.saved.of(live)
         gradient = None if step is None else step.gradient
+        elsewhere = gradient is None and id(leaf) in self.seen.inside
         return {
             "id": i, "kind": one.kind, "name": one.name.rpartition("::")[2], "label": label, "order": place,
             "module": module, "class": kind, "site": None if live is None else self._site(site_of(live)),
             "outputs": [{"shape": None if shape is None else [*shape], "dtype": dtype}
                         for shape, dtype in zip(one.shapes, one.dtypes)],
             "links": [None if link is None else [*link] for link in one.links],
-            "rule": None if live is None or one.kind == "leaf" else self._rule(live), "saved": saved,
+            "rule": None if live is None or leaf is not None else self._rule(live), "saved": saved,
             "gradient": gradient, "picture": None if step is None else step.picture,
             "time": None if step is None or step.time is None else number(step.time),
             "bytes": 0 if live is None else self.held[live], "parameter": one.parameter,
-            "problem": _problem(one.kind == "leaf", gradient, saved), "notes": self._notes(live, step)}
+            "problem": None if elsewhere else _problem(leaf is not None, gradient, saved),
+            "notes": [_ELSEWHERE] if elsewhere else self._notes(live, step)}
 
     def _rule(self, node: Node) -> int | None:
         statement = statement_of(node)

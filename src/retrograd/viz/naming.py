@@ -34,7 +34,8 @@ class Names:
         self.classes: dict[str, str] = {}
         self.parameters: list[tuple[str, Any]] = []
         noted = {node: note for node in nodes if (note := noted_of(node)) is not None}
-        prefixes = _prefixes([*dict.fromkeys([note.root for note in noted.values() if note.root is not None])], params)
+        roots = [*dict.fromkeys([note.root for note in noted.values() if note.root is not None])]
+        prefixes = _prefixes(roots, params, {} if frame is None else {**frame.f_globals, **frame.f_locals})
         self.calls: dict[Node, Calls] | None = None
         if noted:
             self.calls = {node: _prefixed(note.calls, "" if note.root is None else prefixes[note.root])
@@ -92,21 +93,24 @@ def _prefixed(calls: Calls, prefix: str) -> Calls:
     return tuple([Call(_joined(prefix, call.path), call.kind, call.number) for call in calls]) if prefix else calls
 
 
-def _prefixes(roots: Sequence[Root], params: Any) -> dict[Root, str]:
-    """What comes before the paths below each root: its own path in `params`, or its class if there are several."""
+def _prefixes(roots: Sequence[Root], params: Any, variables: Mapping[str, Any]) -> dict[Root, str]:
+    """What comes before the paths below each root.
+
+    It is the path of the root in `params`. A single root with parameters needs no prefix. Any other root has the name
+    of the variable that holds it, or its class.
+    """
     inside = dict(_modules(params)) if isinstance(params, Module) else {}
-    modules = {id(root.module()): root.kind for root in roots}
+    held = {id(value): name for name, value in reversed([*variables.items()]) if isinstance(value, Module)}
+    kinds = {id(module): root.kind for root in roots if (module := root.module()) is not None}
+    main = {id(module) for root in roots if (module := root.module()) is not None and [*module.parameters()]}
     prefixes: dict[Root, str] = {}
     for root in roots:
         identity = id(root.module())
-        if identity in inside:
-            prefixes[root] = inside[identity]
-        elif len(modules) == 1:
-            prefixes[root] = ""
-        else:
-            alike = [one for one, kind in modules.items() if kind == root.kind]
-            number = alike.index(identity) + 1
-            prefixes[root] = root.kind if number == 1 else f"{root.kind} {number}"
+        alike = [one for one, kind in kinds.items() if kind == root.kind]
+        number = alike.index(identity) + 1 if identity in alike else 1
+        other = held.get(identity) or (root.kind if number == 1 else f"{root.kind} {number}")
+        alone = len(kinds) == 1 or main == {identity}
+        prefixes[root] = inside.get(identity, "" if alone else other)
     return prefixes
 
 

@@ -145,7 +145,7 @@ class _InnerPass(Pass):
     def _arrive(self, leaf: AccumulateGrad) -> None:
         variable = leaf.variable
         meta = variable._meta
-        if id(variable) not in self.before:
+        if not self.capture and id(variable) not in self.before:
             self.before[id(variable)] = variable, meta.grad
             if meta.grad is not None:
                 meta.grad = meta.grad.detach().clone()
@@ -158,6 +158,8 @@ class _InnerPass(Pass):
 
 class Observation:
     """The steps of one pass from `starts` (edges with cotangents). `nodes` are all nodes behind them.
+
+    `inside` are the identities of the leaves that got gradients in passes that nodes ran themselves.
 
     Raises what the pass raises. The program is then as it was, too.
     """
@@ -178,6 +180,7 @@ class Observation:
             outermost = local.thread.passes + 1
             local.thread.passing = make
             run_backward(starts, retain_graph=True, create_graph=False, inputs=inputs, capture=capture)
+            self.inside = {*before}
         self.steps, self.pictures = passes[0].steps, passes[0].pictures
 
 

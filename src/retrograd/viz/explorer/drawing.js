@@ -87,7 +87,7 @@ function sight(margin) {
 
 function boxElement(box) {
   const element = draw("g", { class: `box ${kindOf(box.item)}`, "data-key": box.key, role: "button", tabindex: 0, transform: `translate(${round(box.x)} ${round(box.y)})` });
-  element.append(draw("path", { class: "halo", d: rounded(box.width + 10, box.height + 10, 10), transform: "translate(-5 -5)" }),
+  element.append(draw("title", {}, hintText(box.item)), draw("path", { class: "halo", d: rounded(box.width + 10, box.height + 10, 10), transform: "translate(-5 -5)" }),
     draw("path", { class: "body", d: outline(kindOf(box.item), box.width, box.height) }));
   if (detail > 0) {
     const [name, beside] = box.item.words;
@@ -99,6 +99,12 @@ function boxElement(box) {
       draw("text", { class: "note", x: middle, y: 34 }));
   }
   return element;
+}
+
+/** What a pointer that rests on a box is told. */
+function hintText(item) {
+  const site = item.site ? [siteText(item.site), sourceLine(item.site)?.trim()].filter(Boolean).join(": ") : null;
+  return [item.members ? groupTitle(item) : item.name, item.members ? null : whereText(item), site].filter(Boolean).join("\n");
 }
 
 function frameElement(box) {
@@ -126,7 +132,7 @@ function depthOf(group) {
 /** Colour, outline and words that depend on the state. */
 function dress(box, element) {
   const { item } = box;
-  const progress = progressOf(item);
+  const progress = box.open ? "done" : progressOf(item);
   const fill = box.open ? null : progress === "ahead" || progress === "waiting" ? NEUTRAL[dark.matches ? "dark" : "light"] : itemColor(item, state.color);
   if (fill) element.querySelector(".body").setAttribute("style", `fill: ${fill}`);
   if (fill) element.style.setProperty("--ink", inkOn(fill));

@@ -1,7 +1,8 @@
 // The whole graph as it is shown, as an SVG file that stands alone.
 "use strict";
 
-const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor", "stroke-linejoin"];
+const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity"];
+const STYLED_TEXT = ["font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
 
 /** The picture as SVG text: everything, not only what is in sight, with each style written out. */
 function svgText() {
@@ -34,7 +35,7 @@ function writeStyles(from, to) {
   const style = getComputedStyle(from);
   if (from.tagName !== "svg") {
     const text = from.tagName === "text" || from.tagName === "tspan";
-    for (const name of STYLED) if (text || !["font", "text-anchor"].includes(name)) to.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of text ? [...STYLED, ...STYLED_TEXT] : STYLED) to.style.setProperty(name, style.getPropertyValue(name));
     if (style.display === "none") to.style.display = "none";
   }
   for (const name of ["tabindex", "role", "aria-label", "aria-pressed", "aria-expanded", "data-key", "class", "id"]) to.removeAttribute(name);

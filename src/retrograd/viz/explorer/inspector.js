@@ -4,10 +4,14 @@
 function paintInspector() {
   const item = chosenItem();
   const parts = item === null ? overviewParts() : item.members ? groupParts(item) : nodeParts(item);
+  const focused = byId("about").contains(document.activeElement);
   byId("about").replaceChildren(...parts.filter(Boolean));
+  if (focused) byId("inspector").focus({ preventScroll: true });
   byId("inspector").scrollTop = 0;
   byId("sheettitle").textContent = item ? item.label || (item.members ? groupTitle(item) : item.name) : "Overview";
 }
+
+const MOST_WIRES = 10;
 
 /** A section with a heading; nothing if it has no content. */
 function section(title, ...content) {
@@ -48,8 +52,10 @@ function nodeParts(node) {
   ];
 }
 
+const outputText = (output) => [shapeText(output.shape), output.dtype].filter(Boolean).join(" ");
+
 function headPart(item, title, subtitle) {
-  const outputs = (item.outputs ?? []).map((output) => `${shapeText(output.shape)} ${output.dtype}`);
+  const outputs = (item.outputs ?? []).map(outputText);
   return make("header", { class: "head" },
     make("h2", {}, glyphOf(item), make("span", {}, title)),
     subtitle ? make("p", { class: "code" }, subtitle) : null,
@@ -94,11 +100,12 @@ function sourcePart(site) {
 function wirePart(node) {
   const sent = (node.position === null ? [] : model.steps[node.position].arrivals ?? []).filter((arrival) => model.nodes.has(arrival.to));
   const quiet = sent.length ? [] : targets(node);
-  const row = (item, arrival) => make("li", {}, itemLink(item, make("span", { class: "value" }, arrival?.adds ? make("abbr", { title: "adds to what arrived before" }, "+") : null, arrival ? digits(arrival.norm) : "")));
-  const list = (rows) => (rows.length ? make("ul", { class: "rows" }, ...rows) : null);
+  const plus = () => make("abbr", { title: "adds to what arrived before" }, "+");
+  const row = (id, arrival) => () => itemLink(model.nodes.get(id), arrival ? make("span", { class: "value" }, arrival.adds ? plus() : null, digits(arrival.norm)) : null);
+  const users = [...new Set(node.users)];
   return [
-    section("Sends gradients to", list([...sent.map((arrival) => row(model.nodes.get(arrival.to), arrival)), ...quiet.map((id) => row(model.nodes.get(id), null))])),
-    section("Receives gradients from", list(node.received.length ? node.received.map((arrival) => row(model.nodes.get(arrival.from), arrival)) : [...new Set(node.users)].map((id) => row(model.nodes.get(id), null)))),
+    section("Sends gradients to", shortList([...sent.map((arrival) => row(arrival.to, arrival)), ...quiet.map((id) => row(id))], MOST_WIRES)),
+    section("Receives gradients from", shortList(node.received.length ? node.received.map((arrival) => row(arrival.from, arrival)) : users.map((id) => row(id)), MOST_WIRES)),
   ];
 }
 

@@ -116,6 +116,7 @@ function onKey(event) {
   }
   if (at.matches("input, button, summary, select") && (event.key === " " || event.key === "Enter")) return;
   if (at.matches('input[type="radio"]') && event.key.startsWith("Arrow")) return;
+  if (at.closest?.("#inspector") && /^(ArrowUp|ArrowDown|Home|End)$/.test(event.key)) return;
   if (at.matches("pre") && event.key.startsWith("Arrow")) return;
   if (event.shiftKey && PANS[event.key]) pan(...PANS[event.key]);
   else if (Object.hasOwn(KEYS, event.key)) KEYS[event.key]();

@@ -9,7 +9,7 @@ let picked = -1;
 function searchText(item) {
   if (item.members) return `${item.path} ${item.class ?? ""}`.toLowerCase();
   const { site } = item;
-  const outputs = (item.outputs ?? []).map((output) => `${shapeText(output.shape)} ${output.dtype}`);
+  const outputs = (item.outputs ?? []).map(outputText);
   return [item.name, item.label, item.module, item.class, kindText[item.kind], item.problem && problemText[item.problem],
     ...outputs, site && siteText(site), site && sourceLine(site), site?.function].filter(Boolean).join(" ").toLowerCase();
 }

@@ -1,19 +1,18 @@
-"""The explorer in a real browser: what it shows, of which program.
-
-The browser is Chromium from the system's packages. Where it is missing, these tests skip and say so: a newcomer's
-machine need not have one. `test_explorer_uses.py` and `test_explorer_moves.py` test what one can do with the page.
-"""
+"""What the explorer shows, of which program. `test_uses.py` and `test_moves.py` test what one can do with it."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from programs.explored import PASSES, explored
-from showing.browsers import Browser, axe
+from showing.browsers import Browser
 
 # Boxes beside each other, frames around what they hold, and no wire through a box that it does not end at.
 GEOMETRY = """(() => {
@@ -89,6 +88,17 @@ def test_every_node_can_be_inspected(page: Any, name: str) -> None:
         assert text
         assert "undefined" not in text
         assert "NaN" not in text.replace("NaN\n", "").replace("NaN.", "") or name == "nan", (node["name"], text)
+
+
+@pytest.mark.parametrize("name", ["in_place", "own_functions", "fit_by_hand"])
+def test_the_page_of_an_example(shown: Browser, tmp_path: Path, name: str) -> None:
+    command = [sys.executable, "-m", "retrograd", "explore", "-o", str(tmp_path / "step.html"), f"{name}.py"]
+    subprocess.run(command, cwd=Path(__file__).parents[3] / "examples", check=True, capture_output=True)
+    shown.open(tmp_path / "step.html", "#open=all")
+    assert shown.value("scene.boxes.length") > 3
+    assert shown.value(GEOMETRY) == shown.value(JOINED) == []
+    assert f"Backward pass 1 of {name}.py" in shown.text("#about h2")
+    assert not shown.complaints
 
 
 # One thing each
@@ -190,16 +200,8 @@ def test_a_colour_means_the_same_in_the_legend_and_the_graph(page: Any) -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(("name", "address", "width"), [
     ("cnn", "", 1200), ("transformer", "#node=20&step=21", 1200), ("nan", "#node=4", 400), ("views", "#find=a", 400)])
-def test_nothing_for_axe_to_find(page: Any, source: str, name: str, address: str, width: int, dark: bool) -> None:
-    assert page(name, address, dark=dark, width=width).faults(source) == []
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> str:
-    text = axe(tmp_path_factory.mktemp("axe"))
-    if text is None:
-        pytest.skip("axe-core cannot be had from the npm registry here")
-    return text
+def test_nothing_for_axe_to_find(page: Any, name: str, address: str, width: int, dark: bool) -> None:
+    assert page(name, address, dark=dark, width=width).faults() == []
 
 
 def luminance(parts: list[int]) -> float:
@@ -242,13 +244,14 @@ def test_two_thousand_nodes_paint_within_a_second(page: Any) -> None:
     size = len(explored("large").page)
     assert len(explored("large").document["nodes"]) > 2000
     assert size < 3_000_000
-    paints = []
-    for _ in range(3):
+    paints: list[float] = []
+    while len(paints) < 3 and not any(paint < 1000 for paint in paints):        # a busy machine may need three attempts
         shown = page("large")
-        paints.append(shown.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-        if paints[-1] < 1000:
-            break
-    assert paints[-1] < 1000, paints
+        paint = "performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)"
+        while not (found := shown.value(paint)):
+            pass
+        paints += found
+    assert min(paints) < 1000, paints
 
 
 def test_only_what_is_in_sight_is_drawn(page: Any) -> None:
@@ -261,9 +264,21 @@ def test_only_what_is_in_sight_is_drawn(page: Any) -> None:
 def test_the_saved_picture_is_whole(page: Any) -> None:
     shown = page("transformer", "#open=all")
     before = shown.value("document.querySelectorAll('#boxes .box').length")
-    tree = ElementTree.fromstring(shown.value("svgText()"))
-    texts = ["".join(text.itertext()).strip() for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+    elements = [*ElementTree.fromstring(shown.value("svgText()")).iter("{http://www.w3.org/2000/svg}text")]
+    texts = ["".join(text.itertext()).strip() for text in elements]
+    assert all(re.search(r"font-family: [^;]*sans-serif.*font-size: \d", text.get("style", "")) for text in elements)
     nodes = explored("transformer").document["nodes"]
     assert {node["label"].rpartition(".")[2] for node in nodes if node["parameter"]} <= set(texts)
     assert "no gradient" in texts
     assert shown.value("document.querySelectorAll('#boxes .box').length") == before
+
+
+def test_a_leaf_with_many_users_lists_them_on_demand(page: Any) -> None:
+    shown = page("long_chain")
+    (leaf,) = [node["id"] for node in explored("long_chain").document["nodes"] if node["kind"] == "leaf"]
+    shown = page("long_chain", f"#node={leaf}")
+    rows = shown.each("#about section", "one.querySelector('h3').innerText + one.querySelectorAll('.rows li').length")
+    assert "Receives gradients from10" in rows
+    shown.click("#about .more")
+    rows = shown.each("#about section", "one.querySelector('h3').innerText + one.querySelectorAll('.rows li').length")
+    assert "Receives gradients from301" in rows

@@ -1,7 +1,4 @@
-"""The explorer in a real browser: choosing, walking, searching, and the address.
-
-The browser is Chromium from the system's packages. Where it is missing, these tests skip and say so.
-"""
+"""Choosing, walking and searching in the explorer, and its address."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The explorer in a real browser: folding, turning, the camera, keys, and where else the page is shown.
-
-The browser is Chromium from the system's packages. Where it is missing, these tests skip and say so.
-"""
+"""Folding and turning the explorer's graph, the camera, keys, and where else the page is shown."""
 
 from __future__ import annotations
 
