@@ -27,7 +27,7 @@ class Names:
     """
 
     def __init__(self, nodes: Sequence[Node], params: Any, frame: FrameType | None) -> None:
-        if isinstance(params, Iterator):                 # such as Module.named_parameters(), which can be read once
+        if isinstance(params, Iterator):                # such as Module.named_parameters(), which can be read once
             params = [*params]
         self.params = params
         self.leaves = names_of(params)
