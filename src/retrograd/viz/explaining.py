@@ -71,6 +71,7 @@ def explain(what: Any) -> Explanation:
     >>> import retrograd as torch
     >>> torch.explain(torch.exp)
     torch.exp(Tensor input, *, Tensor out=None)
+      `exp`, element by element.
     <BLANKLINE>
     operator exp: elementwise, node ExpBackward0
       The kernel is numpy.exp.
