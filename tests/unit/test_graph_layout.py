@@ -110,6 +110,14 @@ def test_crossings_are_reduced() -> None:
     assert [13 - place for place in second] == first
 
 
+def test_users_stand_in_the_order_of_the_outputs_that_they_use() -> None:
+    """A box below uses the outputs 3, 2, 1 and 0 of another box, from left to right."""
+    edges = [(0, user, user) for user in range(1, 5)] + [(user, 5, (5, 4 - user)) for user in range(1, 5)]
+    leans = [0.0] * 4 + [(4 - user) / 4 - 0.375 for user in range(1, 5)]
+    assert layered(6, edges, leans=leans).ranks[1] == [4, 3, 2, 1]
+    assert layered(6, edges).ranks[1] == [1, 2, 3, 4]
+
+
 # Groups
 
 MODULES = st.lists(st.sampled_from("ab"), max_size=3).map(lambda names: tuple(

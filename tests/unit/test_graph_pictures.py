@@ -203,6 +203,8 @@ def test_a_picture_in_a_notebook_and_in_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == picture.svg
     picture.save(str(tmp_path / "graph.html"))
     assert "MulBackward0" in (tmp_path / "graph.html").read_text(encoding="utf-8")
+    viz.graph(loss, iter([("weight", x)])).save(tmp_path / "named.html")
+    assert '"weight"' in (tmp_path / "named.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match=r"saved as \.svg or \.html, not as \.png"):
         picture.save("graph.png")
     with pytest.raises(ValueError, match="not as a file without suffix"):

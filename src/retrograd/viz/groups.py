@@ -57,8 +57,8 @@ def groups_of(graph: Drawn, runs: bool = False) -> list[Group]:
             if link is not None:
                 _connect(groups, contents, home, user, link)
     _find_alike(graph, groups, contents)
-    for number, (group, content) in enumerate(zip(groups, contents)):
-        _lay_out(groups, contents, number, group, content)
+    for number in range(len(groups)):
+        _lay_out(graph, groups, contents, number)
     return groups
 
 
@@ -251,8 +251,9 @@ def _find_alike(graph: Drawn, groups: list[Group], contents: list[_Content]) -> 
             groups[i].alike = first[structure[i]]
 
 
-def _lay_out(groups: list[Group], contents: list[_Content], number: int, group: Group, content: _Content) -> None:
+def _lay_out(graph: Drawn, groups: list[Group], contents: list[_Content], number: int) -> None:
     """Give a group its layout. Its ports stand in the order of their edges in the parent, which has its layout."""
+    group, content = groups[number], contents[number]
     entries, exits, ports = [*content.entries.values()], [*content.exits.values()], []
     if group.parent is not None:
         parent = groups[group.parent]
@@ -267,7 +268,9 @@ def _lay_out(groups: list[Group], contents: list[_Content], number: int, group: 
                 order[port] = position[near]
         entries.sort(key=order.__getitem__)
         exits.sort(key=order.__getitem__)
-    found = layered(content.total, [*content.edges], entries, exits)
     inside = len(group.children)
+    leans = [(output + 0.5) / len(graph.nodes[maker].shapes) - 0.5 if lower < inside and group.children[lower] == maker
+             else 0.0 for _, lower, (maker, output) in content.edges]
+    found = layered(content.total, [*content.edges], entries, exits, leans)
     group.layers = found._replace(boxes=inside, points=found.points + content.total - inside)
     group.ports, group.edges = ports, [value for _, _, value in content.edges]

@@ -37,18 +37,21 @@ class Layers(NamedTuple):
     edges: list[list[int]]
 
 
-def layered(boxes: int, edges: Sequence[Edge], entries: Sequence[int] = (), exits: Sequence[int] = ()) -> Layers:
+def layered(boxes: int, edges: Sequence[Edge], entries: Sequence[int] = (), exits: Sequence[int] = (),
+            leans: Sequence[float] = ()) -> Layers:
     """The ranks and the order of the boxes 0 to `boxes` - 1.
 
-    The boxes in `entries` are the first rank, and those in `exits` are the last rank, both in the given order. The
-    edges must not form a cycle.
+    The boxes in `entries` are the first rank, and those in `exits` are the last rank, both in the given order. `leans`
+    says for each edge how far from the middle of its maker the edge ends, between -0.5 and 0.5. The edges must not form
+    a cycle.
     """
     rank_of = _ranks(boxes, edges, entries, exits)
     paths, rank_of = _with_points(boxes, edges, rank_of)
     above, below = _neighbours(paths, rank_of)
     ranks = _first_order(rank_of, above, below, entries, exits)
     fixed = {number for number, given in ((0, entries), (len(ranks) - 1, exits)) if given}
-    return Layers(boxes, len(rank_of) - boxes, _with_few_crossings(ranks, above, below, fixed), paths)
+    aside = _lean(paths, below, leans, boxes)
+    return Layers(boxes, len(rank_of) - boxes, _with_few_crossings(ranks, above, below, aside, fixed), paths)
 
 
 def _ranks(boxes: int, edges: Sequence[Edge], entries: Sequence[int], exits: Sequence[int]) -> list[int]:
@@ -141,14 +144,30 @@ def _first_order(rank_of: list[int], above: list[list[int]], below: list[list[in
     return ranks
 
 
-def _with_few_crossings(ranks: list[list[int]], above: list[list[int]], below: list[list[int]],
+# For each box that edges end at aside of its middle: the numbers of these ends, and how far aside they are.
+_Aside = dict[int, list[tuple[int, float]]]
+
+
+def _lean(paths: list[list[int]], below: list[list[int]], leans: Sequence[float], boxes: int) -> _Aside:
+    """Give the ends of leaning edges numbers of their own, above those of the places, and put them into `below`."""
+    aside: _Aside = {}
+    number = len(below)
+    for path, lean in zip(paths, leans):
+        if lean and path[-1] < boxes and path[-1] in below[path[-2]]:
+            near = below[path[-2]]
+            near[near.index(path[-1])] = number
+            aside.setdefault(path[-1], []).append((number, lean))
+            number += 1
+    return aside
+
+
+def _with_few_crossings(ranks: list[list[int]], above: list[list[int]], below: list[list[int]], aside: _Aside,
                         fixed: set[int]) -> list[list[int]]:
     """The ranks, sorted again and again by the mean position of the neighbours; the best order that occurs."""
     places = sum(map(len, ranks))
-    position = [0] * places
+    position = [0.0] * (places + sum(map(len, aside.values())))
     for rank in ranks:
-        for i, place in enumerate(rank):
-            position[place] = i
+        _number(rank, position, aside)
     best, fewest, idle = [[*rank] for rank in ranks], _crossings(ranks, below, position), 0
     for sweep in range(max(2, min(_SWEEPS, _WORK // (places or 1)))):
         if fewest == 0 or idle == 4:
@@ -157,7 +176,7 @@ def _with_few_crossings(ranks: list[list[int]], above: list[list[int]], below: l
         numbers = range(1, len(ranks)) if downward else range(len(ranks) - 2, -1, -1)
         for number in numbers:
             if number not in fixed:
-                _sort(ranks[number], above if downward else below, position)
+                _sort(ranks[number], above if downward else below, position, aside)
         found = _crossings(ranks, below, position)
         idle += 1
         if found < fewest:
@@ -165,7 +184,7 @@ def _with_few_crossings(ranks: list[list[int]], above: list[list[int]], below: l
     return best
 
 
-def _sort(rank: list[int], neighbours: list[list[int]], position: list[int]) -> None:
+def _sort(rank: list[int], neighbours: list[list[int]], position: list[float], aside: _Aside) -> None:
     """Sort a rank by the mean position of the neighbours. A place without neighbours keeps its position."""
     keys = []
     for i, place in enumerate(rank):
@@ -173,15 +192,22 @@ def _sort(rank: list[int], neighbours: list[list[int]], position: list[int]) -> 
         keys.append((sum([position[other] for other in near]) / len(near) if near else float(i), place))
     keys.sort(key=itemgetter(0))
     rank[:] = [place for _, place in keys]
+    _number(rank, position, aside)
+
+
+def _number(rank: list[int], position: list[float], aside: _Aside) -> None:
+    """Note the positions of the places of a rank, and of the ends of edges at them."""
     for i, place in enumerate(rank):
         position[place] = i
+        for end, lean in aside.get(place, ()) if aside else ():
+            position[end] = i + lean
 
 
-def _crossings(ranks: list[list[int]], below: list[list[int]], position: list[int]) -> int:
+def _crossings(ranks: list[list[int]], below: list[list[int]], position: list[float]) -> int:
     """How many pairs of edges between neighbouring ranks cross."""
     count = 0
     for rank in ranks:
-        ends: list[int] = []                             # of the edges further left, sorted
+        ends: list[float] = []                           # of the edges further left, sorted
         for place in rank:
             for end in sorted([position[other] for other in below[place]]):
                 at = bisect_right(ends, end)
