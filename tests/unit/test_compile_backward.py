@@ -291,3 +291,16 @@ def test_changes_that_no_line_shows() -> None:
     compiled = {f: torch.compile(f, backend="numpy") for f in (turn, leave_a_stale_view, step_without_a_derivative)}
     for _ in range(3):
         assert seen(compiled.__getitem__) == seen(lambda function: function)
+
+
+def test_data_of_another_shape_after_the_graph() -> None:
+    def replace(p: Any) -> Any:
+        y = p.logsumexp(-1)
+        p.data = torch.ones(3, 3, 3).movedim(0, -1)
+        return y
+
+    for function in (replace, torch.compile(replace)):
+        p = torch.ones(3, requires_grad=True)
+        with warnings.catch_warnings(action="ignore"):
+            function(p).backward()
+        assert torch.allclose(p.grad, torch.full((3,), 1 / 3))

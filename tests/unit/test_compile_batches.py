@@ -55,3 +55,17 @@ def test_a_list_of_batches_that_the_step_also_reads() -> None:
     with pytest.warns(UserWarning, match="runs turn as it is"):
         torch.compile(turn)(box[0])
     assert (box[0].stride(), box[0].note) == ((1, 3), 1)
+
+
+def test_of_many_shapes_only_the_guard_of_the_shape_is_asked() -> None:
+    compiled, asked = torch.compile(lambda x: x.sin().sum(), dynamic=True), []
+    for _ in range(2):
+        for size in range(2, 8):
+            compiled(torch.ones(size))
+    run = next(cell.cell_contents for cell in compiled.__closure__ if hasattr(cell.cell_contents, "run")).run
+    for guard, _ in run.entries:
+        guard.check = lambda *args, check=guard.check: asked.append(check(*args)) or asked[-1]
+    for size in (5, 2, 7, 2):
+        x = torch.rand(size)
+        assert torch.allclose(compiled(x), x.sin().sum())
+    assert [type(answer) for answer in asked] == [list] * 4

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -203,3 +205,14 @@ def test_threads_that_call_one_function() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_a_first_call_loads_few_modules() -> None:
+    program = ("import sys, retrograd as torch; before = {*sys.modules}; x = torch.ones(3, requires_grad=True)\n"
+               "def f():\n y = (x * x).erf().sum(); y.backward(); return y.detach()\n"
+               "g = torch.compile(f); [g() for _ in range(3)]; print(*{*sys.modules} - before)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {*done.stdout.split()}
+    assert "retrograd.compilation.compiled" in loaded
+    slow = {"argparse", "logging", "numpy.polynomial", "retrograd.utils._pytree", "secrets", "uuid"}
+    assert not loaded & slow

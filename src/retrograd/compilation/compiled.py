@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 from ..errors import warn
 from ..modes import local
-from ..tensors.state.base import Results
+from ..tensors.state.base import Results, TensorBase
 from .plan import native
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
 
+# Of more traced calls than this, those with the shapes of the arguments are tried first.
+FEW = 2
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
 
@@ -25,11 +27,15 @@ class Tracing:
 
 
 class Compiled:
-    """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made."""
+    """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made.
+
+    `shaped` has the entries by the shapes of the arguments of the traced call.
+    """
 
     def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
         self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
         self.entries: list[tuple[Any, Any]] = []
+        self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
         self.reason: Reason | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -40,11 +46,14 @@ class Compiled:
             return function(*args, **kwargs)
         if Tracing.thread is not None and Tracing.thread != get_ident() and Tracing.lock.acquire(timeout=PATIENCE):
             Tracing.lock.release()
-        for entry in self.entries:
+        entries = self.entries
+        if len(entries) > FEW:
+            entries = [*self.shaped.get(_shapes(args), ()), *entries]
+        for entry in entries:
             guard, recipe = entry
             inputs = guard.check(function, args, kwargs)
             if type(inputs) is list:
-                if entry is not self.entries[0]:           # the next call will probably be alike
+                if entry is not entries[0]:                # the next call will probably be alike
                     self.entries = [entry, *[other for other in self.entries if other is not entry]]
                 if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
                     return function(*args, **kwargs)
@@ -89,7 +98,9 @@ class Compiled:
             raise RuntimeError(f"torch.compile with fullgraph=True found that {name_of(self.function)} cannot be "
                                f"compiled: {error}.") from None
         if run.recipe is not None:
-            self.entries.append((run.guard, run.recipe))
+            entry = run.guard, run.recipe
+            self.entries.append(entry)
+            self.shaped.setdefault(_shapes(args), []).insert(0, entry)
         else:
             self._run_as_it_is(run.reason)
         return result
@@ -98,6 +109,11 @@ class Compiled:
         """Give up compiling the function, and say so."""
         self.reason = reason
         warn(f"torch.compile runs {name_of(self.function)} as it is, since {reason}. The results are the same.")
+
+
+def _shapes(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shapes of the tensors among the arguments."""
+    return tuple([arg._array.shape for arg in args if isinstance(arg, TensorBase)])
 
 
 def name_of(function: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import enum
 import io
 import random
@@ -12,7 +11,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType, SimpleNamespace
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, Generic, Protocol
 
 import numpy as np
@@ -39,7 +38,7 @@ PARTS = {MethodType: ("__func__", "__self__"), partial: ("func", "args", "keywor
 DEFINED = (FunctionType, ModuleType, type)
 CONTENT_LIMIT = 4096                                         # bytes of a NumPy array that a guard compares
 # Objects of other libraries whose attributes are looked at.
-NAMESPACES = (argparse.Namespace, SimpleNamespace)
+NAMESPACES = ("argparse.Namespace", "types.SimpleNamespace")
 
 # Attributes of our own classes that a guard does not compare and whose change is none, with the reason.
 _SAVING = "it is used when a module is saved or loaded"
@@ -137,7 +136,8 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return issubclass(cls, NAMESPACES) or any([whose(base.__module__) in (USER, OWN) for base in cls.__mro__])
+    return any([whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
+                for base in cls.__mro__])
 
 
 def by_mention(cls: type[Any]) -> bool:

@@ -15,8 +15,8 @@ import numpy as np
 from ..graph.node import AccumulateGrad
 from ..graph.versions import written_since
 from ..modes import local
+from ..names import reached
 from ..tensors.state.base import ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
-from ..utils import _pytree as pytree
 from . import kinds
 from .items import Item, State
 from .tracing import Traced
@@ -184,6 +184,7 @@ class _Forms:
             return _found(item)
         if id(value) in self.seen:
             raise Unknown("the program returns the same new list or dict in two places")
+        pytree = reached("utils._pytree")
         kind = pytree._get_node_type(value)
         if kind not in pytree.SUPPORTED_NODES:
             raise Unknown(f"the program returns a new {type(value).__name__}")
@@ -218,7 +219,9 @@ def _found(item: Item) -> Make:
 
 def new_tensors(value: Any) -> Iterable[Any]:
     """The tensors in what a call returned."""
-    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, TensorBase)]
+    if value is None or isinstance(value, TensorBase):
+        return () if value is None else (value,)
+    return [leaf for leaf in reached("utils._pytree").tree_leaves(value) if isinstance(leaf, TensorBase)]
 
 
 def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:

@@ -136,7 +136,10 @@ class FirstRun:
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
-        changed = changes(self.before, walk(self.function, self.args, self.kwargs))
+        after = walk(self.function, self.args, self.kwargs)
+        changed = changes(self.before, after)
+        for item in after.items:                           # nothing needs the traced arrays longer than the trace
+            item.array = None
         if changed.unrepeatable:
             return tape.give_up(changed.unrepeatable[0])
         if tape.missed():

@@ -26,7 +26,7 @@ from ..modes import local
 from ..ops.basic import copy
 from ..ops.framework import Op
 from ..ops.shape import alias
-from ..tensors.recording.operands import is_scalar
+from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from .loops import Ref
 from .program import STEP, Line, Program, Value, refs, replaced
@@ -244,8 +244,10 @@ class Tape:
 
     def missed(self) -> bool:
         """Whether a presumed constant is the memory of a tensor of the program, which the search did not find."""
-        holders = gc.get_referrers(*self._constants) if self._constants else []
-        return any(isinstance(holder, TensorBase) and not is_scalar(holder) for holder in holders)
+        kept = kept_scalars()
+        found = [array for array in self._constants if id(array) not in kept]
+        holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
+        return any(isinstance(holder, TensorBase) for holder in holders)
 
     def program(self, outputs: list[int]) -> Program:
         """What was written down."""

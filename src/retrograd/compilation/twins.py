@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..names import reached
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensors.state.base import plain
-from ..utils import _pytree as pytree
 from .items import CONTAINER, TENSOR, Item, State
 
 _COPIED = (list, tuple, dict)
@@ -59,7 +59,7 @@ class Twins:
 
     def originals(self, result: Any) -> Any:
         """What a call returned, with the arguments in the places of their twins."""
-        return pytree.tree_map(self._original, result) if self.tensors else result
+        return reached("utils._pytree").tree_map(self._original, result) if self.tensors else result
 
     def _original(self, value: Any) -> Any:
         return next((tensor for tensor, twin, _ in self.tensors if twin is value), value)

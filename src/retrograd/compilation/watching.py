@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import datetime
-import logging
-import secrets
+import sys
 import threading
-import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,14 +13,19 @@ from ..kernels.random.twister import Twister
 from .state import State
 
 _PRINTING = ("print", "input", "open")
-_CLOCKS: tuple[Any, ...] = (time, datetime, datetime.datetime, datetime.date, secrets, uuid, logging)
+# Modules and classes that give another value in each call. What no program has imported cannot be reached.
+_CLOCKS = ("time", "datetime", "secrets", "uuid", "logging")
+_CLASSES = (("datetime", "datetime"), ("datetime", "date"))
 
 
 def clock(state: State) -> str | None:
     """Why what a function can reach gives another value in each call; None if nothing does."""
+    modules = {name: sys.modules[name] for name in _CLOCKS if name in sys.modules}
+    clocks = {*map(id, modules.values()), *[id(getattr(modules[m], name)) for m, name in _CLASSES if m in modules]}
+    logger = modules["logging"].Logger if "logging" in modules else ()
     for item in state.items:
         value = item.value
-        if any([value is one for one in _CLOCKS]) or isinstance(value, logging.Logger):
+        if id(value) in clocks or isinstance(value, logger):
             return f"{item.words} may do something else in each call"
         if callable(value) and getattr(value, "__module__", None) == "time":
             return f"{item.words} gives another value in each call"

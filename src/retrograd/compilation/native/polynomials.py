@@ -282,8 +282,22 @@ def cosh(x: Lanes, single: bool) -> Lanes:
 
 
 _NEAR_ERF = [2 / math.sqrt(math.pi) * (-1) ** k / (math.factorial(k) * (2 * k + 1)) for k in range(22)]
+
+
+def _in_powers(series: Sequence[float]) -> list[float]:
+    """The coefficients of a sum of Chebyshev's polynomials, the constant first. NumPy's own function loads slowly."""
+    size = len(series)
+    before, last = np.zeros(size), np.zeros(size)
+    before[0], last[0] = series[-2:]
+    for value in reversed(series[:-2]):
+        shifted = 2 * np.roll(last, 1)
+        before, last = -last, before + shifted
+        before[0] += value
+    return [float(c) for c in before + np.roll(last, 1)]
+
+
 # erfc(x) * exp(x * x) * (1 + 2 * x), in powers of 1 - 8 / (x + 4).
-_FAR_ERF = [float(c) for c in np.polynomial.chebyshev.cheb2poly(np.asarray(ERFCX))]
+_FAR_ERF = _in_powers(ERFCX)
 
 
 def erf(x: Lanes, single: bool) -> Lanes:

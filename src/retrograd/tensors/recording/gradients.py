@@ -255,7 +255,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             elif held is not None:
                 meta.grad = _added(held, g)
             elif local.thread.transform is not None:
-                meta.grad = plain(copy.run(g, _layout_of_gradient(leaf._array)))
+                meta.grad = plain(copy.run(g, _layout_of_gradient(leaf._array, g)))
             elif own == ALONE and leaf._array.flags.c_contiguous:
                 meta.grad = plain(g)
             elif isinstance(g, OtherArray):
@@ -269,9 +269,11 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                            + see("hooks#result-of-post-accumulate-hook"))
 
 
-def _layout_of_gradient(like: np.ndarray[Any, Any]) -> Any:
-    """The layout of the first gradient of a leaf: that of the leaf, or row by row if the leaf is not dense."""
-    return "C" if like.flags.c_contiguous or not dense(like) else steps(like)
+def _layout_of_gradient(like: np.ndarray[Any, Any], g: Any) -> Any:
+    """The layout of the first gradient of a leaf: that of the leaf, or row by row if the leaf is not dense, or if its
+    `data` has another shape by now.
+    """
+    return "C" if like.flags.c_contiguous or not dense(like) or like.shape != g.shape else steps(like)
 
 
 def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
@@ -286,7 +288,7 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
         return copied
     if not isinstance(g, TensorBase):
         g = plain(g)
-    copied = copying(g, _layout_of_gradient(like))
+    copied = copying(g, _layout_of_gradient(like, g._array))
     if dense(like) and (own == SHARED or not _lie_alike(g._array, like)):
         written(copied._array, None)
     return copied

@@ -194,7 +194,7 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
     return error
 
 
-def is_scalar(tensor: Any) -> bool:
-    """Whether a tensor is one of the kept constants of `scalar`."""
-    return any(tensor is kept for by_dtype in _constants.values() for of_dtype in by_dtype.values()
-               for kept in of_dtype.values())
+def kept_scalars() -> set[int]:
+    """The identities of the arrays of the kept constants of `scalar`."""
+    return {id(kept._array) for by_dtype in _constants.values() for of_dtype in by_dtype.values()
+            for kept in of_dtype.values()}
