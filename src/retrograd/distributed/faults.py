@@ -138,15 +138,20 @@ class Notices:
         entry = board.entry(os.environ.get(board.VARIABLE, ""), rank)
         return str(entry) if entry else "waits in no collective: it computes, or it has stopped"
 
-    def check(self, ranks: list[int], group: str, number: int, late: bool) -> str:
-        """Why a wait for these processes cannot end; empty if it may. `late` lets a message of an ended process go."""
+    def check(self, ranks: list[int], group: str, number: int) -> str:
+        """Why a wait for a collective of these processes cannot end; empty if it may. It is the group's `number`-th."""
         self.read()
-        for rank, text in self.failed.items():
-            return f"Rank {rank} failed: {text}"
-        for rank in ranks:
-            if rank in self.ended and late and self.ended[rank].get(group, 0) < number:
-                return f"Rank {rank} has ended its program and will not come"
-        return ""
+        gone = [rank for rank in ranks if rank in self.ended and self.ended[rank].get(group, 0) < number]
+        return self._failure() or (f"Rank {gone[0]} has ended its program and will not come" if gone else "")
+
+    def check_message(self, ranks: list[int]) -> str:
+        """Why a wait for a message to or from one of these processes cannot end; empty if it may."""
+        self.read()
+        gone = all([rank in self.ended for rank in ranks])
+        return self._failure() or (f"Rank {ranks[0]} has ended its program and will not come" if gone else "")
+
+    def _failure(self) -> str:
+        return next((f"Rank {rank} failed: {text}" for rank, text in self.failed.items()), "")
 
     def fail(self, text: str) -> None:
         """Tell all others that this process fails, let them say so as well, and end the job."""
