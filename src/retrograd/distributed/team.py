@@ -191,10 +191,10 @@ class Work:
             now = time.monotonic()
             if now - look > _LOOK:
                 look = now
-                problem = ""
-                if now - start > 1:                      # what a process sent before it ended has come by now
-                    problem = (notices.check(self.team.ranks, self.team.name, self.number) if self.peers is None
-                               else notices.check_message(self.peers))
+                problem = notices.failure()
+                if not problem and now - start > 1:      # what a process sent before it ended has come by now
+                    problem = (notices.absence(self.team.ranks, self.team.name, self.number) if self.peers is None
+                               else notices.silence(self.peers))
                 if problem:
                     raise DistBackendError(f"{problem}. Rank {notices.rank} waited for it in {self.text}.")
                 if now - start > allowed:
