@@ -78,6 +78,15 @@ def test_a_checkpoint_is_whole_or_not_there(tmp_path: Path) -> None:
 
 # Without processes
 
+def test_one_process_needs_no_mpi() -> None:
+    program = ("import sys, retrograd; early = {*sys.modules}; d = retrograd.distributed; "
+               "d.init_process_group(store=1, rank=0, world_size=1); d.all_reduce(retrograd.ones(2)); "
+               "print('mpi4py' in sys.modules, 'retrograd.distributed' in early)")
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS,
+                            env=environment() | {"PYTHONPATH": str(SOURCE)})
+    assert result.stdout == "False False\n", result.stderr
+
+
 def test_another_size_than_that_of_the_launcher_is_refused(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import os, torch\nos.environ['WORLD_SIZE'] = '3'\ntorch.distributed.init_process_group()")
