@@ -1,6 +1,6 @@
 """Speed of several processes: `python -m benchmarks.processes` measures, and prints the model of `scaling` beside it.
 
-It starts itself with 1, 2 and 4 processes. Messages and sums of mpi4py itself give the parameters of the model. They take
+It starts itself with 1, 2 and 4 processes. Messages and sums of mpi4py give the parameters of the model. They take
 turns with retrograd's, and the least time of many counts, so that other load on the machine matters little.
 """
 
@@ -35,7 +35,11 @@ def timed(call: Callable[[], Any], calls: int, ready: Callable[[], Any]) -> floa
 
 
 def messages(comm: Any) -> dict[str, float]:
-    """The latency and the seconds per byte of mpi4py's messages between processes 0 and 1, and of sums."""
+    """The latency of mpi4py's messages, the seconds per byte while all processes send, and those of sums.
+
+    The latency is half a ping-pong of processes 0 and 1. Large arrays go around a ring, so that both directions of each
+    link are in use, as in an all-reduce.
+    """
     def there_and_back(array: Any) -> None:
         if comm.rank == 0:
             comm.Send(array, 1)
@@ -44,24 +48,26 @@ def messages(comm: Any) -> dict[str, float]:
             comm.Recv(array, 0)
             comm.Send(array, 0)
 
-    small, large = np.zeros(1, np.uint8), np.zeros(8 * 1024 * 1024, np.uint8)
-    there_and_back(large)
-    short = min([timed(lambda: there_and_back(small), 200, comm.Barrier) for _ in range(ROUNDS)]) / 2
-    long = min([timed(lambda: there_and_back(large), 3, comm.Barrier) for _ in range(ROUNDS)]) / 2
-    floats = large.view(np.float32)
-    other = floats.copy()
-    add = min([timed(lambda: np.add(floats, other, out=other), 3, comm.Barrier) for _ in range(ROUNDS)])
+    def around() -> None:
+        comm.Sendrecv(large, (comm.rank + 1) % comm.size, recvbuf=into, source=(comm.rank - 1) % comm.size)
+
+    small, large = np.zeros(1, np.uint8), np.zeros(LARGE // 2, np.uint8)
+    into = large.copy()
+    short = min([timed(lambda: there_and_back(small), 20, comm.Barrier) for _ in range(10 * ROUNDS)]) / 2
+    long = min([timed(around, 1, comm.Barrier) for _ in range(ROUNDS)])
+    one, other = large.view(np.float32), into.view(np.float32)
+    add = min([timed(lambda: np.add(one, other, out=other), 1, comm.Barrier) for _ in range(ROUNDS)])
     return {"latency": short, "byte": (long - short) / large.size, "add": add / large.size}
 
 
 def sums(torch: Any, comm: Any, mpi: Any) -> dict[str, float]:
     """All-reduces of 64 MB and of one number, of mpi4py and of retrograd in turns."""
     found: dict[str, list[float]] = {}
-    for name, count, calls in (("large", LARGE // 4, 1), ("small", 1, 50)):
+    for name, count, calls in (("large", LARGE // 4, 1), ("small", 1, 10)):
         array, tensor = np.zeros(count, np.float32), torch.zeros(count)
         ways = {"mpi4py": lambda a=array: comm.Allreduce(mpi.IN_PLACE, a, mpi.SUM),
                 "retrograd": lambda t=tensor: torch.distributed.all_reduce(t)}
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if calls == 1 else 10 * ROUNDS):
             for who, way in ways.items():
                 found.setdefault(f"{name} {who}", []).append(timed(way, calls, comm.Barrier))
     return {name: min(times) for name, times in found.items()}
@@ -86,9 +92,9 @@ def training(torch: Any, ready: Callable[[], Any]) -> dict[str, float]:
 
     ways = {"plain": steps(False), "parallel": steps(True)}
     found: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(5 * ROUNDS):
+    for _ in range(30 * ROUNDS):
         for name, way in ways.items():
-            found[name].append(timed(way, 20, ready))
+            found[name].append(timed(way, 3, ready))
     return {name: min(times) for name, times in found.items()}
 
 
@@ -114,7 +120,7 @@ def report(found: dict[int, Any]) -> str:
     alone = found[1]["training"]
     lines = [f"a step of the digits network, 1 process: parallel / plain = {alone['parallel'] / alone['plain']:.3f}"]
     link = scaling.Link(**found[2]["messages"])
-    lines.append(f"ping-pong, 2 processes: latency {link.latency * 1e6:.2f} us, {1e-9 / link.byte:.1f} GB/s; "
+    lines.append(f"messages, 2 processes: latency {link.latency * 1e6:.2f} us, {1e-9 / link.byte:.1f} GB/s; "
                  f"sums at {1e-9 / link.add:.1f} GB/s")
     for count in (2, 4):
         s = found[count]["sums"]

@@ -72,6 +72,63 @@ def test_a_training_step(world: Any) -> None:
     assert [*model.state_dict()] == ["module.weight", "module.bias"]
 
 
+def test_gradients_travel_while_the_pass_goes_on(world: Any) -> None:
+    torch.manual_seed(0)
+    alone = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(3)])
+    model = DistributedDataParallel(alone, bucket_cap_mb=0.00001)
+    missing: list[int] = []
+
+    def hook(state: Any, bucket: Any) -> Any:
+        assert state == "state"
+        assert [p.shape for p in bucket.parameters()] == [g.shape for g in bucket.gradients()]
+        missing.append(sum(p.grad is None for p in alone.parameters()))
+        assert bucket.is_last() == (bucket.index() == 5)
+        return world.all_reduce(bucket.buffer() * 2, async_op=True).get_future().then(lambda done: done.value()[0])
+
+    model.register_comm_hook("state", hook)
+    for _ in range(2):
+        model.zero_grad()
+        model(torch.ones(2, 4)).sum().backward()
+        # Each bucket leaves as soon as it is full: while all gradients before it are still missing.
+        assert missing == [5, 4, 3, 2, 1, 0]
+        missing.clear()
+    doubled = [p.grad.clone() for p in alone.parameters()]
+    alone.zero_grad()
+    with model.no_sync():
+        model(torch.ones(2, 4)).sum().backward()
+    assert all(two.equal(one.grad * 2) for one, two in zip(alone.parameters(), doubled))
+    assert missing == []
+
+
+def test_a_parameter_used_twice_needs_a_static_graph(world: Any) -> None:
+    class Twice(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            call = torch.utils.checkpoint.checkpoint
+            return call(self.layer, call(self.layer, x, use_reentrant=True), use_reentrant=True)
+
+    x = torch.ones(2, 3, requires_grad=True)
+    for static in (True, False):
+        alone = Twice()
+        model = DistributedDataParallel(alone, static_graph=static)
+        model.register_comm_hook(None, lambda state, bucket: world.all_reduce(
+            bucket.buffer() * 3, async_op=True).get_future().then(lambda done: done.value()[0]))
+        if not static:
+            with pytest.raises(RuntimeError, match="^Expected to mark a variable ready only once"):
+                model(x).sum().backward()
+            break
+        for _ in range(2):
+            model.zero_grad()
+            model(x).sum().backward()
+            found = alone.layer.weight.grad.clone()
+            model.zero_grad()
+            alone.layer(alone.layer(x)).sum().backward()
+            assert torch.allclose(found, alone.layer.weight.grad * 3)
+
+
 def test_modules_without_gpus() -> None:
     module = torch.nn.Linear(3, 2)
     for made in (torch.nn.DataParallel(module), torch.nn.DataParallel(module, [0, 1])):

@@ -11,6 +11,9 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from zlib import crc32
+
+import numpy as np
 
 from ..errors import warn, warn_once
 from ..launching import INSTALL, installed, launched, mpi, place
@@ -178,8 +181,14 @@ def _all(size: int, seconds: float) -> Team:
         time.sleep(1e-4)
     if Notices.current is None:
         Notices.current = Notices(requests.pop()[0])
-    GroupMember.count += 1
-    return Team(requests[0][0], requests[1][0], f"all #{GroupMember.count}", [*range(size)], seconds)
+    everyone = [*range(size)]
+    return Team(requests[0][0], requests[1][0], _named(everyone), everyone, seconds)
+
+
+def _named(ranks: list[int]) -> str:
+    """The name of a new group of these processes, which is the same in all of them."""
+    GroupMember.made[tuple(ranks)] += 1
+    return f"{ranks} #{GroupMember.made[tuple(ranks)]}"
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -221,18 +230,35 @@ def new_group(ranks: Any = None, timeout: timedelta | None = None, backend: Any 
         return ProcessGroup(chosen, [0])
     if not use_local_synchronization:
         world.team.run("new_group", (tuple(listed),))
-    GroupMember.count += 1
     if world.rank() not in listed:
+        _named(listed)
         return GroupMember.NON_GROUP_MEMBER
+    if use_local_synchronization:
+        _meet(world.team, listed)
     seconds = world.team.timeout if timeout is None else _seconds(timeout)
-    return ProcessGroup(chosen, listed, _part(world.team, listed, seconds) if len(listed) > 1 else None)
+    name = _named(listed)
+    return ProcessGroup(chosen, listed, _part(world.team, listed, name, seconds) if len(listed) > 1 else None)
 
 
-def _part(world: Team, ranks: list[int], seconds: float) -> Team:
+def _meet(world: Team, ranks: list[int]) -> None:
+    """Wait until all these processes are here. The first of them hears from all others, and then tells them."""
+    token, tag = np.zeros(1, np.uint8), crc32(str(ranks).encode()) % 2**14
+
+    def move(peer: int, sends: bool) -> None:
+        way = world.control.Isend if sends else world.control.Irecv
+        world.message("new_group", (tuple(ranks),), [peer], lambda: way([token, mpi().BYTE], peer, tag)).wait()
+
+    others = ranks[1:] if world.rank == ranks[0] else ranks[:1]
+    for sends in (world.rank != ranks[0], world.rank == ranks[0]):
+        for peer in others:
+            move(peer, sends)
+
+
+def _part(world: Team, ranks: list[int], name: str, seconds: float) -> Team:
     """The team of some processes, all of which call this function."""
     members = world.comm.Get_group().Incl(ranks)
     comm = world.comm.Create_group(members)
-    return Team(comm, comm.Dup(), f"{ranks} #{GroupMember.count}", ranks, seconds)
+    return Team(comm, comm.Dup(), name, ranks, seconds)
 
 
 def new_subgroups(group_size: int | None = None, group: ProcessGroup | None = None, timeout: timedelta | None = None,

@@ -22,7 +22,7 @@ from . import board
 
 __all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Notices"]
 
-GRACE = 1.0                # seconds in which other processes may answer, or end by themselves
+GRACE = 2.0                # seconds in which other processes may answer, or end by themselves
 
 
 class DistError(RuntimeError):
@@ -138,15 +138,20 @@ class Notices:
         entry = board.entry(os.environ.get(board.VARIABLE, ""), rank)
         return str(entry) if entry else "waits in no collective: it computes, or it has stopped"
 
-    def check(self, ranks: list[int], group: str, number: int, late: bool) -> str:
-        """Why a wait for these processes cannot end; empty if it may. `late` lets a message of an ended process go."""
+    def failure(self) -> str:
+        """Which process failed, and why; empty if none did."""
         self.read()
-        for rank, text in self.failed.items():
-            return f"Rank {rank} failed: {text}"
-        for rank in ranks:
-            if rank in self.ended and late and self.ended[rank].get(group, 0) < number:
-                return f"Rank {rank} has ended its program and will not come"
-        return ""
+        return next((f"Rank {rank} failed: {text}" for rank, text in self.failed.items()), "")
+
+    def absence(self, ranks: list[int], group: str, number: int) -> str:
+        """Which of these processes ended before the group's collective of this number; empty if none did."""
+        gone = [rank for rank in ranks if rank in self.ended and self.ended[rank].get(group, 0) < number]
+        return f"Rank {gone[0]} has ended its program and will not come" if gone else ""
+
+    def silence(self, ranks: list[int]) -> str:
+        """Which process will send no message, if all of these have ended; empty if one is there."""
+        gone = all([rank in self.ended for rank in ranks])
+        return f"Rank {ranks[0]} has ended its program and will not come" if gone else ""
 
     def fail(self, text: str) -> None:
         """Tell all others that this process fails, let them say so as well, and end the job."""

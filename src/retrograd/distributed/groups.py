@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any, ClassVar
 
 from ..launching import installed, place
@@ -63,7 +64,7 @@ class GroupMember(metaclass=_Groups):
     """The group of all processes as `WORLD`, and what stands for a group that this process is not in."""
 
     world: ClassVar[ProcessGroup | None] = None
-    count: ClassVar[int] = 0                               # of the groups that were made since the world began
+    made: ClassVar[Counter[tuple[int, ...]]] = Counter()   # the groups that this process has made, by their ranks
     NON_GROUP_MEMBER: ClassVar[int] = -100
 
 
@@ -158,7 +159,7 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
 
 def get_pg_count() -> int:
     """The number of groups that this program has made."""
-    return GroupMember.count
+    return GroupMember.made.total()
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:

@@ -98,6 +98,7 @@ class Reducer:
         self.divisor: Callable[[], int] = group.size
         self.expecting = self.unfinished = self.seen = self.rebuilt = False
         self.arrived: list[int] = []
+        self.walk: Any = None                            # the pass at whose end the averages are written back
         self.calls: Counter[int] | None = None           # of the hooks in the first pass of a static graph
         self.unused: set[int] = set()
         self.build(range(len(parameters) - 1, -1, -1))
@@ -141,7 +142,7 @@ class Reducer:
                 "`torch.nn.parallel.DistributedDataParallel`. Parameter indices which did not receive grad for rank "
                 f"{self.group.rank()}: {' '.join(map(str, missing))}")
         self.expecting, self.begun, self.next = True, False, 0
-        self.arrived, self.passes = [], set[int]()
+        self.arrived, self.walk = [], None
         self.counts = Counter(self.calls) if self.calls is not None else None
         if self.calls is not None:
             self.unused = {i for i in range(len(self.parameters)) if not self.calls[i]}
@@ -152,9 +153,12 @@ class Reducer:
 
     def ready(self, i: int) -> None:
         """Take in that the gradient of a parameter is there."""
-        if id(local.thread.walk) not in self.passes:
-            self.passes.add(id(local.thread.walk))
-            queue_callback(self._end_of_pass)
+        walk = local.thread.walk
+        while walk.outer is not None:                    # a checkpoint runs passes inside of the pass
+            walk = walk.outer
+        if walk is not self.walk:
+            self.walk = walk
+            queue_callback(self._end_of_pass, walk)
         if not self.begun:
             self.begun = self.unfinished = True
             for unused in sorted(self.unused):
@@ -204,8 +208,7 @@ class Reducer:
             bucket.waits = hook(state, GradBucket(bucket, index, index == len(self.buckets) - 1))
 
     def _end_of_pass(self) -> None:
-        walk = local.thread.walk
-        if self.static and self.calls is None and walk.outer is None and self.begun:
+        if self.static and self.calls is None and self.begun:
             self.calls = Counter(self.arrived)
             for i in range(len(self.parameters)):
                 self._mark(i)
@@ -225,6 +228,7 @@ class Reducer:
                 if used is None or used[i]:
                     self._give_back(bucket, k)
         self.expecting = self.unfinished = False
+        self.walk = None
         self.seen = True
 
     def _give_back(self, bucket: Bucket, k: int) -> None:

@@ -56,6 +56,7 @@ class Team:
         self.name, self.ranks, self.timeout = name, ranks, timeout
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self.number = 0
+        self.open: set[Work] = set()                     # MPI uses their memory, even if the program forgets them
         assert Notices.current is not None
         self.notices = Notices.current
 
@@ -101,6 +102,7 @@ class Work:
         self.futures: list[Pending[Any]] = []
         if team is not None:
             self.number = team.number
+            team.open.add(self)
             team.notices.counts[team.name] = team.number
             team.notices.board.enter(team.number, text.encode())
 
@@ -150,6 +152,7 @@ class Work:
         self.done = True
         self.start = self.finish = self.payload = None
         assert self.team is not None
+        self.team.open.discard(self)
         self.team.notices.board.leave()
         for future in self.futures:
             future.set_result(self.result())
@@ -191,8 +194,10 @@ class Work:
             now = time.monotonic()
             if now - look > _LOOK:
                 look = now
-                others = self.team.ranks if self.peers is None else self.peers
-                problem = notices.check(others, self.team.name, self.number, now - start > 1)
+                problem = notices.failure()
+                if not problem and now - start > 1:      # what a process sent before it ended has come by now
+                    problem = (notices.absence(self.team.ranks, self.team.name, self.number) if self.peers is None
+                               else notices.silence(self.peers))
                 if problem:
                     raise DistBackendError(f"{problem}. Rank {notices.rank} waited for it in {self.text}.")
                 if now - start > allowed:

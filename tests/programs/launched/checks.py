@@ -64,6 +64,18 @@ def strides() -> None:
     assert scalar == 2. ** size
 
 
+def forgotten() -> None:
+    """Works that the program drops go on: their memory stays until the messages have left."""
+    peer, count = rank ^ 1, 20000
+    for i in range(5):
+        dist.isend(torch.full((count,), float(i)), peer)
+    for i in range(5):
+        x = torch.zeros(count)
+        dist.recv(x, peer)
+        assert torch.equal(x, torch.full((count,), float(i)))
+    dist.barrier()
+
+
 def normalized() -> None:
     """The gradients and statistics over parts of the batch are those of the whole batch."""
     alone, shared = made(False), DistributedDataParallel(made(True))
@@ -115,7 +127,7 @@ def different() -> None:
             DistributedDataParallel(model)
 
 
-for each in (places, soak, strides, normalized, gradients, objects, different):
+for each in (places, soak, strides, forgotten, normalized, gradients, objects, different):
     each()
 saved(sys.argv[1])
 dist.barrier()

@@ -141,13 +141,13 @@ def _without_base(g: Any, faces: dict[int, Any]) -> Any:
 _CALLBACKS = "callbacks"
 
 
-def queue_callback(callback: Callable[[], Any]) -> None:
-    """Call `callback()` at the end of the backward pass that is running in this thread.
+def queue_callback(callback: Callable[[], Any], walk: Any = None) -> None:
+    """Call `callback()` at the end of the backward pass that is running in this thread, or of the pass `walk`.
 
     Callbacks run in the order in which they were queued. Callbacks may queue others, which run after them. If the pass
     fails, no callback runs. Raises RuntimeError outside of a backward pass.
     """
-    walk = local.thread.walk
+    walk = walk or local.thread.walk
     if walk is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass. Queue them in a hook, or in "
                            "the backward of a Function." + see("hooks#callback-outside-of-backward"))
