@@ -139,7 +139,8 @@ def test_a_step_says_what_it_frees_and_what_is_held(page: Any) -> None:
     text = page("cnn", f"#step={number + 1}&node={steps[number]['node']}").text("#telling")
     told = re.search(r" · frees (\S+) KiB · (\S+) KiB still held$", text)
     assert told is not None
-    assert [float(size) for size in told.groups()] == pytest.approx([steps[number]["frees"] / 1024, held / 1024], rel=0.01)
+    sizes = [float(size) * 1024 for size in told.groups()]
+    assert sizes == pytest.approx([steps[number]["frees"], held], rel=0.01)
     quiet = next(k for k, step in enumerate(steps) if not step["frees"])
     assert "frees" not in page("cnn", f"#step={quiet + 1}&node={steps[quiet]['node']}").text("#telling")
 
