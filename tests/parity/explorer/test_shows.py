@@ -29,6 +29,7 @@ GEOMETRY = """(() => {
   for (const box of [...scene.boxes, ...scene.frames]) {
     const around = box.item.home === null || box.item.home === 0 ? null : scene.byKey.get(`g${box.item.home}`);
     if (around && !inside(box, around)) wrong.push(`${box.key} leaves ${around.key}`);
+    if (around && box.y < around.y + 28) wrong.push(`${box.key} under the title of ${around.key}`);
     if (box.x < -0.1 || box.y < -0.1 || right(box) > scene.width + 0.1) wrong.push(`${box.key} leaves the graph`);
   }
   const side = scene.direction === "down" ? "x" : "y";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -128,6 +129,20 @@ def test_a_step_shows_what_has_run_what_waits_and_what_lies_ahead(page: Any) -> 
         assert ("waiting" in classes) == (number in waits), key
         assert ("ahead" in classes) == (number not in ran | waits), key
     assert shown.value("document.querySelector('.current').dataset.key") == f"n{steps[2]['node']}"
+
+
+def test_a_step_says_what_it_frees_and_what_is_held(page: Any) -> None:
+    document = explored("cnn").document
+    steps = document["steps"]
+    number = next(k for k, step in enumerate(steps) if step["frees"] >= 1024)
+    held = document["totals"]["bytes"] - sum(step["frees"] for step in steps[:number + 1])
+    text = page("cnn", f"#step={number + 1}&node={steps[number]['node']}").text("#telling")
+    told = re.search(r" · frees (\S+) KiB · (\S+) KiB still held$", text)
+    assert told is not None
+    sizes = [float(size) * 1024 for size in told.groups()]
+    assert sizes == pytest.approx([steps[number]["frees"], held], rel=0.01)
+    quiet = next(k for k, step in enumerate(steps) if not step["frees"])
+    assert "frees" not in page("cnn", f"#step={quiet + 1}&node={steps[quiet]['node']}").text("#telling")
 
 
 def test_gradients_that_add_are_marked(page: Any) -> None:
