@@ -41,6 +41,12 @@ def test_a_tutorial_has_all_that_a_tutorial_has(path: Path) -> None:
     assert f"{{download}}`This page as a script <{path.name}>`" in page
 
 
+@pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
+def test_what_there_is_to_see_is_said(path: Path) -> None:
+    cells = notebooks.cells(pages.text_of(path))
+    assert [cell.source for cell in cells if bool(cell.alt) != bool(notebooks.WRITTEN.findall(cell.source))] == []
+
+
 def test_the_list_of_tutorials_is_whole() -> None:
     index = pages.text_of(pages.ROOT / "docs" / "learn" / "index.md")
     assert sorted(re.findall(r"\((\w+)\.py\)", index)) == sorted(path.stem for path in notebooks.TUTORIALS)
@@ -74,7 +80,7 @@ import math
 print(1)
 #> old
 
-# %% tags=["hide-cell"]
+# %% tags=["hide-cell"] alt="A note"
 print(math.pi > 3, "x" * 3)
 open("note.svg", "w").close()
 '''
@@ -84,7 +90,7 @@ def test_the_reader_finds_cells() -> None:
     text, first, second = notebooks.cells(PLANTED)
     assert (text.text, text.source) == (True, "# Title\n\nText.\n")
     assert (first.source, first.output, first.tags) == ("import math\nprint(1)\n", "old\n", ())
-    assert (second.tags, second.output) == (("hide-cell",), "")
+    assert (second.tags, second.alt, second.output) == (("hide-cell",), "A note", "")
     page = notebooks.as_page(PLANTED)
     assert page.startswith("# Title\n\nText.\n\n```python\nimport math\nprint(1)\n```\n\n```text\nold\n```\n")
 
