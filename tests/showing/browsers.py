@@ -38,9 +38,13 @@ class Browser:
         """Show a file in a window of this size, and forget what was shown before."""
         self.driver.get("about:blank")
         self.driver.get_log("browser")
-        self.tell("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.window(width, height)
         self.theme("dark" if dark else "light")
         self.driver.get(path.as_uri() + address)
+
+    def window(self, width: int, height: int = 800) -> None:
+        """Give the page a width and a height, below those that a window can have too."""
+        self.tell("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def tell(self, command: str, **arguments: Any) -> Any:
         return self.driver.execute_cdp_cmd(command, arguments)
