@@ -122,16 +122,18 @@ def report(found: dict[int, Any]) -> str:
     link = scaling.Link(**found[2]["messages"])
     lines.append(f"messages, 2 processes: latency {link.latency * 1e6:.2f} us, {1e-9 / link.byte:.1f} GB/s; "
                  f"sums at {1e-9 / link.add:.1f} GB/s")
+    shared = scaling.fitted(link, found[2]["sums"]["large mpi4py"], LARGE)
     for count in (2, 4):
         s = found[count]["sums"]
-        model = scaling.all_reduce(scaling.Link(**found[count]["messages"]), count, LARGE)
+        said = [1e3 * scaling.all_reduce(place, count, LARGE) for place in (link, shared)]
         lines.append(
             f"all-reduce, {count} processes: 64 MB in {s['large retrograd'] * 1e3:.1f} ms, "
-            f"{s['large retrograd'] / s['large mpi4py']:.3f} of mpi4py's; the model says {model * 1e3:.1f} ms; "
+            f"{s['large retrograd'] / s['large mpi4py']:.3f} of mpi4py's; the model says {said[0]:.1f} ms by "
+            f"messages, {said[1]:.1f} ms if fitted to 2 processes; "
             f"one number in {s['small retrograd'] * 1e6:.0f} us (mpi4py: {s['small mpi4py'] * 1e6:.0f} us)")
     lines.append("efficiency by the model, 100 MB of gradients, step of 300 ms (100 forward, 200 backward):")
     lines.append("processes      " + "".join(f"{count:>8}" for count in COUNTS))
-    for name, place in (("this machine's", link), ("100 Gbit/s", CLUSTER)):
+    for name, place in (("this machine's", shared), ("100 Gbit/s", CLUSTER)):
         for overlap in (0.0, 0.8):
             cells = [scaling.efficiency(place, count, 1e8, 0.1, 0.2, overlap) for count in COUNTS]
             lines.append(f"{name:<15}" + "".join(f"{cell:8.1%}" for cell in cells) + f"   overlap {overlap:.0%}")

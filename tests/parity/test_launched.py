@@ -32,6 +32,7 @@ def on_gloo(program: str, count: int) -> str:
     finally:
         for process in started:
             process.kill()
+            process.communicate()
 
 
 def flat(value: Any) -> Iterator[Any]:

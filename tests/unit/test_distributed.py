@@ -129,6 +129,13 @@ def test_a_parameter_used_twice_needs_a_static_graph(world: Any) -> None:
             assert torch.allclose(found, alone.layer.weight.grad * 3)
 
 
+def test_sparse_gradients_are_refused(world: Any) -> None:
+    model = DistributedDataParallel(torch.nn.Embedding(3, 2, sparse=True))
+    model.register_comm_hook(None, lambda state, bucket: bucket)
+    with pytest.raises(NotImplementedError, match="^Collectives take dense tensors on the CPU, and"):
+        model(torch.tensor([1])).sum().backward()
+
+
 def test_modules_without_gpus() -> None:
     module = torch.nn.Linear(3, 2)
     for made in (torch.nn.DataParallel(module), torch.nn.DataParallel(module, [0, 1])):

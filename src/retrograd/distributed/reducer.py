@@ -18,6 +18,7 @@ from ..modes import local
 from ..tensors.functions.creation.creation import zeros
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.tensor import Tensor
+from .buffers import array_of
 from .collectives import all_reduce, broadcast
 from .groups import ProcessGroup
 
@@ -194,10 +195,12 @@ class Reducer:
         grad, into = bucket.parameters[k].grad, bucket.part(k)._array
         if grad is None:
             into[...] = 0
-        elif self.hook is None:
-            np.multiply(grad._array, np.asarray(1 / self.divisor(), into.dtype), out=into)
-        elif not np.may_share_memory(into, grad._array):
-            into[...] = grad._array
+            return
+        array = array_of(grad)
+        if self.hook is None:
+            np.multiply(array, np.asarray(1 / self.divisor(), into.dtype), out=into)
+        elif not np.may_share_memory(into, array):
+            into[...] = array
 
     def _launch(self, index: int) -> None:
         bucket = self.buckets[index]

@@ -76,6 +76,17 @@ def forgotten() -> None:
     dist.barrier()
 
 
+def local() -> None:
+    """The members alone make a group. The others go on."""
+    if rank < 2:
+        group = dist.new_group([1, 0], use_local_synchronization=True)
+        x = torch.ones(3)
+        dist.all_reduce(x, group=group)
+        assert x.tolist() == [2] * 3
+        assert dist.get_process_group_ranks(group) == [0, 1]
+    dist.barrier()
+
+
 def normalized() -> None:
     """The gradients and statistics over parts of the batch are those of the whole batch."""
     alone, shared = made(False), DistributedDataParallel(made(True))
@@ -127,7 +138,7 @@ def different() -> None:
             DistributedDataParallel(model)
 
 
-for each in (places, soak, strides, forgotten, normalized, gradients, objects, different):
+for each in (places, soak, strides, forgotten, local, normalized, gradients, objects, different):
     each()
 saved(sys.argv[1])
 dist.barrier()

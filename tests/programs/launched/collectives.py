@@ -109,8 +109,6 @@ def groups() -> None:
     case("subgroups", lambda: (dist.get_process_group_ranks(own), len(made)))
     case("unsorted", lambda: dist.get_process_group_ranks(dist.new_group([1, 0], sort_ranks=False)) if rank < 2
          else dist.new_group([1, 0], sort_ranks=False) and None)
-    local = dist.new_group([1, 0], use_local_synchronization=True) if rank < 2 else None
-    case("local", lambda: written(numbers(), dist.all_reduce, Op.SUM, local) if rank < 2 else None)
     case("out of range", lambda: dist.new_group([0, 99][:size]))
     case("twice", lambda: dist.new_group([0, 0]))
     case("too large", lambda: dist.new_group([*range(size + 1)]))
