@@ -109,3 +109,15 @@ def test_the_name_of_a_script_and_wide_lines() -> None:
     assert notebooks.as_printed('  at File "/tmp/a/page.py", line 3  \n', path) == '  at File "page.py", line 3\n'
     wide = "word " * 20
     assert notebooks.as_printed(wide, path) == f"{'word ' * 16}word\n    word word word\n"
+
+
+def test_a_notebook_has_outputs_and_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"a cell prints '1\\n', and its page says 'old\\n'"):
+        notebooks.as_notebook(PLANTED)
+    notebook = notebooks.as_notebook(notebooks.brought_up_to_date(PLANTED.replace("note.svg", "n.svg"), "planted.py"))
+    text, first, second = notebook.cells
+    assert (text.cell_type, first.cell_type, first.metadata.tags) == ("markdown", "code", [])
+    assert [output.text for output in first.outputs] == ["1\n"]
+    assert (second.metadata.tags, second.metadata.mystnb["image"]) == (["hide-cell"], {"alt": "A note"})
+    assert [output.output_type for output in second.outputs] == ["stream", "display_data"]
