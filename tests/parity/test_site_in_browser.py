@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(site_browser.programs() is None, reason="needs t
 
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",
-        "tour.html", "inplace.html", "performance.html", "search.html", "reference/func.html",
+        "tour.html", "inplace.html", "performance.html", "search.html?q=grad", "reference/func.html",
         "reference/retrograd.html", "reference/random.html", "change/index.html", "_source/op.html")
 
 
@@ -71,6 +71,7 @@ def test_pages_are_accessible(browser: Any, folder: Path, theme: str) -> None:
     found = {}
     for page in READ:
         opened(browser, folder, page)
+        WebDriverWait(browser, 20).until(lambda shown: shown.find_elements(By.TAG_NAME, "h1"))
         assert browser.execute_script("return document.body.dataset.theme") == theme, page
         if faults := site_browser.faults(browser):
             found[page] = faults

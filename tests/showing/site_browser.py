@@ -14,6 +14,7 @@ from selenium import webdriver
 # Nothing that the browser does by itself reaches for a network.
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
            "--disable-background-networking", "--disable-component-update", "--disable-sync")
+PATIENCE = 200      # seconds for axe to read a page on a busy machine
 # Elements that end beyond the right edge of the window and stand in nothing that scrolls or cuts them off.
 CLIPPED = """
 const edge = document.documentElement.clientWidth;
@@ -52,6 +53,7 @@ def started() -> Iterator[Any]:
         for option in (*OPTIONS, f"--user-data-dir={profile}"):
             options.add_argument(option)
         browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(found[1]))
+        browser.set_script_timeout(PATIENCE)
         try:
             yield browser
         finally:
