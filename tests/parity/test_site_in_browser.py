@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(bool(browsers.missing_program()), reason=str(bro
 
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",
-        "tour.html", "inplace.html", "performance.html", "search.html", "reference/func.html",
+        "tour.html", "inplace.html", "performance.html", "search.html?q=grad", "reference/func.html",
         "reference/retrograd.html", "reference/random.html", "change/index.html", "_source/op.html")
 
 # Elements that end beyond the right edge of the window and stand in nothing that scrolls or cuts them off.
@@ -88,6 +88,7 @@ def test_pages_are_accessible(browser: browsers.Browser, folder: Path, theme: st
     found = {}
     for page in READ:
         opened(browser, folder, page)
+        WebDriverWait(browser.driver, 20).until(lambda shown: shown.find_elements(By.TAG_NAME, "h1"))
         assert browser.driver.execute_script("return document.body.dataset.theme") == theme, page
         if faults := browser.faults():
             found[page] = faults

@@ -18,6 +18,7 @@ from selenium.webdriver.common.by import By
 
 SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
             "--disable-background-networking", "--disable-component-update", "--disable-sync")
+PATIENCE = 200      # seconds for axe to read a page on a busy machine
 
 
 def missing_program() -> str | None:
@@ -113,6 +114,7 @@ def browser(folder: Path) -> Iterator[Browser]:
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver.set_script_timeout(PATIENCE)
     try:
         yield Browser(driver)
     finally:

@@ -67,7 +67,6 @@ class Writer:
     @staticmethod
     def parameters(way: signatures.Signature) -> addnodes.desc_parameterlist:
         found = addnodes.desc_parameterlist()
-        length = 0
         for each in way.parameters:
             shown = addnodes.desc_parameter()
             shown += addnodes.desc_sig_name("", each.name, classes=["n"])
@@ -77,9 +76,7 @@ class Writer:
             if each.default is not None:
                 shown += nodes.inline("", f" = {each.default}" if each.kind else f"={each.default}",
                                       classes=["default_value"])
-            length += len(shown.astext()) + 2
             found += shown
-        found["multi_line_parameter_list"] = length > docstrings.WIDTH
         return found
 
     def link(self, text: str, uri: str, kind: str = "") -> nodes.reference:
