@@ -32,3 +32,11 @@ for (const table of document.querySelectorAll("table.searched")) {
   (table.closest(".table-wrapper") ?? table).before(box);
   search();
 }
+
+// The page of search results has no title of its own.
+const results = document.querySelector("#search-results");
+if (results) {
+  const title = document.createElement("h1");
+  title.textContent = "Search";
+  results.before(title);
+}
