@@ -189,7 +189,7 @@ print(newton[-1])
 #> tensor([0.6481, 0.4115], dtype=torch.float64)
 #> tensor([1., 1.], dtype=torch.float64)
 
-# %%
+# %% alt="In a curved valley, 200 small steps follow the floor and stop halfway; Newton reaches the lowest point"
 import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")

@@ -65,7 +65,7 @@ print(viz.tree(loss, {"x": x}))
 #>    │     └─ x [3]
 #>    └─ ExpBackward0 [3] (see above)
 
-# %% tags=["retrograd"]
+# %% tags=["retrograd"] alt="Sum leads to Add, Add to Mul and Exp, Mul to Exp, and Mul and Exp to the leaf x"
 from pathlib import Path
 
 Path("graph.svg").write_text(viz.svg(loss, {"x": x}), encoding="utf-8")
@@ -138,7 +138,7 @@ for handle in handles:
 # `viz.explore` writes one HTML file, in which you step through the pass node by node. Press the arrow keys, or click a
 # node: you see what arrived, what was saved, and the rule that ran.
 
-# %% tags=["retrograd"]
+# %% tags=["retrograd"] alt="The backward pass of this graph, to walk through"
 x = torch.tensor([1., 2., 3.], requires_grad=True)
 y = x.exp()
 print(viz.explore((x * y + y).sum(), "pass.html", {"x": x}))

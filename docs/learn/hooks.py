@@ -104,7 +104,7 @@ for activation in (nn.Sigmoid, nn.Tanh, nn.ReLU):
 #> Tanh     layer 0: 2.9e-04   last layer: 5.2e-02
 #> ReLU     layer 0: 7.2e-06   last layer: 4.9e-02
 
-# %%
+# %% alt="Gradients by layer: with sigmoids they shrink by eight powers of ten, with tanh and ReLU far less"
 import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")

@@ -149,7 +149,7 @@ for name, heights in curves.items():
 #> plain: 13 MB at most
 #> 4 checkpoints: 7 MB at most
 
-# %% tags=["retrograd"]
+# %% tags=["retrograd"] alt="Memory over a step: one high peak; with checkpoints, small teeth of half the height"
 import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")

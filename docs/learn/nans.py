@@ -46,7 +46,7 @@ print(x.grad)
 # %% [markdown]
 # In a picture: the slope of the root grows without end as x goes to 0.
 
-# %%
+# %% alt="The square root rises slowly from 0; its slope grows without end towards 0"
 import matplotlib.pyplot as plt
 
 at = torch.linspace(0.02, 2, 100, requires_grad=True)

@@ -65,7 +65,7 @@ print(torch.allclose(a.grad, 2 * torch.cos(a), atol=1e-6))
 # %% [markdown]
 # A picture says more. `detach()` gives a tensor without its history, which matplotlib can draw.
 
-# %%
+# %% alt="A sine wave that swings between -1 and 3, and its slope, which is 0 where the wave turns"
 import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")

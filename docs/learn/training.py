@@ -49,7 +49,7 @@ print(f"y = {a.item():.3f} + {b.item():.3f}x + {c.item():.3f}x² + {d.item():.3f
 #> loss: 110.494 at the start, 0.0063 at the end
 #> y = 0.058 + 0.836x + -0.010x² + -0.090x³
 
-# %%
+# %% alt="The cubic lies close to the sine; the loss falls quickly, then slowly"
 import matplotlib.pyplot as plt
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(7.5, 2.8), layout="constrained")
@@ -111,7 +111,7 @@ for name, parameter in model.named_parameters():
 # %% [markdown]
 # The graph of this loss, with a frame for each module:
 
-# %% tags=["retrograd"]
+# %% tags=["retrograd"] alt="MseLoss leads to View, and View to the frame of the layer: Addmm, bias and weight"
 from pathlib import Path
 from retrograd import viz
 

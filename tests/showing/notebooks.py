@@ -8,7 +8,8 @@ The comments `#> ` at the end of a cell are what the cell prints. Tags follow in
 - `hide-cell`: the cell is a solution, which a reader opens with a click.
 - `retrograd`: the cell shows what PyTorch has not, or prints in another way.
 
-A picture (.svg) or a page (.html) that a cell writes in the working directory stands below the cell.
+A picture (.svg) or a page (.html) that a cell writes in the working directory stands below the cell. `alt="..."` at the
+end of the mark says what there is to see, for people who cannot.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from showing import pages
 
 ROOT = pages.ROOT
 TUTORIALS = sorted((ROOT / "docs" / "learn").glob("*.py"))
-MARK = re.compile(r"^# %%(?: \[(markdown)\])?(?: tags=\[(.*)\])?$")
+MARK = re.compile(r'^# %%(?: \[(markdown)\])?(?: tags=\[(.*?)\])?(?: alt="([^"]+)")?$')
 SAID = "#> "
 NAME = re.compile(r"This page as a script <(\w+\.py)>")
 WRITTEN = re.compile(r'"(\w+\.(?:svg|html))"')
@@ -35,10 +36,11 @@ RETROGRAD, HIDDEN = "retrograd", "hide-cell"
 
 
 class Cell(NamedTuple):
-    """A cell: whether it is text, its tags, its lines, what it prints, and where in the script its lines begin."""
+    """A cell: whether it is text, its tags, what its picture shows, its lines, what it prints, and where they begin."""
 
     text: bool
     tags: tuple[str, ...]
+    alt: str
     source: str
     output: str
     line: int
@@ -60,7 +62,7 @@ def _cell(lines: list[str], start: int, end: int) -> Cell:
     if mark[1]:
         kept = re.sub(r"^# ?", "", kept, flags=re.MULTILINE)
     tags = tuple(re.findall(r'"([\w-]+)"', mark[2] or ""))
-    return Cell(bool(mark[1]), tags, kept + "\n", "".join(f"{line}\n" for line in said), start + 1)
+    return Cell(bool(mark[1]), tags, mark[3] or "", kept + "\n", "".join(f"{line}\n" for line in said), start + 1)
 
 
 def is_output(line: str) -> bool:
@@ -129,22 +131,27 @@ def as_notebook(script: str) -> Any:
             if printed[cell] != cell.output:
                 raise ValueError(f"a cell prints {printed[cell]!r}, and its page says {cell.output!r}")
             outputs = [v4.new_output("stream", name="stdout", text=cell.output)] if cell.output else []
-            outputs += [v4.new_output("display_data", data=_shown(Path(folder, name)))
+            outputs += [v4.new_output("display_data", data=_shown(Path(folder, name), cell.alt))
                         for name in WRITTEN.findall(cell.source)]
-            hidden = {"mystnb": {"code_prompt_show": "Show the solution", "code_prompt_hide": "Hide the solution"}}
-            metadata = {"tags": [HIDDEN], **hidden} if HIDDEN in cell.tags else {}
-            shown.append(v4.new_code_cell(cell.source.strip("\n"), outputs=outputs, metadata=metadata))
+            shown.append(v4.new_code_cell(cell.source.strip("\n"), outputs=outputs, metadata=_metadata(cell)))
     return v4.new_notebook(cells=shown, metadata={
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python", "pygments_lexer": "ipython3"}, "mystnb": {"execution_mode": "off"}})
 
 
-def _shown(file: Path) -> dict[str, str]:
+def _metadata(cell: Cell) -> dict[str, Any]:
+    """What Sphinx is told about a cell: that it is a solution, and what its picture shows."""
+    words = {"code_prompt_show": "Show the solution", "code_prompt_hide": "Hide the solution"}
+    image = {"image": {"alt": cell.alt}} if cell.alt else {}
+    return {"tags": [HIDDEN] if HIDDEN in cell.tags else [], "mystnb": {**words, **image}}
+
+
+def _shown(file: Path, alt: str) -> dict[str, str]:
     """A picture, or a page in a frame, as data of a notebook."""
     text = file.read_text("utf-8")
     if file.suffix == ".svg":
         return {"image/svg+xml": text}
-    return {"text/html": f'<iframe srcdoc="{escape(text)}" title="{file.stem}" class="page-in-page"></iframe>'}
+    return {"text/html": f'<iframe srcdoc="{escape(text)}" title="{escape(alt)}" class="page-in-page"></iframe>'}
 
 
 if __name__ == "__main__":

@@ -41,6 +41,12 @@ def test_a_tutorial_has_all_that_a_tutorial_has(path: Path) -> None:
     assert f"{{download}}`This page as a script <{path.name}>`" in page
 
 
+@pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
+def test_what_there_is_to_see_is_said(path: Path) -> None:
+    cells = notebooks.cells(pages.text_of(path))
+    assert [cell.source for cell in cells if bool(cell.alt) != bool(notebooks.WRITTEN.findall(cell.source))] == []
+
+
 def test_the_list_of_tutorials_is_whole() -> None:
     index = pages.text_of(pages.ROOT / "docs" / "learn" / "index.md")
     assert sorted(re.findall(r"\((\w+)\.py\)", index)) == sorted(path.stem for path in notebooks.TUTORIALS)
@@ -74,7 +80,7 @@ import math
 print(1)
 #> old
 
-# %% tags=["hide-cell"]
+# %% tags=["hide-cell"] alt="A note"
 print(math.pi > 3, "x" * 3)
 open("note.svg", "w").close()
 '''
@@ -84,7 +90,7 @@ def test_the_reader_finds_cells() -> None:
     text, first, second = notebooks.cells(PLANTED)
     assert (text.text, text.source) == (True, "# Title\n\nText.\n")
     assert (first.source, first.output, first.tags) == ("import math\nprint(1)\n", "old\n", ())
-    assert (second.tags, second.output) == (("hide-cell",), "")
+    assert (second.tags, second.alt, second.output) == (("hide-cell",), "A note", "")
     page = notebooks.as_page(PLANTED)
     assert page.startswith("# Title\n\nText.\n\n```python\nimport math\nprint(1)\n```\n\n```text\nold\n```\n")
 
@@ -103,3 +109,15 @@ def test_the_name_of_a_script_and_wide_lines() -> None:
     assert notebooks.as_printed('  at File "/tmp/a/page.py", line 3  \n', path) == '  at File "page.py", line 3\n'
     wide = "word " * 20
     assert notebooks.as_printed(wide, path) == f"{'word ' * 16}word\n    word word word\n"
+
+
+def test_a_notebook_has_outputs_and_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"a cell prints '1\\n', and its page says 'old\\n'"):
+        notebooks.as_notebook(PLANTED)
+    notebook = notebooks.as_notebook(notebooks.brought_up_to_date(PLANTED.replace("note.svg", "n.svg"), "planted.py"))
+    text, first, second = notebook.cells
+    assert (text.cell_type, first.cell_type, first.metadata.tags) == ("markdown", "code", [])
+    assert [output.text for output in first.outputs] == ["1\n"]
+    assert (second.metadata.tags, second.metadata.mystnb["image"]) == (["hide-cell"], {"alt": "A note"})
+    assert [output.output_type for output in second.outputs] == ["stream", "display_data"]
