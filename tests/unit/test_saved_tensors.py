@@ -344,3 +344,12 @@ def test_hooks_can_be_disabled() -> None:
             inside()
     with save_on_cpu():
         pass
+
+
+def test_a_shape_from_an_unpack_hook_is_refused_in_the_same_words_in_every_pass() -> None:
+    x = torch.tensor([1., 2.], requires_grad=True)
+    for create_graph in (False, True):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda packed: torch.ones(3)):
+            y = x * x
+        with pytest.raises(RuntimeError, match=r"^The size of tensor a \(2\) must match.*hooks unpacked \[3\]\."):
+            torch.autograd.grad(y.sum(), x, create_graph=create_graph)

@@ -316,7 +316,7 @@ class Pass:
                 result = run(rule, cotangent, *[saved[i] for i in positions])
             except Exception as error:
                 faults.in_rule(error, node, index)
-                if packed and type(error) is ValueError:
+                if packed and faults.is_clash(error):
                     raise faults.unfit(error, cotangent, [saved[i] for i in positions]) from error
                 raise
             gradients[index] = (np.conj(result) if conjugate else

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..dtypes import dtype as torch_dtype
 from ..errors import see
 from ..kernels.shape import clash
@@ -92,10 +90,15 @@ def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
         "returns a new tensor." + see("in-place#modified-in-place"))
 
 
-def unfit(error: ValueError, cotangent: Any, values: list[Any]) -> RuntimeError:
-    """The error for an unpacked value whose shape NumPy refused."""
-    shapes = [value.shape for value in values if isinstance(value, np.ndarray)]
-    sentences = [clash(cotangent.shape, shape) for shape in shapes]
+def is_clash(error: Exception) -> bool:
+    """Whether a rule refused the shape of a value: NumPy's error or, from a rule that computes with tensors, ours."""
+    return type(error) is ValueError or str(error).startswith("The size of tensor a (")
+
+
+def unfit(error: Exception, cotangent: Any, values: list[Any]) -> RuntimeError:
+    """The error for an unpacked value whose shape a rule refused."""
+    shapes = [tuple(value.shape) for value in values if hasattr(value, "shape")]
+    sentences = [clash(tuple(cotangent.shape), shape) for shape in shapes]
     return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook must return a tensor of the shape "
                         f"that was packed. The gradient has shape {list(cotangent.shape)}, and the hooks unpacked "
                         f"{', '.join([str(list(shape)) for shape in shapes])}."
