@@ -110,12 +110,12 @@ def test_the_worst_of_several_is_named_and_the_others_after_it() -> None:
     wrong = op.elementwise("wronger_square", np.square, x=lambda g, x: 30 * g * x)
     text = message(gradcheck, lambda x: WrongGradient.apply(wrong(x)))
     assert "The op most likely at fault is WrongerSquare (File" in text
-    assert text.endswith("\nAlone, these fail too, but less: WrongGradient.")
+    assert text.partition("\nSee ")[0].endswith("\nAlone, these fail too, but less: WrongGradient.")
 
 
 def test_a_cut_graph_is_no_op() -> None:
     text = message(gradcheck, lambda x: x * x.detach())
-    assert text.endswith("Or a hook changes a gradient.")
+    assert text.partition("\nSee ")[0].endswith("Or a hook changes a gradient.")
     assert "Each op alone passes the check, so no rule is at fault." in text
 
 

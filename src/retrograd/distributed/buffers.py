@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype
-from ..graph.versions import written
 from ..tensors.tensor import Tensor
 from .reductions import refuse
 
@@ -70,9 +69,7 @@ class Buffer:
         moved = kind.kind == "b" or kind.itemsize == 2
         self.wire = self.flat.view(_MOVED_AS[kind.itemsize]) if moved else self.flat
 
-    def unpack(self, note: bool = False) -> None:
-        """Copy what MPI wrote to the array, unless MPI wrote there. `note` counts this as a write to the memory."""
+    def unpack(self) -> None:
+        """Copy what MPI wrote to the array, unless MPI wrote there."""
         if self.packed:
             np.copyto(self.array, self.flat.reshape(self.array.shape))
-        if note:
-            written(self.array, None)

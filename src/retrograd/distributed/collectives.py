@@ -10,6 +10,7 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
 from ..launching import mpi
+from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, facts_of, sendable
 from .groups import ProcessGroup, _rank_not_in_group, member
@@ -196,8 +197,7 @@ def _filled(tensors: Sequence[Tensor]) -> Buffer:
 def _spread(buffer: Buffer, tensors: Sequence[Tensor]) -> Callable[[], None]:
     def finish() -> None:
         for row, tensor in zip(buffer.array, tensors):
-            np.copyto(tensor._array, row)
-            Buffer(tensor._array).unpack(note=True)
+            copy(tensor, plain(row))
 
     return finish
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..dtypes import int64
-from ..graph.versions import written
+from ..graph.versions import writing, written
 from ..modes import local
 from ..tensors.functions.creation.creation import zeros
 from ..tensors.recording.gradients import queue_callback
@@ -241,6 +241,7 @@ class Reducer:
         elif parameter.grad is None:
             parameter.grad = part.clone()
         else:
+            writing(parameter.grad._array)
             np.copyto(parameter.grad._array, part._array)
             written(parameter.grad._array, None)
 

@@ -166,6 +166,7 @@ class ElementsOptimizer(FormulaOptimizer):
             super()._step_of(p, g, group, line)
             return
         for x in (p, *tensors[2:], *numbers):
+            writing(x._array)
             written(x._array, line)
         self._traced.append((names, [x._array for x in tensors], [x._array for x in numbers]))
 

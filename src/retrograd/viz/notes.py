@@ -218,7 +218,7 @@ def recording() -> Iterator[None]:
     >>> with torch.viz.recording():
     ...     loss = torch.nn.Linear(2, 1)(x).exp().sum()
     >>> [node["module"] for node in torch.viz.explore(loss).document["nodes"] if node["name"] == "AddmmBackward0"]
-    ['']
+    ['Linear']
     """
     notes = _Notes.latest = _Notes()
     notes.open()
