@@ -26,6 +26,7 @@ torch.set_num_threads(1)
 # Nor on what else is installed: beside opt_einsum, PyTorch's einsum contracts three operands and more in the order that
 # opt_einsum finds, rounds otherwise and has other nodes. Without it, both go from left to right.
 torch.backends.opt_einsum.enabled = False
+torch.backends.opt_einsum.strategy = None
 # A warning that is given once a process would come in whichever test runs first.
 torch.set_warn_always(True)
 retrograd.set_warn_always(True)

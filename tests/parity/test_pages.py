@@ -9,6 +9,7 @@ import re
 import pytest
 import torch
 
+from comparing.same_text import without_address
 from programs.running import first_sentence
 from showing import pages, pictures
 
@@ -19,9 +20,6 @@ SHARED = [program for program in ALL if not re.search(
 
 pytestmark = pytest.mark.usefixtures("forward_mode")
 
-
-# The address that ends a message of retrograd; a program that catches a warning prints it.
-ADDRESS = re.compile(r"^See errors/\S+ in the documentation\.\n", re.MULTILINE)
 
 
 def begins_with(error: Exception | None, other: Exception | None) -> bool:
@@ -46,7 +44,7 @@ def test_a_program_does_the_same_in_pytorch(program: pages.Program) -> None:
         for block in program.blocks])
     for block, one, other in zip(program.blocks, pages.said(program), pages.said(theirs)):
         where = f"{program.page}:{block.line}"
-        assert ADDRESS.sub("", one.printed) == other.printed, where
+        assert without_address(one.printed) == other.printed, where
         assert begins_with(one.error, other.error), f"{where}\n{one.error}\n{other.error}"
 
 

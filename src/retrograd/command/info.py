@@ -11,8 +11,9 @@ from retrograd import __version__, version
 from retrograd.devices import cuda_count
 from retrograd.names import PACKAGE
 
-# pip's name for an extra, and the package that it installs.
-_EXTRAS = {"plot": "matplotlib"}
+# pip's name for an extra, and the module that it is for.
+_EXTRAS = {"compile": "llvmlite", "distributed": "mpi4py", "dtypes": "ml_dtypes", "plot": "matplotlib",
+           "quasirandom": "scipy", "tensorboard": "tensorboard"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
