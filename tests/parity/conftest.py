@@ -4,17 +4,11 @@ Tests of pages need a browser, which a newcomer's machine need not have. Where t
 """
 
 import warnings
-from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 import retrograd
-from programs.explored import opened
-from showing.browsers import Browser, browser, missing_program
 
 EXPECTED = "2.13.0"
 
@@ -36,29 +30,6 @@ retrograd.set_warn_always(True)
 def _checked_parameters() -> None:
     """PyTorch's compiler switches the checks of all distributions off for the process."""
     torch.distributions.Distribution.set_default_validate_args(True)
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pages, the browser's profile and its downloads are."""
-    return tmp_path_factory.mktemp("browser")
-
-
-@pytest.fixture(scope="session")
-def shown(folder: Path) -> Iterator[Browser]:
-    """A browser."""
-    missing = missing_program()
-    if missing:
-        pytest.skip(missing)
-    with browser(folder) as started:
-        yield started
-
-
-@pytest.fixture
-def page(shown: Browser, folder: Path) -> Iterator[Any]:
-    """Opens the explorer's page of a pass. At the end, the browser must not have complained of anything."""
-    yield partial(opened, shown, folder)
-    assert not shown.complaints
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 
 from retrograd.command.run import add_program, run as run_program
 from retrograd.viz.exploring import Explored
 from retrograd.viz.passes import awaiting, exploring
+from retrograd.viz.terminal import Line
 
 _EPILOG = """\
 examples:
@@ -63,19 +63,17 @@ class _Watch:
 
     def __init__(self, number: int, output: str) -> None:
         self.number, self.output, self.done, self.written = number, output, False, False
-        self.terminal, self.shown, self.next = sys.stderr.isatty(), False, time.monotonic() + 1
+        self.line = Line()
 
     def count(self, count: int) -> None:
         """A backward pass begins."""
-        now = time.monotonic()
-        if self.terminal and now >= self.next and count < self.number:
-            self.shown, self.next = True, now + 0.1
-            print(f"\rretrograd: backward pass {count} of {self.number} ", end="", file=sys.stderr, flush=True)
+        if self.line.due and count < self.number:
+            self.line.show(f"retrograd: backward pass {count} of {self.number}")
 
     def say(self, text: str) -> None:
         """Write a line, in place of the count."""
-        print("\r\x1b[K" * self.shown + f"retrograd: {text}", file=sys.stderr)
-        self.shown = False
+        self.line.clear()
+        print(f"retrograd: {text}", file=sys.stderr)
 
     def write(self, found: Explored | Exception) -> None:
         """Write the page and say where; or say why there is none."""

@@ -102,9 +102,11 @@ def _passed_on(stream: IO[bytes]) -> int | None:
 
 
 def report(board: str, count: int, killed: int) -> str:
-    """What all processes were doing when one was killed."""
+    """What all processes were doing when one was killed. mpiexec may name a process that died of the death of another.
+    """
     entries: dict[int, Entry] = {rank: found for rank in range(count) if (found := entry(board, rank)) is not None}
-    dead = next((f"Rank {rank}" for rank, found in entries.items() if found.pid == killed), f"Process {killed}")
-    lines = [f"retrograd launch: {dead} was killed or ended the job. The last entries of all ranks:"]
+    dead = next((f"rank {rank}" for rank, found in entries.items() if found.pid == killed), f"process {killed}")
+    lines = ["retrograd launch: A process was killed or ended the job. mpiexec names "
+             f"{dead}. The last entries of all ranks:"]
     lines += [f"  rank {rank} {found}" for rank, found in entries.items()]
     return "\n".join(lines)

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from .exploring import explore as explore
     from .notes import recording as recording
     from .pictures import Picture as Picture, graph as graph, svg as svg
+    from .terminal import progress as progress
 
-__all__ = ["Picture", "dot", "explore", "graph", "recording", "svg", "tree"]
+__all__ = ["Picture", "dot", "explore", "graph", "progress", "recording", "svg", "tree"]
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__, inside={
         "Picture": "viz.pictures:Picture", "explore": "viz.exploring:explore", "graph": "viz.pictures:graph",
-        "recording": "viz.notes:recording", "svg": "viz.pictures:svg"})
+        "progress": "viz.terminal:progress", "recording": "viz.notes:recording", "svg": "viz.pictures:svg"})

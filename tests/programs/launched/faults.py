@@ -40,7 +40,7 @@ match fault:
             dist.all_reduce(x)
     case "killed":
         if wrong:
-            time.sleep(0.2)
+            time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGKILL)
         dist.all_reduce(x)
     case "no message":
