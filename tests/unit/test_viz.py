@@ -221,4 +221,4 @@ def test_dot_escapes_what_it_must() -> None:
 
 def test_pictures_are_reached_from_the_package() -> None:
     assert torch.viz is viz
-    assert viz.__all__ == ["Picture", "dot", "explore", "graph", "recording", "svg", "tree"]
+    assert viz.__all__ == ["Picture", "dot", "explore", "graph", "progress", "recording", "svg", "tree"]
