@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from retrograd.command.run import add_program, run as run_program
+from retrograd.command.run import add_program
+from retrograd.command.watching import Watch
 from retrograd.viz.exploring import Explored
-from retrograd.viz.passes import awaiting, exploring
-from retrograd.viz.terminal import Line
+from retrograd.viz.passes import exploring
 
 _EPILOG = """\
 examples:
@@ -42,49 +41,20 @@ _positive.__name__ = "positive int"                      # argparse names it in 
 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and write the page when the pass comes. Returns the exit status of a program that ends."""
-    watch = _Watch(options.number, options.output)
     program = options.module or options.script
     look = exploring(f"Backward pass {options.number} of {program}", program)
-    with awaiting(options.number, look, watch.count, watch.write) as awaited:
-        try:
-            run_program(options)
-        except SystemExit as end:
-            if end.code not in (None, 0):
-                raise
-        finally:
-            if not watch.done:
-                watch.say(f"no page: the program ran {awaited.count} backward pass{'es' * (awaited.count != 1)}, and "
-                          f"pass {options.number} was to be explored")
-    return 0 if watch.written else 1
+    return _Page(options.number, options.output).run(options, look)
 
 
-class _Watch:
-    """Writes the page. Before, it counts the passes on a line of the terminal, if there is one and they take long."""
+class _Page(Watch):
+    def put(self, found: Explored) -> str:
+        assert self.output is not None
+        found.save(self.output)
+        return f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes"
 
-    def __init__(self, number: int, output: str) -> None:
-        self.number, self.output, self.done, self.written = number, output, False, False
-        self.line = Line()
+    def refused(self, error: Exception) -> str:
+        return f"no page: backward pass {self.number} raised {type(error).__name__}"
 
-    def count(self, count: int) -> None:
-        """A backward pass begins."""
-        if self.line.due and count < self.number:
-            self.line.show(f"retrograd: backward pass {count} of {self.number}")
-
-    def say(self, text: str) -> None:
-        """Write a line, in place of the count."""
-        self.line.clear()
-        print(f"retrograd: {text}", file=sys.stderr)
-
-    def write(self, found: Explored | Exception) -> None:
-        """Write the page and say where; or say why there is none."""
-        self.done = True
-        if isinstance(found, Exception):
-            self.say(f"no page: backward pass {self.number} raised {type(found).__name__}")
-            return
-        try:
-            found.save(self.output)
-        except OSError as error:
-            self.say(f"cannot write {self.output!r}: {error.strerror}")
-            return
-        self.written = True
-        self.say(f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes")
+    def absent(self, count: int) -> str:
+        return (f"no page: the program ran {count} backward pass{'es' * (count != 1)}, and pass {self.number} was to "
+                "be explored")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from retrograd.command.run import add_program, run as run_program
-from retrograd.viz.passes import awaiting, drawing, writing
+from retrograd.command.run import add_program
+from retrograd.command.watching import Watch
+from retrograd.viz.passes import drawing, writing
 from retrograd.viz.pictures import Picture
 
 _EPILOG = """\
@@ -33,42 +33,20 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and draw when the pass comes. Returns the exit status of a program that ends."""
-    drawn = _Drawn(options.output or ("" if options.text else "graph.svg"))
-    with awaiting(1, writing if options.text else drawing, lambda count: None, drawn.write):
-        try:
-            run_program(options)
-        except SystemExit as end:
-            if end.code not in (None, 0):
-                raise
-        finally:
-            if not drawn.done:
-                drawn.say("no graph: the program ran no backward pass")
-    return 0 if drawn.written else 1
+    drawn = _Drawn(1, options.output or (None if options.text else "graph.svg"))
+    return drawn.run(options, writing if options.text else drawing)
 
 
-class _Drawn:
-    """Writes what was drawn to a file, or to the terminal if there is no name of a file."""
-
-    def __init__(self, output: str) -> None:
-        self.output, self.done, self.written = output, False, False
-
-    def say(self, text: str) -> None:
-        """Write a line that is not the program's."""
-        print(f"retrograd: {text}", file=sys.stderr)
-
-    def write(self, found: Picture | str | Exception) -> None:
-        """Write the picture or the text and say where; or say why there is none."""
-        self.done = True
-        if isinstance(found, Exception):
-            self.say(f"no graph: {type(found).__name__}: {found}")
-            return
-        if not self.output:
+class _Drawn(Watch):
+    def put(self, found: Picture | str) -> str:
+        if self.output is None:
             print(found, flush=True)
-        else:
-            try:
-                Path(self.output).write_text(f"{found}\n" if isinstance(found, str) else found.svg, encoding="utf-8")
-            except OSError as error:
-                self.say(f"cannot write {self.output!r}: {error.strerror}")
-                return
-            self.say(f"wrote {self.output}: the graph of the first backward pass")
-        self.written = True
+            return ""
+        Path(self.output).write_text(f"{found}\n" if isinstance(found, str) else found.svg, encoding="utf-8")
+        return f"wrote {self.output}: the graph of the first backward pass"
+
+    def refused(self, error: Exception) -> str:
+        return f"no graph: {type(error).__name__}: {error}"
+
+    def absent(self, count: int) -> str:
+        return "no graph: the program ran no backward pass"
