@@ -353,3 +353,9 @@ def test_recording_ends() -> None:
     assert torch.nn.modules.module._global_forward_hooks == {}
     assert hasattr(nodes_of(inside)[0], "origin")
     assert not hasattr(nodes_of(x * 2)[0], "origin")
+
+
+@pytest.mark.parametrize("given", [3, None, "loss", lambda: None, lambda: 2.])
+def test_what_is_no_tensor_is_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"explore\(\) takes a tensor, or a function that computes one, not \w+"):
+        viz.explore(given)

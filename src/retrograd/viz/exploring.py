@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from ..tensors.recording.gradients import refuse_inside, starting
+from ..tensors.tensor import Tensor
 from .documents import Document
 from .explorer.page import page
 from .naming import calling_frame
@@ -59,7 +60,7 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     Hooks that may replace a gradient run, since they are a part of the pass. Hooks that run after accumulation do not.
     A tensor that is not a scalar is differentiated as if it was summed.
 
-    Raises what `loss.backward()` raises, and OSError if the file cannot be written.
+    Raises TypeError if there is no tensor, what `loss.backward()` raises, and OSError if the file cannot be written.
 
     >>> import retrograd as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -73,7 +74,9 @@ def explore(loss: Any, path: PathLike | None = None, params: Any = None) -> Expl
     if callable(loss) and not hasattr(loss, "grad_fn"):
         with recording():
             loss = loss()
-    cotangent = loss.new_ones(loss.shape) if getattr(loss, "numel", int)() != 1 else None
+    if not isinstance(loss, Tensor):
+        raise TypeError(f"explore() takes a tensor, or a function that computes one, not {type(loss).__name__}")
+    cotangent = loss.new_ones(loss.shape) if loss.numel() != 1 else None
     found = Explored(observed(starting((loss,), (cotangent,)), params, frame))
     if path is not None:
         found.save(path)
