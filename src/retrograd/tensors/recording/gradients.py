@@ -21,6 +21,7 @@ from ...graph.engine import Pass
 from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
+from ...graph.recorded_pass import RecordedPass
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written
 from ...kernels.kinds import OtherArray
@@ -45,9 +46,13 @@ class TensorRecorder:
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Saved values as tensors: inputs with the edges of the node, results with the node itself as their history."""
         tensors: list[Any] = []
+        recording = local.thread.grad
         for (kind, index), value in zip(node.saves, values, strict=True):
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
+                continue
+            if not recording:
+                tensors.append(with_edge(value, None))
                 continue
             edge = original(node.edges[index]) if kind == "input" else node.edge_to(index)
             if type(edge) is AccumulateGrad and not requires(edge.variable):
@@ -115,7 +120,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     thread.grad = create_graph
     thread.passes += 1
     try:
-        kind = thread.passing or (Pass if thread.anomalies is None else CheckedPass)
+        usual = Pass if recorder is None else RecordedPass
+        kind = thread.passing or (usual if thread.anomalies is None else CheckedPass)
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
         if walk.notes:
