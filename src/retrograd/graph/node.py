@@ -315,8 +315,9 @@ class AccumulateGrad(OtherNode):
     namespace = "torch::autograd::"
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        super().__init__((), shape, dtype)
-        self.variable = variable
+        self.number = next_number()                # as in OtherNode, with one call less
+        self.edges, self.shape, self.dtype, self.variable = (), shape, dtype, variable
+        self.saved = self.hooks = self.plan = None
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
