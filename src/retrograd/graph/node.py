@@ -16,6 +16,7 @@ import numpy as np
 from ..devices import CPU
 from ..dtypes import dtype as torch_dtype
 from ..errors import Site
+from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
 from .hooks import Hooks, RemovableHandle, Users, register
 from .versions import next_number
@@ -38,14 +39,16 @@ class Plan:
 
     Each of `steps` is (argument, rule, how many saved values the rule names, the places of the first and second of
     them, the places of all of them). `arrays` are the places of the saved values that are arrays, which users may write
-    to.
+    to. `large` are the steps for a cotangent of `LARGE` elements or more.
     """
 
-    __slots__ = ("arrays", "steps")
+    __slots__ = ("arrays", "large", "steps")
 
     def __init__(self, op: Op) -> None:
         self.arrays = op.saved_arrays
         self.steps = tuple((argument, rule, len(at), *(*at, -1, -1)[:2], at) for argument, rule, at in op.steps)
+        self.large = self.steps if op.kind != "elementwise" else tuple([
+            (step[0], rule_in_parts(op.kernel, step[1]), *step[2:]) for step in self.steps])
 
 
 class SavedReader:
