@@ -34,6 +34,11 @@ class Released:
 RELEASED: Any = Released()
 
 
+def _laid_out(step: Step) -> tuple[Any, ...]:
+    argument, rule, at = step
+    return argument, rule, len(at), *(*at, -1, -1)[:2], at
+
+
 class Plan:
     """How the engine's short way runs the nodes of an op with one output and a fixed number of inputs.
 
@@ -46,9 +51,9 @@ class Plan:
 
     def __init__(self, op: Op) -> None:
         self.arrays = op.saved_arrays
-        self.steps = tuple((argument, rule, len(at), *(*at, -1, -1)[:2], at) for argument, rule, at in op.steps)
+        self.steps = tuple([_laid_out(step) for step in op.steps])
         self.large = self.steps if op.kind != "elementwise" else tuple([
-            (step[0], rule_in_parts(op.kernel, step[1]), *step[2:]) for step in self.steps])
+            _laid_out((argument, rule_in_parts(op.kernel, rule), at)) for argument, rule, at in op.steps])
 
 
 class SavedReader:
