@@ -378,8 +378,9 @@ class Pass:
             return
         local.thread.grad = self.grad
         variable = leaf.variable
-        if variable._backward_hooks:
-            (cotangent,) = self._called(lambda shown: [Users.call(variable._backward_hooks, shown[0])], cotangent)
+        attached = variable._meta.hooks
+        if attached:
+            (cotangent,) = self._called(lambda shown: [Users.call(attached, shown[0])], cotangent)
         if leaf in self.capture:
             self._capture(leaf, [cotangent])
         elif not self.capture:

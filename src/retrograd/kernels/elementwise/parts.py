@@ -65,8 +65,7 @@ def _applied(rule: Callable[..., Any], cost: float, *arrays: Any) -> Any:
     whole, *flat = (a.reshape(-1) for a in (result, *arrays))
 
     def work(start: int, stop: int) -> None:
-        for at in range(start, stop, _BLOCK):
-            block = slice(at, min(at + _BLOCK, stop))
+        for block in threads.blocks(start, stop, _BLOCK):
             whole[block] = rule(*[a[block] for a in flat])
 
     threads.in_parts(work, whole.size, cost * whole.nbytes)
