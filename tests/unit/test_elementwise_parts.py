@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,14 @@ def inputs(dtype: Any, *shape: int) -> Any:
     return torch.tensor(x, dtype=dtype)
 
 
-def there_and_back(name: str, x: Any, cotangent: Any) -> Run:
+def method(name: str) -> Callable[[Any], Any]:
+    return methodcaller(METHODS.get(name, name))
+
+
+def there_and_back(function: Callable[[Any], Any], x: Any, cotangent: Any) -> Run:
     def run() -> list[Any]:
         leaf = x.detach().requires_grad_()
-        y = getattr(leaf, METHODS.get(name, name))()
+        y = function(leaf)
         return [y, *torch.autograd.grad(y, leaf, cotangent)]
 
     return run
@@ -69,10 +74,35 @@ def there_and_back(name: str, x: Any, cotangent: Any) -> Run:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", NAMES)
 def test_parts_have_the_bits_of_the_whole(name: str, dtype: Any, calls: list[int]) -> None:
-    run = there_and_back(name, inputs(dtype, SIZE), inputs(dtype, SIZE) + 1)
+    run = there_and_back(method(name), inputs(dtype, SIZE), inputs(dtype, SIZE) + 1)
     assert with_threads(3, run) == with_threads(1, run)
     backward = parts._COSTS[getattr(np, name)][1] > 0
     assert calls == [3] * (1 + backward)
+
+
+ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+    "gelu, tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+    "softplus, options": lambda x: torch.nn.functional.softplus(x, 2.0, 1.5),
+    "elu, options": lambda x: torch.nn.functional.elu(x, 0.7),
+    **{name: getattr(torch.nn.functional, name) for name in ("silu", "mish", "gelu", "softplus", "elu", "logsigmoid")}}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_blocks_of_formulas_have_the_bits_of_the_whole(name: str, dtype: Any, calls: list[int],
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """On three threads, and on one thread where the arrays are very large."""
+    run = there_and_back(ACTIVATIONS[name], inputs(dtype, SIZE), inputs(dtype, SIZE) + 1)
+    expected = with_threads(1, run)
+    assert calls == []
+    assert with_threads(3, run) == expected
+    least = 1 + (dtype is not torch.float16)                  # a rule may call another such kernel inside its blocks
+    assert calls.count(3) >= least
+    calls.clear()
+    monkeypatch.setattr(parts, "_FAR", 1)
+    assert with_threads(1, run) == expected
+    assert {*calls} == {1}
+    assert len(calls) >= least
 
 
 @pytest.mark.parametrize("case", ["few", "half precision", "complex", "transposed", "repeated cotangent", "steps"])
@@ -85,7 +115,7 @@ def test_what_does_not_lie_alike_is_computed_as_a_whole(case: str, calls: list[i
         g = g[:1].expand(shape)
     elif case in ("transposed", "steps"):
         x, g = (t.T if case == "transposed" else t[::2] for t in (x, g))
-    run = there_and_back("sin", x, g)
+    run = there_and_back(method("sin"), x, g)
     assert with_threads(3, run) == with_threads(1, run)
     assert len(calls) == (1 if case == "repeated cotangent" else 0)
 
