@@ -76,8 +76,33 @@ def there_and_back(function: Callable[[Any], Any], x: Any, cotangent: Any) -> Ru
 def test_parts_have_the_bits_of_the_whole(name: str, dtype: Any, calls: list[int]) -> None:
     run = there_and_back(method(name), inputs(dtype, SIZE), inputs(dtype, SIZE) + 1)
     assert with_threads(3, run) == with_threads(1, run)
-    backward = parts._COSTS[getattr(np, name)][1] > 0
-    assert calls == [3] * (1 + backward)
+    ufunc = getattr(np, name)
+    assert calls == [3] * (1 + (ufunc in parts._RULES or ufunc in parts._SINGLE))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_gradients_of_products_that_meet(repeated: bool, dtype: Any, calls: list[int]) -> None:
+    """The cotangent may be one number, repeated, as that of a sum."""
+    x, y = inputs(dtype, 4, SIZE // 4), inputs(dtype, 4, SIZE // 4) + 1
+    cotangent = torch.tensor(0.3, dtype=dtype).expand(x.shape) if repeated else inputs(dtype, 4, SIZE // 4) * 3
+    run = there_and_back(lambda leaf: leaf * y + leaf * leaf + y * 2, x, cotangent)
+    assert with_threads(3, run) == with_threads(1, run)
+    assert calls == [3] * 5                                   # three products and two sums of gradients
+
+
+@pytest.mark.parametrize("case", ["number", "other type"])
+def test_products_with_what_does_not_lie_alike(case: str, calls: list[int]) -> None:
+    """A product with a number is computed as a whole. The cotangent belongs to the caller, so no sum is written to it.
+
+    With double precision, the product of the rule is in parts, and so is the sum of what it is converted to.
+    """
+    y = torch.tensor(3.0) if case == "number" else inputs(torch.float64, parts.LARGE)
+    cotangent = torch.ones(parts.LARGE, dtype=y.dtype)
+    run = there_and_back(lambda leaf: leaf * y + leaf, inputs(torch.float32, parts.LARGE), cotangent)
+    assert with_threads(3, run) == with_threads(1, run)
+    assert calls == ([] if case == "number" else [3, 3])
+    assert (cotangent == 1).all()
 
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, F64, NARROW
-from ..kernels.elementwise.parts import LARGE
+from ..kernels.elementwise.parts import LARGE, add as add_large
 from ..kernels.narrow import narrow_among, rounded, wide
 from ..modes import local
 from . import faults
@@ -120,7 +120,7 @@ class Pass:
         if held is None or self.recorder is not None:
             buffers[edge] = cotangent if held is None else held + cotangent
         elif held.dtype == cotangent.dtype and (edge in self.owned or (held.size >= LARGE and hold(held) == ALONE)):
-            buffers[edge] = local.thread.run(np.add, held, cotangent, held)
+            buffers[edge] = local.thread.run(np.add if held.size < LARGE else add_large, held, cotangent, out=held)
         else:
             buffers[edge] = total = local.thread.run(np.add, held, cotangent)
             if type(total) is np.ndarray:
