@@ -198,6 +198,17 @@ def test_gradients_that_somebody_holds_are_not_written_to() -> None:
     assert [(g == 1).all().item() for g in seen] == [True]
 
 
+@pytest.mark.parametrize("shape", [(3,), (parts.LARGE // 8, 8)], ids=str)
+def test_the_copy_of_a_shared_gradient_counts_as_one_write(shape: tuple[int, ...]) -> None:
+    """As in PyTorch. The second copy is of a gradient that repeats one number in each row."""
+    x, y = (torch.ones(shape, requires_grad=True) for _ in range(2))
+    (x + y).sum(-1).backward(torch.ones(shape[:-1]))
+    assert (x.grad._version, y.grad._version) == (1, 1)
+    x.grad.add_(1)
+    assert (x.grad._version, y.grad._version) == (2, 1)
+    assert (y.grad == 1).all()
+
+
 def test_retained_and_captured_gradients_stay_apart() -> None:
     size = parts.LARGE
     leaf = torch.ones(size, requires_grad=True)
