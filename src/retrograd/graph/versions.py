@@ -70,6 +70,16 @@ def _opened(owner: Any) -> Writes:
     return writes
 
 
+def written_once(array: Any) -> None:
+    """`written` for memory that is new, with fewer calls."""
+    owner = array if array.base is None else owner_of(array)
+    writes = Writes(owner, _forget)
+    writes.key = key = id(owner)
+    writes.count, writes.last = 1, next_number()
+    writes.earlier = writes.site = None
+    _books[key] = writes
+
+
 class _Apart(np.ndarray[Any, Any]):
     """Two arrays of this class stand between two lineages.
 

@@ -23,7 +23,7 @@ from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
 from ...graph.recorded_pass import RecordedPass
 from ...graph.stack import NESTED, on_a_fresh_stack
-from ...graph.versions import writing, written
+from ...graph.versions import writing, written, written_once
 from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, row_major, steps
 from ...modes import local
@@ -289,9 +289,9 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
     memory of the leaf's layout, and `_version` counts this write. Copies that PyTorch does not make are not counted.
     """
     if type(g) is np.ndarray and own == SHARED and like.flags.c_contiguous:   # the usual case, with fewer calls
-        copied = plain(row_major(g))
-        written(copied._array, None)
-        return copied
+        array = row_major(g)
+        written_once(array)
+        return plain(array)
     if not isinstance(g, TensorBase):
         g = plain(g)
     copied = copying(g, _layout_of_gradient(like, g._array))

@@ -340,8 +340,10 @@ StridedView.__name__ = "AsStridedBackward0"
 def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(Results.tensor)
-    tensor._array, tensor._edge, tensor._meta = array, None, None
-    note_layout(tensor)
+    tensor._array = array
+    tensor._edge = tensor._meta = None
+    if not array.flags.c_contiguous:
+        note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
     return tensor
