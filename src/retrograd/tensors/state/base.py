@@ -342,7 +342,7 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     tensor = object.__new__(Results.tensor)
     tensor._array = array
     tensor._edge = tensor._meta = None
-    if not array.flags.c_contiguous:
+    if type(array) is not np.ndarray or not array.flags.c_contiguous:
         note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
