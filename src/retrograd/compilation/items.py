@@ -130,13 +130,13 @@ def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, in
     Pairs within `second` do not count.
     """
     arrays = [*first, *second]
-    spans = [_span(array) for array in arrays]
+    spans = [span(array) for array in arrays]
     return tuple([(i, j, address(arrays[j]) - address(arrays[i]))
                   for i in range(len(first)) for j in range(i + 1, len(arrays))
                   if spans[i][0] < spans[j][1] and spans[j][0] < spans[i][1]])
 
 
-def _span(array: Any) -> tuple[int, int]:
+def span(array: Any) -> tuple[int, int]:
     """The addresses of the first byte and behind the last byte of an array. The span of an empty array is empty."""
     start = end = address(array)
     if not array.size:

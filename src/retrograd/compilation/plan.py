@@ -13,6 +13,7 @@ from .native import available
 from .numpy_code import NumPyCode
 from .program import Program
 from .simplify import simplified, with_constants
+from .stand_ins import let_go
 
 
 class Plan:
@@ -52,8 +53,10 @@ def native(backend: Any) -> bool:
 
 def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
     """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
-    program = program._replace(values=[value.copied() for value in program.values])      # other plans have them, too
-    return Plan(simplified(expanded(with_constants(program), native)), given, native, True)
+    program = with_constants(program._replace(values=[value.copied() for value in program.values]))
+    used = {number for line in program.lines for number in line.reads} | {*program.outputs}
+    let_go(program.values, {number for number in used - {*given} if program.values[number].source != "line"})
+    return Plan(simplified(expanded(program, native)), given, native, True)
 
 
 def without_leases(plan: Plan) -> Plan:

@@ -24,7 +24,6 @@ from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
-from .stand_ins import let_go
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
@@ -183,14 +182,14 @@ class FirstRun:
         recorded = [place for place, tensor in enumerate(made)
                     if tensor._edge is not None and tensor._edge.node is not None]
         given = self._given()
+        alive = {array.number: array for array in tape.alive()}      # the backward pass frees none of them
         back, spent = self._backward(made, recorded) if recorded else (None, [])
         if tape.reason is not None:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
         numbers = [*outputs, *saved]
-        self.arrays = [tape.values[number].like for number in numbers]
-        let_go(tape.values)
+        self.arrays = [alive[number].like for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
         plan = planned(program, [*given], self.native)
         if self._is_unsteady(plan):

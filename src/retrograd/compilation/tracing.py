@@ -1,7 +1,8 @@
 """Running a function once on traced arrays, and writing down what it computes.
 
 A `Traced` array stands behind a tensor in place of its NumPy array, and carries the real numbers. So a traced run is
-also an ordinary run. While a `Tape` stands on the seam, each call of an operator and each write is noted as a line.
+also an ordinary run. While a `Tape` stands on the seam, each call of an operator and each write is noted as a line. The
+tape keeps the geometry of what lines make, and no numbers: memory is free when the run itself no longer needs it.
 
 If the program looks at numbers (`.item()`, a branch on data, printing), the array answers, and the tape is *given up*:
 the run goes on, but nothing can be repeated without the program's own Python.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from ..graph.node import Node
 from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
 from ..kernels.kinds import Geometry
-from ..kernels.layout import in_common_order, offset_of, owner_of, steps
+from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
 from ..ops.basic import copy
 from ..ops.framework import Op
@@ -30,6 +32,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from .loops import Ref
 from .program import STEP, Line, Program, Value, refs, replaced
+from .stand_ins import Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 
@@ -106,6 +109,17 @@ class Traced(Geometry):
         return self.seen().__index__()
 
 
+class _Memory:
+    """Memory that values of a tape lie in, as long as its owner lives: the number of the first value in it, its address,
+    and the place that stands for it. Memory from outside stands for itself.
+    """
+
+    __slots__ = ("address", "number", "place")
+
+    def __init__(self, number: int, address: int, place: Place | None) -> None:
+        self.number, self.address, self.place = number, address, place
+
+
 # Operators whose results have a shape that their numbers decide.
 SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 
@@ -122,7 +136,7 @@ class Tape:
         self.reason: Reason | None = None
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
-        self._owners: dict[int, int] = {}                  # the value whose memory it is, by the identity of the owner
+        self._owners: dict[int, tuple[_Memory, Any]] = {}  # by the identity of the owner, with a reference to it
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
 
@@ -157,24 +171,48 @@ class Tape:
         like = new_lineage(array.like)
         if self.reason is not None:
             return Traced(self, like, array.number)
-        self._owners[id(owner_of(like))] = self.values[array.number].memory
+        if like.size:
+            self._own(owner_of(like), self._owners[id(owner_of(array.like))][0])
         found = self._value(like, "line")
         self.values[found.number].memory = self.values[array.number].memory
         self.lines.append(Line(alias, alias.compute, (Ref(array.number),), (found.number,), False, False, user_site()))
         return found
 
-    def forget(self) -> list[Traced]:
-        """The traced arrays that something other than the tape still holds."""
-        self._known = {}
+    def alive(self) -> list[Traced]:
+        """The traced arrays that something holds."""
         return [array for array in [reference() for reference in self._made] if array is not None]
 
+    def forget(self) -> list[Traced]:
+        """The traced arrays that something other than the tape still holds."""
+        self._known, self._owners = {}, {}
+        return self.alive()
+
     def _value(self, array: Array, source: Any) -> Traced:
-        owner, number = id(owner_of(array)), len(self.values)
-        memory = self._owners.setdefault(owner, number) if array.size else number
-        self.values.append(Value(number, array, memory, source))
+        number = len(self.values)
+        memory = self._memory(array, number, source)
+        like = array if memory.place is None else seen_in(memory.place, array, address(array) - memory.address)
+        self.values.append(Value(number, like, memory.number, source))
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
+
+    def _memory(self, array: Array, number: int, source: Any) -> _Memory:
+        """The memory that an array lies in. An empty array has one for itself."""
+        owner = owner_of(array)
+        found = self._owners.get(id(owner)) if array.size else None
+        if found is not None:
+            return found[0]
+        memory = _Memory(number, address(owner), reserve(owner.nbytes) if source == "line" else None)
+        if array.size:
+            self._own(owner, memory)
+        return memory
+
+    def _own(self, owner: Array, memory: _Memory) -> None:
+        """Note who owns memory, until the owner is gone and another array may have its identity."""
+        self._owners[id(owner)] = memory, weakref.ref(owner, partial(self._disown, id(owner)))
+
+    def _disown(self, identity: int, reference: Any) -> None:
+        del self._owners[identity]
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
@@ -229,7 +267,9 @@ class Tape:
         return found
 
     def _keep_before(self, target: Any) -> None:
-        """Keep the numbers of memory from outside that is written for the first time."""
+        """Keep the numbers of memory from outside that is written for the first time, if giving up is an error."""
+        if not self.whole:
+            return
         value = self.values[target.number]
         owner = self.values[value.memory]
         if owner.source == "line" or owner.memory in self.before:
