@@ -3,19 +3,19 @@
 The results of a run lie in buffers of the plan, and the program holds them as tensors. Before the next run, a `Lease`
 asks who still holds the buffer. If only the tensor of the last run does, and the tensor stands nowhere but as the
 gradient that the next run replaces, the tensor gets the next numbers. If the program holds the tensor elsewhere, the
-tensor gets a copy of its numbers. If the program holds the memory in another way, such as a NumPy array, the plan must
-give this memory up.
+tensor gets a copy of its numbers. If the program holds the memory in another way, such as a NumPy array, the plan
+leaves this memory to the program, and goes on with other memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from ..graph import versions
+from ..kernels.layout import address, owner_of
 from ..tensors.state.base import note_layout, plain
 
 Array = np.ndarray[Any, Any]
@@ -23,13 +23,14 @@ Array = np.ndarray[Any, Any]
 
 class Lease:
     """The memory of one result: `array` is the result, `memory` owns its elements. Both are counted when nobody else
-    holds them. `leaf` is the leaf whose gradient the result is, if the run leaves the result there.
+    holds them. `name` is the name of the array in the plan. `leaf` is the leaf whose gradient the result is, if the run
+    leaves the result there.
     """
 
-    __slots__ = ("_array_count", "_memory_count", "array", "leaf", "memory", "tensor")
+    __slots__ = ("_array_count", "_memory_count", "array", "leaf", "memory", "name", "tensor")
 
-    def __init__(self, array: Array, memory: Array) -> None:
-        self.array, self.memory = array, memory
+    def __init__(self, name: str, array: Array, memory: Array) -> None:
+        self.name, self.array, self.memory = name, array, memory
         self.tensor: Any = None
         self.leaf: Any = None
 
@@ -69,6 +70,47 @@ class Lease:
 _SLOT_ALONE = 4
 
 
-def all_free(leases: Iterable[Lease]) -> bool:
-    """Take all memory back, if this is possible. Returns whether it is."""
-    return all([lease.is_free() for lease in leases])
+class Leases:
+    """The leases of a plan, by the place of the result.
+
+    `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses.
+    """
+
+    __slots__ = ("by_place", "scope", "tables")
+
+    def __init__(self, leases: dict[int, Lease], scope: dict[str, Any], tables: list[Array]) -> None:
+        self.by_place, self.scope, self.tables = leases, scope, tables
+
+    def settle(self) -> None:
+        """Begin to count who holds the memory. Call this when the plan is complete."""
+        for lease in self.by_place.values():
+            lease.settle()
+
+    def take_back(self) -> None:
+        """Take all memory back. The plan goes on with other memory in the place of what the program holds."""
+        held = [lease for lease in self.by_place.values() if not lease.is_free()]
+        if held:
+            self._leave({id(lease.memory) for lease in held})
+
+    def _leave(self, owners: set[int]) -> None:
+        """Leave memory to the program."""
+        moved = [lease for lease in self.by_place.values() if id(lease.memory) in owners]
+        for owner in {id(lease.memory): lease.memory for lease in moved}.values():
+            self._move(owner)
+        for lease in moved:
+            lease.array, lease.tensor = self.scope[lease.name], None
+            lease.memory = owner_of(lease.array)
+        for lease in moved:
+            lease.settle()
+
+    def _move(self, owner: Array) -> None:
+        """Have the plan use new memory in the place of that of an owner."""
+        start, memory = address(owner), np.empty_like(owner)
+        for name, array in self.scope.items():
+            if type(array) is np.ndarray and owner_of(array) is owner:
+                moved = np.ndarray(array.shape, array.dtype, memory, address(array) - start, array.strides)
+                moved.flags.writeable = array.flags.writeable
+                self.scope[name] = moved
+        for table in self.tables:
+            within = (table >= start) & (table < start + owner.nbytes)
+            table[within] = table[within] - np.uintp(start) + np.uintp(address(memory))

@@ -5,7 +5,7 @@ Loops that follow each other are one native function, which finds its arrays by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,13 @@ Array = np.ndarray[Any, Any]
 class MachineCode(NumPyCode):
     """A program as one Python function that calls native functions, which are compiled together."""
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
         self._builder = Builder()
         self._waiting: list[Any] = []                      # loops and products that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
-        super().__init__(program, units, given, leasing)
+        self._done: list[int] = []                         # memory that is not needed after them
+        super().__init__(program, units, given)
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
@@ -56,13 +57,24 @@ class MachineCode(NumPyCode):
             self._provide(number)
             self._provided.add(number)
 
+    def _let_go(self, memories: Iterable[int]) -> None:
+        """Have a run give up arrays, after the loops that wait."""
+        self._done += memories
+        if not self._waiting:
+            self._close()
+
     def _close(self) -> None:
         """Write the call of the loops that wait."""
-        if not self._waiting:
-            return
+        if self._waiting:
+            self._write_call()
+        super()._let_go(self._done)
+        self._done = []
+
+    def _write_call(self) -> None:
         native = self._builder.add(self._waiting, len(self._slots))
         self.natives.append(native)
         table = np.zeros(len(self._slots), np.uintp)
+        self.tables.append(table)
         name = self.source.name(table, "table")
         for number, slot in self._slots.items():
             text = self.name(number)

@@ -19,6 +19,7 @@ from . import effects, guards
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .items import Item
+from .numpy_code import Ready
 from .places import Step
 from .plan import Plan, planned
 from .program import Line, Program
@@ -308,17 +309,23 @@ class FirstRun:
         lock, quiet = threading.Lock(), contextvars.Context()
         quiet.run(np.seterr, all="ignore")
 
+        begun: list[Ready] = []
+
         def run(*arrays: Array) -> tuple[Array, ...]:
             parts, given = arrays[:len(places)], arrays[len(places):]
             with lock:
-                found: tuple[Array, ...] = quiet.run(plan.code.run, *parts, *[given[i] for i in cotangents])
+                if begun:
+                    begun[0].leases.take_back()
+                else:
+                    begun.append(plan.begin())
+                found: tuple[Array, ...] = quiet.run(begun[0].run, *parts, *[given[i] for i in cotangents])
             return found
 
         seen = {values[number].memory for number in outputs}
         watched = [len(outputs) + i for i in places
                    if values[saved[i]].memory in seen or values[values[saved[i]].memory].source == "outside"]
-        fixed = [value.like for value in values if value.source == "outside" and value.number not in plan.given
-                 and any(value.number in line.reads for line in plan.program.lines)]
+        read = {number for line in plan.program.lines for number in line.reads} - {*plan.given}
+        fixed = [value.like for value in values if value.source == "outside" and value.number in read]
         layouts = [steps(values[number].like) for number in asked]
         return Backward(run, recorded, [len(outputs) + i for i in places], leaves, watched, fixed, depends, layouts)
 

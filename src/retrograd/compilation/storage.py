@@ -23,13 +23,10 @@ COPIED = 4096
 
 
 class Storage:
-    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers.
+    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers."""
 
-    If `leasing`, results have buffers too, and the program gets these very arrays.
-    """
-
-    def __init__(self, program: Program, units: Sequence[Unit], given: set[int], leasing: bool) -> None:
-        self.values, self.given, self.leasing = program.values, given, leasing
+    def __init__(self, program: Program, units: Sequence[Unit], given: set[int]) -> None:
+        self.values, self.given = program.values, given
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
@@ -77,8 +74,7 @@ class Storage:
         value = self.values[number]
         if value.is_view or not dense(value.like):
             return False
-        unlent = not self.leasing or value.memory in self._shared
-        if value.memory in self.escaping and unlent and not self.is_copied(number):
+        if value.memory in self.escaping and value.memory in self._shared and not self.is_copied(number):
             return False
         if number not in self.arrays:
             self.arrays[number] = self._taken(value)
@@ -104,14 +100,14 @@ class Storage:
         self._owned[value.number] = memory
         return laid_out(memory, like)
 
-    def release(self, place: int, unit: Unit) -> None:
-        """Have buffers that no unit after this one uses serve other values."""
-        for line in unit.lines:
-            for number in (*line.reads, *line.results):
-                memory = self.values[number].memory
-                if self._last[memory] == place and memory in self._owned:
-                    owned = self._owned.pop(memory)
-                    self._free.setdefault(owned.nbytes, []).append(owned)
+    def release(self, place: int, unit: Unit) -> set[int]:
+        """The memory that no unit after this one uses. Buffers in it serve other values."""
+        used = {self.values[number].memory for line in unit.lines for number in (*line.reads, *line.results)}
+        done = {memory for memory in used if self._last[memory] == place}
+        for memory in sorted(done & self._owned.keys()):
+            owned = self._owned.pop(memory)
+            self._free.setdefault(owned.nbytes, []).append(owned)
+        return done
 
 
 def viewed(line: Line, arrays: dict[int, Array]) -> list[Array]:

@@ -110,8 +110,8 @@ class Traced(Geometry):
 
 
 class _Memory:
-    """Memory that values of a tape lie in, as long as its owner lives: the number of the first value in it, its address,
-    and the place that stands for it. Memory from outside stands for itself.
+    """Memory that values of a tape lie in, as long as its owner lives: the number of the first value in it, its
+    address, and the place that stands for it. Memory from outside stands for itself.
     """
 
     __slots__ = ("address", "number", "place")
