@@ -17,6 +17,7 @@ import numpy as np
 from ..graph import versions
 from ..kernels.layout import address, owner_of
 from ..tensors.state.base import note_layout, plain
+from .storage import moved
 
 Array = np.ndarray[Any, Any]
 
@@ -94,23 +95,11 @@ class Leases:
 
     def _leave(self, owners: set[int]) -> None:
         """Leave memory to the program."""
-        moved = [lease for lease in self.by_place.values() if id(lease.memory) in owners]
-        for owner in {id(lease.memory): lease.memory for lease in moved}.values():
-            self._move(owner)
-        for lease in moved:
+        left = [lease for lease in self.by_place.values() if id(lease.memory) in owners]
+        for owner in {id(lease.memory): lease.memory for lease in left}.values():
+            moved(self.scope, self.tables, (address(owner), owner.nbytes), np.empty_like(owner))
+        for lease in left:
             lease.array, lease.tensor = self.scope[lease.name], None
             lease.memory = owner_of(lease.array)
-        for lease in moved:
+        for lease in left:
             lease.settle()
-
-    def _move(self, owner: Array) -> None:
-        """Have the plan use new memory in the place of that of an owner."""
-        start, memory = address(owner), np.empty_like(owner)
-        for name, array in self.scope.items():
-            if type(array) is np.ndarray and owner_of(array) is owner:
-                moved = np.ndarray(array.shape, array.dtype, memory, address(array) - start, array.strides)
-                moved.flags.writeable = array.flags.writeable
-                self.scope[name] = moved
-        for table in self.tables:
-            within = (table >= start) & (table < start + owner.nbytes)
-            table[within] = table[within] - np.uintp(start) + np.uintp(address(memory))

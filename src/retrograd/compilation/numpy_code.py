@@ -69,6 +69,7 @@ class NumPyCode:
         self._close()
         results = self._results()
         self.source.lines.append(f"return ({''.join([f'{result}, ' for result in results])})")
+        self.storage.settle(self.source.scope, self.tables)
         places = {number: place for place, number in enumerate(given)}
         writes = [(lines, places.get(number, self.values[number].like)) for lines, number in self._writes]
         self.ready = Ready(self.source.function("run", self.parameters), self._leases(), writes)

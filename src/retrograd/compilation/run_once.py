@@ -14,6 +14,7 @@ from ..errors import user_site
 from ..graph import versions
 from ..kernels.layout import owner_of, steps
 from ..modes import standing
+from ..optim.stepping import SteppingOptimizer
 from ..tensors.state.base import note_layout, plain
 from . import effects, guards
 from .borders import Borders
@@ -119,6 +120,9 @@ class FirstRun:
             view._edge, view._meta = again[-1]._edge, again[-1]._meta
         for tensor in made:
             note_layout(tensor)
+        for item in self.before.items:
+            if isinstance(item.value, SteppingOptimizer):
+                item.value.give_back()
 
     def _inputs(self) -> list[Any]:
         """The tensors of this call that the guard returns for later calls."""

@@ -21,7 +21,7 @@ from .program import Value
 Array = np.ndarray[Any, Any]
 # So many bytes are reserved at once. The system gives memory only for pages that are touched, and none is.
 _RESERVED = 1 << 20
-_ALIGNED = 64
+ALIGNED = 64
 # Addresses that stand for memory: those of an array from a byte on.
 Place = tuple[Array, int]
 
@@ -36,7 +36,7 @@ class _Free:
 
 def reserve(size: int) -> Place:
     """Addresses for memory of so many bytes, which stand for nothing else."""
-    size = -(-max(size, 1) // _ALIGNED) * _ALIGNED
+    size = -(-max(size, 1) // ALIGNED) * ALIGNED
     with _Free.lock:
         if _Free.start + size > _Free.memory.size:
             _Free.memory, _Free.start = np.frombuffer(mmap.mmap(-1, max(size, _RESERVED)), np.uint8), 0
@@ -66,9 +66,11 @@ def let_go(values: Sequence[Value], kept: set[int]) -> None:
     free = [value for value in values if value.memory in memories]
     spans: dict[int, tuple[int, int]] = {}
     for value in free:
-        low, high = span(value.like)
-        before = spans.get(value.memory, (low, high))
-        spans[value.memory] = min(low, before[0]), max(high, before[1])
-    places = {memory: reserve(high - low) for memory, (low, high) in spans.items()}
+        if value.like.size:                                # an empty array may be anywhere
+            low, high = span(value.like)
+            before = spans.get(value.memory, (low, high))
+            spans[value.memory] = min(low, before[0]), max(high, before[1])
+    places = {memory: (reserve(high - low), low) for memory, (low, high) in spans.items()}
     for value in free:
-        value.like = seen_in(places[value.memory], value.like, address(value.like) - spans[value.memory][0])
+        place, start = places[value.memory] if value.like.size else (reserve(0), 0)
+        value.like = seen_in(place, value.like, address(value.like) - start)
