@@ -97,7 +97,9 @@ class FirstRun:
         self.reason = tape.reason
         if self.recipe is not None:
             self._finish(self.recipe)
-        return self.twins.originals(result)
+        result = self.twins.originals(result)
+        self.before.let_go()
+        return result
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
@@ -140,10 +142,9 @@ class FirstRun:
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
-        after = walk(self.function, self.args, self.kwargs)
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
         changed = changes(self.before, after)
-        for item in after.items:                           # nothing needs the traced arrays longer than the trace
-            item.array = None
+        after.let_go()                                     # nothing needs the traced arrays longer than the trace
         if changed.unrepeatable:
             return tape.give_up(changed.unrepeatable[0])
         if tape.missed():
@@ -340,16 +341,18 @@ def _is_gradient(effect: Effect) -> bool:
         effect.whole is not None and effect.whole.fresh)
 
 
+def _found(whole: Whole, left: Left) -> Whole:
+    """A new value with what finds the new tensors in their places."""
+    if whole.fresh:
+        return Whole(left.finder(whole.value), True)
+    return whole if whole.parts is None else whole._replace(
+        parts={key: _found(part, left) for key, part in whole.parts.items()})
+
+
 def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
-    def found(whole: Whole) -> Whole:
-        if whole.fresh:
-            return Whole(left.finder(whole.value), True)
-        return whole if whole.parts is None else whole._replace(
-            parts={key: found(part) for key, part in whole.parts.items()})
-
     whole = effect.whole
-    effect = effect._replace(whole=None if whole is None else found(whole))
+    effect = effect._replace(whole=None if whole is None else _found(whole, left))
     if whole is not None and _is_gradient(effect):
         find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
         return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
