@@ -31,25 +31,26 @@ class MachineCode(NumPyCode):
         self._done: list[int] = []                         # memory that is not needed after them
         super().__init__(program, units, given)
 
-    def _unit(self, place: int, unit: Unit) -> None:
+    def _unit(self, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
         if not unit.native:
             self._close()
-            for line in unit.lines:
-                self._line(line)
-        elif unit.shape is None:
+            self._one_by_one(unit)
+            return
+        if unit.shape is None:
             line, = unit.lines
             self._have(line.results[0])
             x, y, out = [self._slot(number) for number in (*line.reads[:2], line.results[0])]
             self._waiting.append(product(line, self.values, (x, y, out)))
         else:
-            found = lowered(unit, self.values, self.storage.kept(place, unit))
+            found = lowered(unit, self.values, self.storage.kept(unit))
             made = {number for line in unit.lines for number in line.results}
             for number in (*found.outputs, *found.sums):
                 if self.values[number].memory in made:     # and not only written, perhaps as a view
                     self._have(self.values[number].memory)
             slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
             self._waiting.append(Placed(found.loop, slots))
+        self._let_go(self.storage.release(unit.lines))
 
     def _have(self, number: int) -> None:
         """See to it that a result of machine code has memory."""

@@ -61,11 +61,10 @@ class NumPyCode:
         self.parameters = [f"v{number}" for number in given]
         self._writes: list[tuple[int, int]] = []           # memory from outside, and the lines up to its write
         self._local: dict[int, list[str]] = {}             # large arrays that a run makes, by their memory
-        for place, unit in enumerate(units):
-            self._unit(place, unit)
+        for unit in units:
+            self._unit(unit)
             self._writes += [(len(self.source.lines), memory) for line in unit.lines
                              for memory in memory_written(line, self.values) if self.values[memory].source == "outside"]
-            self._let_go(self.storage.release(place, unit))
         self._close()
         results = self._results()
         self.source.lines.append(f"return ({''.join([f'{result}, ' for result in results])})")
@@ -88,9 +87,7 @@ class NumPyCode:
                 self._line(line)
                 for result in line.results:
                     del self.views[result]
-        if self.storage.is_fixed(number):
-            self.source.scope[f"v{number}"] = self.storage.arrays[number]
-        return f"v{number}"
+        return self.source.name(self.storage.arrays[number], "b") if self.storage.is_fixed(number) else f"v{number}"
 
     def _lent(self, number: int) -> Array | None:
         """The memory of a result, if it is lent to the program in each run."""
@@ -102,8 +99,8 @@ class NumPyCode:
         lent = {place: (number, memory) for place, number in enumerate(self.program.outputs)
                 if (memory := self._lent(number)) is not None}
         arrays = self.storage.arrays
-        return Leases({place: Lease(f"v{number}", arrays[number], memory) for place, (number, memory) in lent.items()},
-                      self.source.scope, self.tables)
+        return Leases({place: Lease(self.name(number), arrays[number], memory)
+                       for place, (number, memory) in lent.items()}, self.source.scope, self.tables)
 
     def _results(self) -> list[str]:
         """The texts of the values that the run returns. Memory that the next run uses is copied, unless it is lent."""
@@ -117,14 +114,20 @@ class NumPyCode:
             texts.setdefault(number, name)
         return [texts[number] for number in self.program.outputs]
 
-    def _unit(self, place: int, unit: Unit) -> None:
+    def _unit(self, unit: Unit) -> None:
         """Write the lines of a unit."""
         large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
         if large and suits(unit, self.values):
-            self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
-            return
+            self._blocked(BlockedLoop(unit, self.values, self.storage.kept(unit)))
+            self._let_go(self.storage.release(unit.lines))
+        else:
+            self._one_by_one(unit)
+
+    def _one_by_one(self, unit: Unit) -> None:
+        """Write the lines of a unit so that memory is free for the next line."""
         for line in unit.lines:
             self._line(line)
+            self._let_go(self.storage.release([line]))
 
     def _line(self, line: Line) -> None:
         """Write a line."""

@@ -60,7 +60,14 @@ class Line(NamedTuple):
     @property
     def reads(self) -> list[int]:
         """The numbers of the values among the arguments."""
-        return [ref.number for ref in refs(self.args)]
+        found = []
+        for arg in self.args:
+            kind = type(arg)
+            if kind is Ref:
+                found.append(arg.number)
+            elif kind is list or kind is tuple:
+                found += [ref.number for ref in refs(arg)]
+        return found
 
 
 class Program(NamedTuple):

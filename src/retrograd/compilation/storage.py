@@ -10,7 +10,7 @@ How much memory is needed is known at the end of the plan. Until then, stand-ins
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect, insort
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,28 +38,29 @@ class Storage:
         self._viewed = {value.memory for value in program.values if value.is_view}
         self._shared = {program.values[number].memory for unit in units for line in unit.lines
                         for number in line.results if program.values[number].is_view}       # by lines that are no views
-        self._last = self._lifetimes(program, units)
+        self._last, self._done = self._lifetimes(units), 0             # the number of lines that are done
         self._arena = Arena()
         self._place = reserve(sum([_aligned(value.like.nbytes) for value in self.values if value.source == "line"]))
         self._parts: dict[int, tuple[int, int]] = {}       # of the memory of buffers, by the value they belong to
         self._lent: dict[int, Array] = {}                  # buffers of their own
+        self._same: dict[Any, Array] = {}                  # equal parts are the same array
         for value in self.values:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
 
-    def _lifetimes(self, program: Program, units: Sequence[Unit]) -> dict[int, int]:
-        """The last unit that uses each memory."""
-        last = {}
-        for place, unit in enumerate(units):
-            for line in unit.lines:
-                for number in (*line.reads, *line.results):
-                    last[self.values[number].memory] = place
-        return {**last, **dict.fromkeys(self.escaping, len(units))}
+    def _lifetimes(self, units: Sequence[Unit]) -> dict[int, int]:
+        """The last line that uses each memory, in the order in which they run."""
+        last, lines = {}, [line for unit in units for line in unit.lines]
+        for place, line in enumerate(lines):
+            for number in (*line.reads, *line.results):
+                last[self.values[number].memory] = place
+        return {**last, **dict.fromkeys(self.escaping, len(lines))}
 
-    def kept(self, place: int, unit: Unit) -> set[int]:
-        """The results of a unit whose memory is needed after it."""
+    def kept(self, unit: Unit) -> set[int]:
+        """The results of the unit that runs next whose memory is needed after it."""
+        after = self._done + len(unit.lines)
         return {number for line in unit.lines for number in line.results
-                if self._last[self.values[number].memory] > place or self.values[number].memory in self.escaping}
+                if self._last[self.values[number].memory] >= after}
 
     def is_fixed(self, number: int) -> bool:
         """Whether the array of a value is known before the run."""
@@ -73,7 +74,7 @@ class Storage:
         found = viewed(line, self.arrays)
         if not all(np.may_share_memory(part, self.arrays[source]) or not part.size for part in found):
             return False
-        self.arrays.update(zip(line.results, found, strict=True))
+        self.arrays.update(zip(line.results, map(self._one, found), strict=True))
         return True
 
     def buffer(self, number: int) -> bool:
@@ -107,12 +108,20 @@ class Storage:
         self._parts[value.number] = start, _aligned(size)
         found = seen_in(self._place, value.like, start)
         found.flags.writeable = True
-        return found
+        return self._one(found)
 
-    def release(self, place: int, unit: Unit) -> set[int]:
-        """The memory that no unit after this one uses. Buffers in it serve other values."""
-        used = {self.values[number].memory for line in unit.lines for number in (*line.reads, *line.results)}
-        done = {memory for memory in used if self._last[memory] == place}
+    def _one(self, array: Array) -> Array:
+        """An array, or an equal part of the shared memory that there is already."""
+        if array.base is not self._place[0]:
+            return array
+        return self._same.setdefault((address(array), array.shape, array.strides, array.dtype,
+                                      array.flags.writeable), array)
+
+    def release(self, lines: Sequence[Line]) -> set[int]:
+        """The memory that nothing after these lines, which run next, uses. Buffers in it serve other values."""
+        self._done += len(lines)
+        used = {self.values[number].memory for line in lines for number in (*line.reads, *line.results)}
+        done = {memory for memory in used if self._last[memory] < self._done}
         for memory in sorted(done & self._parts.keys()):
             self._arena.give(*self._parts.pop(memory))
         return done
@@ -146,13 +155,11 @@ class Arena:
 
     def give(self, start: int, size: int) -> None:
         """Have a part be free."""
-        end = start + size
-        for before, after in self._free:
-            if after == start:
-                start = before
-            elif before == end:
-                end = after
-        self._free = [part for part in self._free if part[1] < start or part[0] > end]
+        end, place = start + size, bisect(self._free, (start,))
+        if place < len(self._free) and self._free[place][0] == end:
+            end = self._free.pop(place)[1]
+        if place and self._free[place - 1][1] == start:
+            start = self._free.pop(place - 1)[0]
         insort(self._free, (start, end))
 
 

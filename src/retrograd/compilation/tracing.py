@@ -13,7 +13,6 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,10 +53,12 @@ class Reason:
 class Traced(Geometry):
     """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
 
-    __slots__ = ("__weakref__", "like", "number", "tape")
+    __slots__ = ("__weakref__", "like", "ref", "tape")
 
     def __init__(self, tape: Tape, like: Array, number: int) -> None:
-        self.tape, self.like, self.number = tape, like, number
+        self.tape, self.like, self.ref = tape, like, Ref(number)
+
+    number = property(lambda self: self.ref.number)
 
     nbytes = property(lambda self: self.like.nbytes)
     base = property(lambda self: self.like)
@@ -109,15 +110,18 @@ class Traced(Geometry):
         return self.seen().__index__()
 
 
-class _Memory:
-    """Memory that values of a tape lie in, as long as its owner lives: the number of the first value in it, its
-    address, and the place that stands for it. Memory from outside stands for itself.
+class _Memory(weakref.ref[Array]):
+    """Memory that values of a tape lie in, as long as its owner lives, to which it is a reference.
+
+    `number` is that of the first value in the memory, and `address` its address. `place` stands for the memory; it is
+    None for memory from outside, which stands for itself. `key` is the identity of the owner.
     """
 
-    __slots__ = ("address", "number", "place")
-
-    def __init__(self, number: int, address: int, place: Place | None) -> None:
-        self.number, self.address, self.place = number, address, place
+    __slots__ = ("address", "key", "number", "place")
+    address: int
+    key: int
+    number: int
+    place: Place | None
 
 
 # Operators whose results have a shape that their numbers decide.
@@ -136,7 +140,8 @@ class Tape:
         self.reason: Reason | None = None
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
-        self._owners: dict[int, tuple[_Memory, Any]] = {}  # by the identity of the owner, with a reference to it
+        self._owners: dict[int, _Memory] = {}              # memory, by the identity of its owner
+        self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
 
@@ -172,10 +177,11 @@ class Tape:
         if self.reason is not None:
             return Traced(self, like, array.number)
         if like.size:
-            self._own(owner_of(like), self._owners[id(owner_of(array.like))][0])
+            memory = self._owners[id(owner_of(array.like))]
+            self._own(owner_of(like), memory.number, memory.address, memory.place)
         found = self._value(like, "line")
         self.values[found.number].memory = self.values[array.number].memory
-        self.lines.append(Line(alias, alias.compute, (Ref(array.number),), (found.number,), False, False, user_site()))
+        self.lines.append(Line(alias, alias.compute, (array.ref,), (found.number,), False, False, user_site()))
         return found
 
     def alive(self) -> list[Traced]:
@@ -188,31 +194,32 @@ class Tape:
         return self.alive()
 
     def _value(self, array: Array, source: Any) -> Traced:
-        number = len(self.values)
-        memory = self._memory(array, number, source)
-        like = array if memory.place is None else seen_in(memory.place, array, address(array) - memory.address)
-        self.values.append(Value(number, like, memory.number, source))
+        number, like, first = len(self.values), array, len(self.values)
+        if not array.size:                                 # which shares memory with no other
+            like = seen_in(reserve(0), array, 0) if source == "line" else array
+        else:
+            owner = owner_of(array)
+            memory = self._owners.get(id(owner))
+            if memory is None:
+                place = reserve(owner.nbytes) if source == "line" else None
+                memory = self._own(owner, number, address(owner), place)
+            if memory.place is not None:
+                like = seen_in(memory.place, array, address(array) - memory.address)
+            first = memory.number
+        self.values.append(Value(number, like, first, source))
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
 
-    def _memory(self, array: Array, number: int, source: Any) -> _Memory:
-        """The memory that an array lies in. An empty array has one for itself."""
-        owner = owner_of(array)
-        found = self._owners.get(id(owner)) if array.size else None
-        if found is not None:
-            return found[0]
-        memory = _Memory(number, address(owner), reserve(owner.nbytes) if source == "line" else None)
-        if array.size:
-            self._own(owner, memory)
+    def _own(self, owner: Array, number: int, address: int, place: Place | None) -> _Memory:
+        """Note who owns memory, until the owner is gone and another array may have its identity."""
+        memory = self._owners[id(owner)] = _Memory(owner, self._disown)
+        memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
         return memory
 
-    def _own(self, owner: Array, memory: _Memory) -> None:
-        """Note who owns memory, until the owner is gone and another array may have its identity."""
-        self._owners[id(owner)] = memory, weakref.ref(owner, partial(self._disown, id(owner)))
-
-    def _disown(self, identity: int, reference: Any) -> None:
-        del self._owners[identity]
+    def _disown(self, memory: Any) -> None:
+        if self._owners.get(memory.key) is memory:
+            del self._owners[memory.key]
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
@@ -221,11 +228,13 @@ class Tape:
         if op.name in SHAPED_BY_NUMBERS:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
             return self._only_run(call, args, write)
-        noted = replaced(replaced(args, np.ndarray, self._constant), Traced, lambda array: Ref(array.number))
+        noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
-        found = call(*replaced(args, Traced, lambda array: array.like))
-        site = user_site(2)
+        found = call(*real)
+        call, site = self._known_calls.setdefault(call, call), user_site(2)
+        if site is not None:
+            site = self._known_calls.setdefault((id(site.code), site.offset), site)
         if write:
             self.lines.append(Line(op, call, noted, (), False, True, site))
             return None
@@ -235,6 +244,25 @@ class Tape:
         results = tuple([self._value(np.asarray(part), "line") for part in (found if several else (found,))])
         self.lines.append(Line(op, call, noted, tuple([r.number for r in results]), several, False, site))
         return results if several else results[0]
+
+    def _noted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+        """The arguments of a call as a line has them, and as the call takes them."""
+        noted, real = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is Traced:
+                noted.append(arg.ref)
+                real.append(arg.like)
+            elif kind is np.ndarray:
+                noted.append(self._constant(arg).ref)
+                real.append(arg)
+            elif kind is list or kind is tuple:
+                noted.append(replaced(replaced(arg, np.ndarray, self._constant), Traced, _ref))
+                real.append(replaced(arg, Traced, _numbers))
+            else:
+                noted.append(arg)
+                real.append(arg)
+        return tuple(noted), real
 
     def _in_rule(self) -> bool:
         """Whether a rule computes a gradient that is not recorded. Its results lie as the kernels make them."""
@@ -251,12 +279,12 @@ class Tape:
         if ordered is found:
             return result
         laid_out = self._value(ordered, "line")
-        args = (Ref(result.number), steps(ordered))
+        args = (result.ref, steps(ordered))
         self.lines.append(Line(copy, copy.compute, args, (laid_out.number,), False, False, site))
         return laid_out
 
     def _only_run(self, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
-        return call(*replaced(args, Traced, lambda array: array.like))
+        return call(*replaced(args, Traced, _numbers))
 
     def _constant(self, array: Array) -> Traced:
         """The value of an array that the search before the run did not find: a number of the program, or a table."""
@@ -340,3 +368,7 @@ def _cleaned(part: Any) -> Any:
 
 def _numbers(array: Traced) -> Array:
     return array.like
+
+
+def _ref(array: Traced) -> Ref:
+    return array.ref
