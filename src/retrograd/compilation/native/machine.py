@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
@@ -202,16 +203,22 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
 class _Compiled:
     """A module in the machine's language."""
 
-    def __init__(self, source: str, thorough: bool) -> None:
-        llvm = binding()
+    def __init__(self, packed: bytes, thorough: bool) -> None:
+        llvm, self._packed = binding(), packed
+        source = self.source
         names = re.findall(r"^define void @(\w+)", source, re.MULTILINE)
-        self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
+        self._level = 2 if thorough or source.count("\n") < _MANY else 0
         machine = self._machine()
         module = self._optimised(machine)
         self.engine = llvm.create_mcjit_compiler(module, machine)
         self.engine.finalize_object()
         self.addresses: dict[str, int] = {name: self.engine.get_function_address(name) for name in names}
         self.engine.remove_module(module)                  # which the code no longer needs
+
+    @property
+    def source(self) -> str:
+        """The text that was given to LLVM."""
+        return zlib.decompress(self._packed).decode()
 
     def _optimised(self, machine: Any) -> Any:
         """The module after LLVM's passes: few, since the text has vectors and straight code already."""
@@ -242,11 +249,11 @@ class _Compiled:
 
 
 @lru_cache(_KEPT)
-def _kept(source: str, thorough: bool) -> _Compiled:
-    return _Compiled(source, thorough)
+def _kept(packed: bytes, thorough: bool) -> _Compiled:
+    return _Compiled(packed, thorough)
 
 
 def _compiled(source: str, thorough: bool) -> _Compiled:
     """The compiled module of this text. LLVM is not asked to do two modules at once."""
     with _compiling:
-        return _kept(source, thorough)
+        return _kept(zlib.compress(source.encode(), 1), thorough)
