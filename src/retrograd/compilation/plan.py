@@ -9,7 +9,6 @@ from typing import Any
 from ..names import reached
 from .expansions import expanded
 from .fusing import Unit, units
-from .native import available
 from .numpy_code import NumPyCode, Ready
 from .program import Program
 from .simplify import simplified, with_constants
@@ -51,9 +50,12 @@ class Plan:
 
 def native(backend: Any) -> bool:
     """Whether plans run as machine code. Raises ImportError if this was asked for and llvmlite is absent."""
-    if backend == "llvm" and not available():
+    if backend == "numpy":
+        return False
+    available = bool(reached("compilation.native").available())
+    if backend == "llvm" and not available:
         raise ImportError("torch.compile with backend='llvm' needs llvmlite: pip install retrograd[compile]")
-    return backend != "numpy" and available()
+    return available
 
 
 def planned(program: Program, given: Sequence[int], native: bool) -> Plan:

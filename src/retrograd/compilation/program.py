@@ -14,7 +14,6 @@ import numpy as np
 
 from ..errors import Site
 from ..ops.framework import Op
-from .loops import Ref
 
 # Where the numbers of a value come from: an argument or captured tensor, a number that never changes, or a line.
 Source = Literal["outside", "constant", "line"]
@@ -22,6 +21,12 @@ Source = Literal["outside", "constant", "line"]
 
 # How the names of operators begin that write over all of their arguments, as the steps of optimizers do.
 STEP = "_fused_"
+
+
+class Ref(NamedTuple):
+    """The number of a value, where an argument of a call stands."""
+
+    number: int
 
 
 class Value:

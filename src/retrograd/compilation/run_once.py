@@ -83,6 +83,7 @@ class FirstRun:
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
             if tape.reason is None:
                 self._describe(result)
+            tape.check()
         except GivenUp:
             tape.put_back()
             raise

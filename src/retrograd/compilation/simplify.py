@@ -13,8 +13,7 @@ from ..ops.creation import fresh, new_full
 from ..ops.elementwise.arithmetic import mul
 from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
-from .loops import Ref
-from .program import Line, Program, Value, replaced
+from .program import Line, Program, Ref, Value, replaced
 
 
 def simplified(program: Program) -> Program:
@@ -155,7 +154,7 @@ def _key(line: Line) -> Hashable | None:
     return key
 
 
-def _typed(value: Any) -> Hashable:
+def _typed(value: Any) -> Any:
     """An argument together with its type, since 1, 1.0 and True are equal, and with the sign of a zero."""
     kind = type(value)
     if kind is Ref or value is None or kind is str:

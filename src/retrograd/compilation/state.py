@@ -21,7 +21,20 @@ from ..tensors.arguments.generator import Generator
 from ..tensors.state.base import TensorBase
 from . import kinds
 from .changes import Changes as Changes, Effect as Effect, changes as changes
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Item, State as State, facts_of, take_apart
+from .items import (
+    ARRAY,
+    CONSTANT,
+    CONTAINER,
+    OBJECT,
+    OPAQUE,
+    REFUSED,
+    SET,
+    TENSOR,
+    Item,
+    State as State,
+    facts_of,
+    take_apart,
+)
 from .places import MISSING, Step
 from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
 from .surroundings import modes, outside_random as outside_random

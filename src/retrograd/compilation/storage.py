@@ -18,8 +18,7 @@ import numpy as np
 
 from ..kernels.layout import address, dense
 from .fusing import Unit
-from .loops import Ref
-from .program import Line, Program, Value, replaced
+from .program import Line, Program, Ref, Value, replaced
 from .stand_ins import ALIGNED, reserve, seen_in
 
 Array = np.ndarray[Any, Any]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,7 @@ from ..ops.framework import Op
 from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
-from .loops import Ref
-from .program import STEP, Line, Program, Value, refs, replaced
+from .program import STEP, Line, Program, Ref, Value, refs, replaced
 from .stand_ins import Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
@@ -133,6 +133,7 @@ class Tape:
 
     def __init__(self, whole: bool = False, native: bool = False) -> None:
         self.whole = whole                                 # whether giving up is an error
+        self.thread = get_ident()
         self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
         self.lines: list[Line] = []
@@ -150,13 +151,21 @@ class Tape:
         return not self.native or op.arity > 3
 
     def give_up(self, words: str) -> None:
-        """Note that the run cannot be repeated. Only the first reason is kept."""
+        """Note that the run cannot be repeated. Only the first reason is kept.
+
+        Another thread that looks at a tensor of the run takes nothing away that this thread works with.
+        """
         if self.reason is None:
             self.reason = Reason(words, user_site())
-            for held in (self.values, self.lines, self._constants):
-                held.clear()                               # so that no memory is held that the program gives up
-            if self.whole:
-                raise GivenUp(self.reason)
+            if self.thread == get_ident():
+                for held in (self.values, self.lines, self._constants):
+                    held.clear()                           # so that no memory is held that the program gives up
+                self.check()
+
+    def check(self) -> None:
+        """Raise GivenUp if the run cannot be repeated and this is an error."""
+        if self.reason is not None and self.whole:
+            raise GivenUp(self.reason)
 
     def leave(self, words: str) -> None:
         """Give up, and put NumPy arrays in the places of all traced ones."""
@@ -213,8 +222,9 @@ class Tape:
 
     def _own(self, owner: Array, number: int, address: int, place: Place | None) -> _Memory:
         """Note who owns memory, until the owner is gone and another array may have its identity."""
-        memory = self._owners[id(owner)] = _Memory(owner, self._disown)
+        memory = _Memory(owner, self._disown)
         memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
+        self._owners[memory.key] = memory
         return memory
 
     def _disown(self, memory: Any) -> None:
