@@ -228,8 +228,9 @@ class Tape:
         return memory
 
     def _disown(self, memory: Any) -> None:
-        if self._owners.get(memory.key) is memory:
-            del self._owners[memory.key]
+        key = memory.key
+        if self._owners.get(key) is memory:
+            del self._owners[key]
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
