@@ -17,7 +17,7 @@ import numpy as np
 from ..graph import versions
 from ..kernels.layout import address, owner_of
 from ..tensors.state.base import note_layout, plain
-from .storage import moved
+from .stand_ins import seen_in
 
 Array = np.ndarray[Any, Any]
 
@@ -28,12 +28,14 @@ class Lease:
     leaves the result there.
     """
 
-    __slots__ = ("_array_count", "_memory_count", "array", "leaf", "memory", "name", "tensor")
+    __slots__ = ("_array_count", "_memory_count", "array", "leaf", "memory", "name", "names", "slots", "tensor")
 
     def __init__(self, name: str, array: Array, memory: Array) -> None:
         self.name, self.array, self.memory = name, array, memory
         self.tensor: Any = None
         self.leaf: Any = None
+        self.names: list[str] | None = None                # of all arrays of the plan in this memory, once looked up
+        self.slots: list[tuple[Array, Array]] = []         # and the tables of addresses in it, with the places there
 
     def settle(self) -> None:
         """Count the references that the plan itself holds. Call this when the plan is complete."""
@@ -96,10 +98,31 @@ class Leases:
     def _leave(self, owners: set[int]) -> None:
         """Leave memory to the program."""
         left = [lease for lease in self.by_place.values() if id(lease.memory) in owners]
-        for owner in {id(lease.memory): lease.memory for lease in left}.values():
-            moved(self.scope, self.tables, (address(owner), owner.nbytes), np.empty_like(owner))
+        self._look_up(left)
         for lease in left:
-            lease.array, lease.tensor = self.scope[lease.name], None
-            lease.memory = owner_of(lease.array)
+            if id(lease.memory) in owners:                 # not yet moved with another lease
+                self._move(lease, [other for other in left if other.memory is lease.memory])
         for lease in left:
             lease.settle()
+
+    def _look_up(self, left: list[Lease]) -> None:
+        """Find where the memory of leases stands in the plan, once for each lease."""
+        names: dict[int, list[str]] = {id(lease.memory): [] for lease in left if lease.names is None}
+        for name, array in self.scope.items() if names else ():
+            if type(array) is np.ndarray and id(owner_of(array)) in names:
+                names[id(owner_of(array))].append(name)
+        for lease in left:
+            if lease.names is None:
+                start, size = address(lease.memory), lease.memory.nbytes
+                found = [(table, np.nonzero((table >= start) & (table < start + size))[0]) for table in self.tables]
+                lease.names, lease.slots = names[id(lease.memory)], [pair for pair in found if len(pair[1])]
+
+    def _move(self, first: Lease, leases: list[Lease]) -> None:
+        """Have the plan use new memory in the place of that of some leases."""
+        start, memory = address(first.memory), np.empty_like(first.memory)
+        for name in first.names or ():
+            self.scope[name] = seen_in((memory, 0), self.scope[name], address(self.scope[name]) - start)
+        for table, places in first.slots:
+            table[places] = table[places] - np.uintp(start) + np.uintp(address(memory))
+        for lease in leases:
+            lease.array, lease.memory, lease.tensor = self.scope[lease.name], memory, None

@@ -172,9 +172,7 @@ def moved(scope: dict[str, Any], tables: Sequence[Array], span: tuple[int, int],
     start, size = span
     for name, array in scope.items():
         if type(array) is np.ndarray and start <= address(array) < start + size:
-            found = np.ndarray(array.shape, array.dtype, memory, address(array) - start, array.strides)
-            found.flags.writeable = array.flags.writeable
-            scope[name] = found
+            scope[name] = seen_in((memory, 0), array, address(array) - start)
     for table in tables:
         within = (table >= start) & (table < start + size)
         table[within] = table[within] - np.uintp(start) + np.uintp(address(memory))
