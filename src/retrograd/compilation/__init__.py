@@ -6,7 +6,8 @@
   refused), `reading` (what code names) and `surroundings` (the modes).
 - `tracing` runs the function once and writes down each call that passes the seam.
 - `program` is what remains: calls and writes on numbered values.
-- The plan (`fusing`, `buffers`) joins elementwise calls to loops (`loops`) and gives memory to each value.
+- The plan (`fusing`, `storage`) joins elementwise calls to loops (`loops`) and gives memory to each value. `stand_ins`
+  are arrays without memory, by which a plan knows how the values lie.
 - Two executors run the plan: `numpy_code` with NumPy alone, and `native` as machine code.
 
 Nothing imports this package before a program first calls a compiled function.

@@ -18,8 +18,7 @@ from ..ops.linalg.matrix import addmm, mm
 from ..ops.networks.losses import mse_loss
 from ..ops.reductions import mean_all, sum_all
 from .line_writer import LineWriter
-from .loops import Ref
-from .program import Line, Program, Value
+from .program import Line, Program, Ref, Value
 from .steps import STEPS
 
 

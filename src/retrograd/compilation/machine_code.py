@@ -5,7 +5,7 @@ Loops that follow each other are one native function, which finds its arrays by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,32 +23,34 @@ Array = np.ndarray[Any, Any]
 class MachineCode(NumPyCode):
     """A program as one Python function that calls native functions, which are compiled together."""
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
         self._builder = Builder()
         self._waiting: list[Any] = []                      # loops and products that become machine code
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
-        super().__init__(program, units, given, leasing)
+        self._done: list[int] = []                         # memory that is not needed after them
+        super().__init__(program, units, given)
 
-    def _unit(self, place: int, unit: Unit) -> None:
+    def _unit(self, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
         if not unit.native:
             self._close()
-            for line in unit.lines:
-                self._line(line)
-        elif unit.shape is None:
+            self._one_by_one(unit)
+            return
+        if unit.shape is None:
             line, = unit.lines
             self._have(line.results[0])
             x, y, out = [self._slot(number) for number in (*line.reads[:2], line.results[0])]
             self._waiting.append(product(line, self.values, (x, y, out)))
         else:
-            found = lowered(unit, self.values, self.storage.kept(place, unit))
+            found = lowered(unit, self.values, self.storage.kept(unit))
             made = {number for line in unit.lines for number in line.results}
             for number in (*found.outputs, *found.sums):
                 if self.values[number].memory in made:     # and not only written, perhaps as a view
                     self._have(self.values[number].memory)
             slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
             self._waiting.append(Placed(found.loop, slots))
+        self._let_go(self.storage.release(unit.lines))
 
     def _have(self, number: int) -> None:
         """See to it that a result of machine code has memory."""
@@ -56,13 +58,24 @@ class MachineCode(NumPyCode):
             self._provide(number)
             self._provided.add(number)
 
+    def _let_go(self, memories: Iterable[int]) -> None:
+        """Have a run give up arrays, after the loops that wait."""
+        self._done += memories
+        if not self._waiting:
+            self._close()
+
     def _close(self) -> None:
         """Write the call of the loops that wait."""
-        if not self._waiting:
-            return
+        if self._waiting:
+            self._write_call()
+        super()._let_go(self._done)
+        self._done = []
+
+    def _write_call(self) -> None:
         native = self._builder.add(self._waiting, len(self._slots))
         self.natives.append(native)
         table = np.zeros(len(self._slots), np.uintp)
+        self.tables.append(table)
         name = self.source.name(table, "table")
         for number, slot in self._slots.items():
             text = self.name(number)

@@ -15,8 +15,7 @@ from ..ops.framework import Op, called_as_ufunc
 from ..ops.linalg.matrix import mm
 from ..ops.reductions import sum_all, sum_dim
 from ..tensors.recording.inplace import write_over
-from .loops import Ref
-from .program import Line, Value
+from .program import Line, Ref, Value
 
 # The number of the first line in the body of a function.
 FIRST_LINE = 2

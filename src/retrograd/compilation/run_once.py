@@ -14,17 +14,18 @@ from ..errors import user_site
 from ..graph import versions
 from ..kernels.layout import owner_of, steps
 from ..modes import standing
+from ..optim.stepping import SteppingOptimizer
 from ..tensors.state.base import note_layout, plain
 from . import effects, guards
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .items import Item
+from .numpy_code import Ready
 from .places import Step
 from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
-from .stand_ins import let_go
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
@@ -82,6 +83,7 @@ class FirstRun:
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
             if tape.reason is None:
                 self._describe(result)
+            tape.check()
         except GivenUp:
             tape.put_back()
             raise
@@ -96,7 +98,9 @@ class FirstRun:
         self.reason = tape.reason
         if self.recipe is not None:
             self._finish(self.recipe)
-        return self.twins.originals(result)
+        result = self.twins.originals(result)
+        self.before.let_go()
+        return result
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
@@ -119,6 +123,9 @@ class FirstRun:
             view._edge, view._meta = again[-1]._edge, again[-1]._meta
         for tensor in made:
             note_layout(tensor)
+        for item in self.before.items:
+            if isinstance(item.value, SteppingOptimizer):
+                item.value.give_back()
 
     def _inputs(self) -> list[Any]:
         """The tensors of this call that the guard returns for later calls."""
@@ -136,10 +143,9 @@ class FirstRun:
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
-        after = walk(self.function, self.args, self.kwargs)
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
         changed = changes(self.before, after)
-        for item in after.items:                           # nothing needs the traced arrays longer than the trace
-            item.array = None
+        after.let_go()                                     # nothing needs the traced arrays longer than the trace
         if changed.unrepeatable:
             return tape.give_up(changed.unrepeatable[0])
         if tape.missed():
@@ -183,14 +189,14 @@ class FirstRun:
         recorded = [place for place, tensor in enumerate(made)
                     if tensor._edge is not None and tensor._edge.node is not None]
         given = self._given()
+        alive = {array.number: array for array in tape.alive()}      # the backward pass frees none of them
         back, spent = self._backward(made, recorded) if recorded else (None, [])
         if tape.reason is not None:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
         numbers = [*outputs, *saved]
-        self.arrays = [tape.values[number].like for number in numbers]
-        let_go(tape.values)
+        self.arrays = [alive[number].like for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
         plan = planned(program, [*given], self.native)
         if self._is_unsteady(plan):
@@ -309,17 +315,23 @@ class FirstRun:
         lock, quiet = threading.Lock(), contextvars.Context()
         quiet.run(np.seterr, all="ignore")
 
+        begun: list[Ready] = []
+
         def run(*arrays: Array) -> tuple[Array, ...]:
             parts, given = arrays[:len(places)], arrays[len(places):]
             with lock:
-                found: tuple[Array, ...] = quiet.run(plan.code.run, *parts, *[given[i] for i in cotangents])
+                if begun:
+                    begun[0].leases.take_back()
+                else:
+                    begun.append(plan.begin())
+                found: tuple[Array, ...] = quiet.run(begun[0].run, *parts, *[given[i] for i in cotangents])
             return found
 
         seen = {values[number].memory for number in outputs}
         watched = [len(outputs) + i for i in places
                    if values[saved[i]].memory in seen or values[values[saved[i]].memory].source == "outside"]
-        fixed = [value.like for value in values if value.source == "outside" and value.number not in plan.given
-                 and any(value.number in line.reads for line in plan.program.lines)]
+        read = {number for line in plan.program.lines for number in line.reads} - {*plan.given}
+        fixed = [value.like for value in values if value.source == "outside" and value.number in read]
         layouts = [steps(values[number].like) for number in asked]
         return Backward(run, recorded, [len(outputs) + i for i in places], leaves, watched, fixed, depends, layouts)
 
@@ -330,16 +342,18 @@ def _is_gradient(effect: Effect) -> bool:
         effect.whole is not None and effect.whole.fresh)
 
 
+def _found(whole: Whole, left: Left) -> Whole:
+    """A new value with what finds the new tensors in their places."""
+    if whole.fresh:
+        return Whole(left.finder(whole.value), True)
+    return whole if whole.parts is None else whole._replace(
+        parts={key: _found(part, left) for key, part in whole.parts.items()})
+
+
 def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
-    def found(whole: Whole) -> Whole:
-        if whole.fresh:
-            return Whole(left.finder(whole.value), True)
-        return whole if whole.parts is None else whole._replace(
-            parts={key: found(part) for key, part in whole.parts.items()})
-
     whole = effect.whole
-    effect = effect._replace(whole=None if whole is None else found(whole))
+    effect = effect._replace(whole=None if whole is None else _found(whole, left))
     if whole is not None and _is_gradient(effect):
         find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
         return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
@@ -97,13 +98,13 @@ class Builder:
         if self._codes is None:
             self._codes = [_compiled(module.text(), module.thorough)
                            for module in (self._small, self._middle) if module.functions]
+            for module in (self._small, self._middle):     # the text stands in the compiled modules
+                module.functions.clear()
         return self._codes
 
     def address(self, name: str) -> int:
         """The address of a function."""
-        found = [code.engine.get_function_address(name) for code in self.codes() if name in code.names]
-        place: int = found[0]
-        return place
+        return next(code.addresses[name] for code in self.codes() if name in code.addresses)
 
 
 def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
@@ -153,7 +154,7 @@ class Native:
     @property
     def assembly(self) -> str:
         """The code of the builder's plans in the machine's assembly language."""
-        return "\n".join([code.assembly() for code in self.builder.codes()])
+        return "\n".join([code.assembly for code in self.builder.codes()])
 
     def _callable(self, piece: str | _Large) -> Callable[[int], object]:
         place = self.builder.address
@@ -202,23 +203,43 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
 class _Compiled:
     """A module in the machine's language."""
 
-    def __init__(self, source: str, thorough: bool) -> None:
+    def __init__(self, packed: bytes, thorough: bool) -> None:
+        llvm, self._packed = binding(), packed
+        source = self.source
+        names = re.findall(r"^define void @(\w+)", source, re.MULTILINE)
+        self._level = 2 if thorough or source.count("\n") < _MANY else 0
+        machine = self._machine()
+        module = self._optimised(machine)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
+        self.addresses: dict[str, int] = {name: self.engine.get_function_address(name) for name in names}
+        self.engine.remove_module(module)                  # which the code no longer needs
+
+    @property
+    def source(self) -> str:
+        """The text that was given to LLVM."""
+        return zlib.decompress(self._packed).decode()
+
+    def _optimised(self, machine: Any) -> Any:
+        """The module after LLVM's passes: few, since the text has vectors and straight code already."""
         llvm = binding()
-        self.names = frozenset(re.findall(r"^define void @(\w+)", source, re.MULTILINE))
-        self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
-        module, machine = llvm.parse_assembly(source), self._machine()
-        passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already
+        module, passes = llvm.parse_assembly(self.source), llvm.create_new_module_pass_manager()
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
         passes.add_instruction_combine_pass()
         passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-        self.optimised = str(module)
-        self.engine = llvm.create_mcjit_compiler(module, machine)
-        self.engine.finalize_object()
+        return module
 
+    @property
+    def optimised(self) -> str:
+        """The text of the module after LLVM's passes."""
+        return str(self._optimised(self._machine()))
+
+    @property
     def assembly(self) -> str:
         """The text of the machine code."""
-        text: str = self._machine().emit_assembly(binding().parse_assembly(self.optimised))
+        machine = self._machine()
+        text: str = machine.emit_assembly(self._optimised(machine))
         return text
 
     def _machine(self) -> Any:
@@ -228,11 +249,11 @@ class _Compiled:
 
 
 @lru_cache(_KEPT)
-def _kept(source: str, thorough: bool) -> _Compiled:
-    return _Compiled(source, thorough)
+def _kept(packed: bytes, thorough: bool) -> _Compiled:
+    return _Compiled(packed, thorough)
 
 
 def _compiled(source: str, thorough: bool) -> _Compiled:
     """The compiled module of this text. LLVM is not asked to do two modules at once."""
     with _compiling:
-        return _kept(source, thorough)
+        return _kept(zlib.compress(source.encode(), 1), thorough)
