@@ -72,8 +72,8 @@ class Builder:
         """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
         number = self._number()
         if isinstance(item, Product):
-            write_product(self._small, item, number)
-            return self._small, f"  call void @product{number}(ptr %table)"
+            write_product(self._middle, item, number)
+            return self._middle, f"  call void @product{number}(ptr %table)"
         module = self._small if item.loop.size < _MIDDLE else self._middle
         work = LoopWriter(module, item.loop, item.slots, number).write()
         if item.loop.size >= _LARGE and work.extent > 1:
