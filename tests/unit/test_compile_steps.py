@@ -300,6 +300,21 @@ def test_an_error_in_a_later_call_leaves_the_writes_before_it_counted(backend: s
     assert (x.tolist(), y.tolist()) == ([[4.0] * 3] * 2, [2.0, 2.0])
 
 
+def test_writes_are_counted_if_the_gradient_shares_the_memory(backend: str) -> None:
+    q = torch.ones(3, requires_grad=True)
+
+    @torch.compile(backend=backend, fullgraph=True)
+    def step() -> None:
+        view = q.view(3)
+        with torch.no_grad():
+            view.mul_(2)
+        q.grad = view.detach()
+
+    for count in range(1, 5):
+        step()
+        assert q._version == count
+
+
 def test_gradients_in_a_traced_call_are_no_views(backend: str) -> None:
     def gradient(x: Any) -> Any:
         return torch.autograd.grad(torch.stack([x.reshape(-1)] * 2).exp().sum(), x)[0]

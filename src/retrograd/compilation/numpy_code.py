@@ -133,13 +133,12 @@ class NumPyCode:
         source, op = self.source, line.op
         kernel = op.kernel if plain_call(line, self.values) else line.call
         number = line.results[0]
-        found = direct(line, self.values)
-        if found is not None:
-            function, args, options = found
+        write = direct(line, self.values)
+        if write is not None:
             if self.storage.buffer(number):
-                return source.call(function, args, self.name, **options, out=self.name(number))
+                return write(source, self.name, self.name(number))
             if called_as_ufunc(kernel):
-                return f"v{number} = {source.call(kernel, args, self.name, out='...')}"
+                return f"v{number} = {write(source, self.name, '...')}"
         text = source.call(kernel, line.args, self.name)
         rows = ', order="C"' if op.layout == "rows" else ""
         if line.several:
