@@ -16,6 +16,7 @@ from .lowered import lowered, product
 from .native.machine import Builder, Placed
 from .numpy_code import NumPyCode
 from .program import Program
+from .stacks import Stacks
 
 Array = np.ndarray[Any, Any]
 
@@ -29,6 +30,9 @@ class MachineCode(NumPyCode):
         self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
         super().__init__(program, units, given, leasing)
+
+    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
+        return None
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""

@@ -20,7 +20,8 @@ from .fusing import Unit
 from .leases import Lease
 from .program import Line, Program
 from .python_source import FIRST_LINE, Source, direct, plain_call, write_text
-from .storage import Storage
+from .stacks import Call, Rows, Stacks
+from .storage import Storage, rows_of
 
 Array = np.ndarray[Any, Any]
 # A loop of more elements than this runs in blocks.
@@ -32,14 +33,17 @@ class NumPyCode:
     """
 
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
-        self.program, self.values, self.units = program, program.values, units
-        self.source, self.storage = Source(), Storage(program, units, set(given), leasing)
+        self.program, self.values = program, program.values
+        self.stacks = self._stacks(units)
+        self.units: Sequence[Unit] = units if self.stacks is None else self.stacks.units
+        self.source, self.storage = Source(), Storage(program, self.units, set(given), leasing)
+        self._memory = [] if self.stacks is None else self.storage.stacked(self.stacks)
         self.natives: list[Any] = []                       # machine code that the source calls
         views = [line for line in program.lines if is_view(line, program.values)]
         self.views = {number: line for line in views for number in line.results}
         self.parameters = [f"v{number}" for number in given]
         self._writes: list[tuple[int, int]] = []           # memory from outside, and the lines up to its write
-        for place, unit in enumerate(units):
+        for place, unit in enumerate(self.units):
             self._unit(place, unit)
             self._writes += [(len(self.source.lines), memory) for line in unit.lines
                              for memory in memory_written(line, self.values) if self.values[memory].source == "outside"]
@@ -95,14 +99,41 @@ class NumPyCode:
             texts.setdefault(number, name)
         return [texts[number] for number in self.program.outputs]
 
+    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
+        """The stacks of small arrays on which several lines are one call."""
+        return Stacks(self.program, units)
+
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""
+        last = unit.lines[-1].results
+        call = None if self.stacks is None or not last else self.stacks.calls.get(last[0])
+        if call is not None:
+            self._call_on_rows(unit.lines[-1], call)
+            return
         large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
         if large and suits(unit, self.values):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
             return
         for line in unit.lines:
             self._line(line)
+
+    def _call_on_rows(self, line: Line, call: Call) -> None:
+        """Write one call for several lines, of which this is the last."""
+        source, number = self.source, line.results[0]
+        args = [arg if type(arg) is not Rows else rows_of(self._memory, arg) for arg in call.args]
+        if call.out is not None:
+            out = source.name(rows_of(self._memory, call.out))
+            source.lines.append(source.write(line.op.kernel, args, self.name, out))
+            return
+        if call.copied is not None:
+            source.lines.append(f"copyto({source.name(args[0][0])}, {self.name(call.copied)})")
+        # A sum begins with -0.0, which changes no number.
+        if self.storage.buffer(number):
+            source.lines.append(f"{source.call(np.add.reduce, (*args, 0, None), self.name)[:-1]}, {self.name(number)}, "
+                                "False, -0.0)")
+        else:
+            source.lines.append(f"v{number} = {source.call(np.add.reduce, (*args, 0, None), self.name)[:-1]}, None, "
+                                "False, -0.0)")
 
     def _line(self, line: Line) -> None:
         """Write a line."""

@@ -16,6 +16,7 @@ from ..kernels.layout import dense
 from .fusing import Unit
 from .loops import Ref
 from .program import Line, Program, Value, replaced
+from .stacks import Rows, Stacks
 
 Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
@@ -84,6 +85,13 @@ class Storage:
             self.arrays[number] = self._taken(value)
         return True
 
+    def stacked(self, stacks: Stacks) -> list[Array]:
+        """The memory of stacks. The values that lie in their rows have these rows as buffers."""
+        memory = [np.empty((size.rows, *size.shape), size.dtype) for size in stacks.sizes]
+        self.bytes += sum([array.nbytes for array in memory])
+        self.arrays.update({number: memory[stack][row, ...] for number, (stack, row) in stacks.rows.items()})
+        return memory
+
     def is_copied(self, number: int) -> bool:
         """Whether a result is so small that the program gets a copy of the buffer."""
         value = self.values[number]
@@ -118,6 +126,12 @@ def viewed(line: Line, arrays: dict[int, Array]) -> list[Array]:
     """The results of a line that views, for fixed arrays."""
     from_kernel = line.op.kernel(*replaced(line.args, Ref, lambda ref: arrays[ref.number]))
     return [*from_kernel] if line.several else [from_kernel]
+
+
+def rows_of(memory: Sequence[Array], rows: Rows) -> Array:
+    """Rows of a stack."""
+    end = rows.first + rows.step * rows.length
+    return memory[rows.stack][rows.first:end if end >= 0 else None:rows.step]
 
 
 def laid_out(memory: Array, like: Array) -> Array:

@@ -19,8 +19,8 @@ class Product(NamedTuple):
     """out = a @ b, for an (m, k) and a (k, n) matrix. `slots` are those of a, b and out, which lie row by row.
 
     `transposes` says of a and b whether their memory holds the transposed matrix, row by row. `dtype` is float32 or
-    float64. No dim is 0. A product adds along k one after the other, in blocks of 256 terms, rounding once for each term if the
-    machine can.
+    float64. No dim is 0. A product adds along k one after the other, in blocks of 256 terms, rounding once for each
+    term if the machine can.
     """
 
     slots: tuple[int, int, int]

@@ -50,15 +50,19 @@ class _Tiled:
         """The text of the function."""
         code, columns = self.code, self.lanes * len(self.tallest)
         for start in range(0, self.n, columns):
-            count, rest = min(columns, self.n - start), self.k % _DEPTH
-            self._block(start, count, "0", min(self.k, _DEPTH), False)
-            code.loop(_DEPTH, self.k - rest, _DEPTH, lambda p: self._block(start, count, p, _DEPTH, True))
-            if rest and self.k > _DEPTH:
-                self._block(start, count, str(self.k - rest), rest, True)
+            self._panel(start, min(columns, self.n - start))
         return code.function(f"internal void @{name}(ptr %a, ptr %b, ptr %out)")
 
+    def _panel(self, start: int, count: int) -> None:
+        """The columns from `start` on."""
+        rest = self.k % _DEPTH
+        self._block(start, count, "0", min(self.k, _DEPTH), False)
+        self.code.loop(_DEPTH, self.k - rest, _DEPTH, lambda p: self._block(start, count, p, _DEPTH, True))
+        if rest and self.k > _DEPTH:
+            self._block(start, count, str(self.k - rest), rest, True)
+
     def _block(self, start: int, count: int, p: str, depth: int, more: bool) -> None:
-        """The columns from `start` on, from the terms from p on. They are added to the result if there are `more`."""
+        """The columns from `start` on, of the terms from p on. They are added to the result if there are `more`."""
         code, element, vectors = self.code, TYPES[self.dtype], -(-count // self.lanes)
         turned, (row, step) = self.transposes[1], (1, self.m) if self.transposes[0] else (self.k, 1)
         first = _moved(code, element, "%a", p, step)
@@ -131,39 +135,38 @@ def _turn(module: Module, dtype: np.dtype[Any]) -> str:
     """
     name = f"turn.{dtype.char}"
     if name not in module.functions:
-        side, element, size = min(_SQUARE, module.host.bits // 8 // dtype.itemsize), TYPES[dtype], dtype.itemsize
-        code = Code(module, side)
+        code = Code(module, min(_SQUARE, module.host.bits // 8 // dtype.itemsize))
         last = code.put("sub nsw i64 %count, 1")
-
-        def column(start: str) -> None:
-            rows = [code.put(f"add nsw i64 {start}, {i}") for i in range(side)]
-            rows = [code.put(f"select i1 {code.put(f'icmp slt i64 {row}, %count')}, i64 {row}, i64 {last}")
-                    for row in rows]
-            pointers = [_moved(code, element, "%rows", row, "%gap") for row in rows]
-            out = _moved(code, element, "%out", start)
-
-            def square(p: str) -> None:
-                vectors = [code.put(f"load {code.type(dtype)}, ptr {_moved(code, element, pointer, p)}, align {size}")
-                           for pointer in pointers]
-                place = _moved(code, element, out, p, "%width")
-                for i, vector in enumerate(_transposed(code, vectors, dtype)):
-                    code.do(f"store {code.type(dtype)} {vector}, ptr {_moved(code, element, place, i, '%width')}, "
-                            f"align {size}")
-
-            def single(p: str) -> None:
-                place = _moved(code, element, out, p, "%width")
-                for i, pointer in enumerate(pointers):
-                    number = code.put(f"load {element}, ptr {_moved(code, element, pointer, p)}")
-                    code.do(f"store {element} {number}, ptr {_moved(code, element, place, i)}")
-
-            whole = code.put(f"and i64 %k, {-side}")
-            code.loop(0, whole, side, square)
-            code.loop(whole, "%k", 1, single)
-
-        code.loop(0, "%width", side, column)
+        code.loop(0, "%width", code.width, lambda start: _turn_some(code, dtype, start, last))
         module.functions[name] = code.function(
             f"internal void @{name}(ptr %rows, ptr %out, i64 %count, i64 %k, i64 %gap, i64 %width)")
     return name
+
+
+def _turn_some(code: Code, dtype: np.dtype[Any], start: str, last: str) -> None:
+    """As many rows from `start` on as a square has."""
+    side, element, size = code.width, TYPES[dtype], dtype.itemsize
+    rows = [code.put(f"add nsw i64 {start}, {i}") for i in range(side)]
+    rows = [code.put(f"select i1 {code.put(f'icmp slt i64 {row}, %count')}, i64 {row}, i64 {last}") for row in rows]
+    pointers = [_moved(code, element, "%rows", row, "%gap") for row in rows]
+    out = _moved(code, element, "%out", start)
+
+    def square(p: str) -> None:
+        vectors = [code.put(f"load {code.type(dtype)}, ptr {_moved(code, element, pointer, p)}, align {size}")
+                   for pointer in pointers]
+        place = _moved(code, element, out, p, "%width")
+        for i, vector in enumerate(_transposed(code, vectors, dtype)):
+            code.do(f"store {code.type(dtype)} {vector}, ptr {_moved(code, element, place, i, '%width')}, align {size}")
+
+    def single(p: str) -> None:
+        place = _moved(code, element, out, p, "%width")
+        for i, pointer in enumerate(pointers):
+            number = code.put(f"load {element}, ptr {_moved(code, element, pointer, p)}")
+            code.do(f"store {element} {number}, ptr {_moved(code, element, place, i)}")
+
+    whole = code.put(f"and i64 %k, {-side}")
+    code.loop(0, whole, side, square)
+    code.loop(whole, "%k", 1, single)
 
 
 def _transposed(code: Code, rows: Sequence[str], dtype: np.dtype[Any]) -> list[str]:
@@ -199,7 +202,7 @@ def _write_tile(module: Module, name: str, rows: int, columns: int, more: bool, 
     type = code.type(dtype)
 
     sums = [[code.stack(type) for _ in range(vectors)] for _ in range(rows)]
-    for place in sum(sums, []):
+    for place in [place for places in sums for place in places]:
         code.do(f"store {type} zeroinitializer, ptr {place}")
     starts = [code.put(f"mul nsw i64 {i}, %row") for i in range(rows)]
 
