@@ -18,7 +18,7 @@ from .blocks import BlockedLoop, suits
 from .effects import is_view, memory_written
 from .fusing import Unit
 from .leases import Lease
-from .program import Line, Program
+from .program import Arithmetic, Line, Program
 from .python_source import FIRST_LINE, Source, direct, plain_call, write_text
 from .stacks import Call, Rows, Stacks
 from .storage import Storage, rows_of
@@ -170,6 +170,9 @@ class NumPyCode:
                 return write(source, self.name, self.name(number))
             if called_as_ufunc(kernel):
                 return f"v{number} = {write(source, self.name, '...')}"
+        if type(line.args[-1]) is Arithmetic:
+            results = ", ".join([f"v{number}" for number in line.results])
+            return f"{results} = {source.call(line.args[-1], line.args[0], self.name)}"
         text = source.call(kernel, line.args, self.name)
         rows = ', order="C"' if op.layout == "rows" else ""
         if line.several:
