@@ -15,8 +15,9 @@ from .fusing import Unit
 from .lowered import lowered, product
 from .native.machine import Builder, Placed
 from .numpy_code import NumPyCode
-from .program import Program
+from .program import Line, Program
 from .stacks import Stacks
+from .walks import steps_of, with_native_steps
 
 Array = np.ndarray[Any, Any]
 
@@ -53,6 +54,13 @@ class MachineCode(NumPyCode):
                     self._have(self.values[number].memory)
             slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
             self._waiting.append(Placed(found.loop, slots))
+
+    def _call(self, line: Line) -> str:
+        steps = steps_of(line, self.values)
+        if steps is not None and self._builder.has_lanes(steps):
+            line, native = with_native_steps(line, steps, self._builder)
+            self.natives.append(native)
+        return super()._call(line)
 
     def _have(self, number: int) -> None:
         """See to it that a result of machine code has memory."""

@@ -19,6 +19,7 @@ from .host import Host, binding, host
 from .lanes import Code, Module
 from .nest import reduced_size
 from .products import Product, write_product
+from .recurrent import Steps, lanes_of, write_steps
 from .writing import LoopWriter, Work, identity
 
 # Loops from _LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
@@ -59,23 +60,30 @@ class Builder:
         self._plans: list[Native] = []
         self._codes: list[_Compiled] | None = None
 
-    def add(self, placed: Sequence[Placed | Product], slots: int) -> Native:
+    def add(self, placed: Sequence[Placed | Product | Steps], slots: int) -> Native:
         """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called."""
         if self._codes is not None:
             raise RuntimeError("the plans are compiled already")
         self._plans.append(Native(self, [self._piece(item) for item in placed], slots))
         return self._plans[-1]
 
+    def has_lanes(self, steps: Steps) -> bool:
+        """Whether steps can be computed in vectors."""
+        return lanes_of(self._middle, steps) > 0
+
     def _number(self) -> str:
         self._count += 1
         return str(self._count - 1)
 
-    def _piece(self, item: Placed | Product) -> tuple[Module, str | _Large]:
-        """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
+    def _piece(self, item: Placed | Product | Steps) -> tuple[Module, str | _Large]:
+        """Write the functions of a loop, a product or steps. Returns lines that call them, or a large loop."""
         number = self._number()
         if isinstance(item, Product):
             write_product(self._middle, item, number)
             return self._middle, f"  call void @product{number}(ptr %table)"
+        if isinstance(item, Steps):
+            write_steps(self._middle, item, number)
+            return self._middle, f"  call void @steps{number}(ptr %table)"
         module = self._small if item.loop.size < _MIDDLE else self._middle
         work = LoopWriter(module, item.loop, item.slots, number).write()
         if item.loop.size >= _LARGE and work.extent > 1:
@@ -112,7 +120,7 @@ class Builder:
         return place
 
 
-def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
+def build(placed: Sequence[Placed | Product | Steps], slots: int, target: Host | None = None) -> Native:
     """A single plan."""
     return Builder(target).add(placed, slots)
 
