@@ -140,7 +140,8 @@ class Stacks:
         """Additions of one value after the other, whose sums in between nobody else uses."""
         open_sums: dict[int, list[Line]] = {}
         for line in lines:
-            if line.op is not add or not self._is_plain(line) or self.values[line.results[0]].like.size < 2:
+            if line.op is not add or not self._is_plain(line) or self.values[line.results[0]].like.size < 2 or (
+                    len(line.reads) != 2):
                 continue
             first, second = line.reads
             known = open_sums.pop(first, None) if self._uses[first] == 1 and first != second else None
