@@ -120,7 +120,7 @@ class _Block:
             if number not in self.outputs:
                 held[number] = self._scratch(number, free)
                 source.lines.append(f"v{number} = scratch[{held[number]}]")
-            source.lines.append(source.call(line.op.kernel, line.args, self._text, out=f"v{number}"))
+            source.lines.append(source.write(line.op.kernel, line.args, self._text, f"v{number}"))
         elif number in self.outputs:
             source.lines.append(f"v{number}[...] = {source.call(line.op.kernel, line.args, self._text)}")
         else:

@@ -66,7 +66,9 @@ def expanded(program: Program, native: bool) -> Program:
     """The program with lines taken apart. `native` says whether its loops will be machine code."""
     lines: list[Line] = []
     constants: dict[Any, Ref] = {}
-    known = {**EXPANSIONS, **reached("compilation.networks").NETWORKS} if native else EXPANSIONS
+    known = EXPANSIONS
+    if native:
+        known = {**known, **reached("compilation.networks").NETWORKS, **reached("compilation.joins").JOINS}
     for line in program.lines:
         expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
         if not _is_plain(line, program.values):

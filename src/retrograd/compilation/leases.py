@@ -52,8 +52,7 @@ class Lease:
             if held:
                 tensor._array = self.array.copy(order="K")
             self.tensor = None
-        if versions.writes_to(self.memory) is not None:
-            versions.forget(self.memory)
+        versions.forget(self.memory)
         return True
 
     def _is_in_place(self, tensor: Any) -> bool:

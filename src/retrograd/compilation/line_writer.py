@@ -34,6 +34,11 @@ class LineWriter:
         """The geometry of the result."""
         return self.values[self.line.results[0]].like
 
+    @property
+    def made(self) -> Ref:
+        """The result."""
+        return Ref(self.line.results[0])
+
     def constant(self, number: float, dtype: np.dtype[Any]) -> Ref:
         """A number as a 0-d array."""
         return self.array(np.array(number, dtype))

@@ -11,7 +11,7 @@ from ..tensors.recording.inplace import write_over
 from .fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
 from .loops import Loop, Operand, Output, Reduction, Ref, Step
 from .native.lowering import lowers
-from .native.products import Product, has_blas
+from .native.products import Product
 from .program import Line, Value
 from .python_source import plain_call
 
@@ -41,12 +41,12 @@ def joins(line: Line, values: list[Value]) -> bool:
 
 
 def is_product(line: Line, values: list[Value]) -> bool:
-    """Whether a line is a product of matrices that machine code asks the BLAS for."""
+    """Whether a line is a product of matrices that has machine code."""
     if line.op is not mm or not plain_call(line, values):
         return False
     x, y, out = [values[number].like for number in (*line.reads[:2], line.results[0])]
     return (x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and all(x.shape) and all(y.shape)
-            and x.flags.forc and y.flags.forc and out.flags.c_contiguous and has_blas(x.dtype)
+            and x.flags.forc and y.flags.forc and out.flags.c_contiguous
             and x.shape[0] * x.shape[1] * y.shape[1] <= LARGEST_PRODUCT)
 
 

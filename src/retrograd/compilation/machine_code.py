@@ -15,7 +15,9 @@ from .fusing import Unit
 from .lowered import lowered, product
 from .native.machine import Builder, Placed
 from .numpy_code import NumPyCode
-from .program import Program
+from .program import Line, Program
+from .stacks import Stacks
+from .walks import steps_of, with_native_steps
 
 Array = np.ndarray[Any, Any]
 
@@ -30,6 +32,9 @@ class MachineCode(NumPyCode):
         self._provided: set[int] = set()                   # results of loops that have memory
         self._done: list[int] = []                         # memory that is not needed after them
         super().__init__(program, units, given)
+
+    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
+        return None
 
     def _unit(self, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
@@ -51,6 +56,13 @@ class MachineCode(NumPyCode):
             slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
             self._waiting.append(Placed(found.loop, slots))
         self._let_go(self.storage.release(unit.lines))
+
+    def _call(self, line: Line) -> str:
+        steps = steps_of(line, self.values)
+        if steps is not None and self._builder.has_lanes(steps):
+            line, native = with_native_steps(line, steps, self._builder)
+            self.natives.append(native)
+        return super()._call(line)
 
     def _have(self, number: int) -> None:
         """See to it that a result of machine code has memory."""

@@ -18,9 +18,10 @@ from .blocks import BlockedLoop, suits
 from .effects import is_view, memory_written
 from .fusing import Unit
 from .leases import Lease, Leases
-from .program import Line, Program
+from .program import Arithmetic, Line, Program
 from .python_source import FIRST_LINE, Source, direct, plain_call, write_text
-from .storage import COPIED, Storage
+from .stacks import Call, Rows, Stacks
+from .storage import COPIED, Storage, rows_of
 
 Array = np.ndarray[Any, Any]
 # A loop of more elements than this runs in blocks.
@@ -52,8 +53,11 @@ class NumPyCode:
     """A program as one Python function of the arrays of the values `given`, which returns the outputs."""
 
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
-        self.program, self.values, self.units = program, program.values, units
-        self.source, self.storage = Source(), Storage(program, units, set(given))
+        self.program, self.values = program, program.values
+        self.stacks = self._stacks(units)
+        self.units: Sequence[Unit] = units if self.stacks is None else self.stacks.units
+        self.source, self.storage = Source(), Storage(program, self.units, set(given))
+        self._memory = [] if self.stacks is None else self.storage.stacked(self.stacks)
         self.natives: list[Any] = []                       # machine code that the source calls
         self.tables: list[Array] = []                      # and the addresses that it uses
         views = [line for line in program.lines if is_view(line, program.values)]
@@ -61,7 +65,7 @@ class NumPyCode:
         self.parameters = [f"v{number}" for number in given]
         self._writes: list[tuple[int, int]] = []           # memory from outside, and the lines up to its write
         self._local: dict[int, list[str]] = {}             # large arrays that a run makes, by their memory
-        for unit in units:
+        for unit in self.units:
             self._unit(unit)
             self._writes += [(len(self.source.lines), memory) for line in unit.lines
                              for memory in memory_written(line, self.values) if self.values[memory].source == "outside"]
@@ -114,8 +118,18 @@ class NumPyCode:
             texts.setdefault(number, name)
         return [texts[number] for number in self.program.outputs]
 
+    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
+        """The stacks of small arrays on which several lines are one call."""
+        return Stacks(self.program, units)
+
     def _unit(self, unit: Unit) -> None:
         """Write the lines of a unit."""
+        last = unit.lines[-1].results
+        call = None if self.stacks is None or not last else self.stacks.calls.get(last[0])
+        if call is not None:
+            self._call_on_rows(unit.lines[-1], call)
+            self._let_go(self.storage.release(unit.lines))
+            return
         large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
         if large and suits(unit, self.values):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(unit)))
@@ -128,6 +142,24 @@ class NumPyCode:
         for line in unit.lines:
             self._line(line)
             self._let_go(self.storage.release([line]))
+
+    def _call_on_rows(self, line: Line, call: Call) -> None:
+        """Write one call for several lines, of which this is the last."""
+        source, number = self.source, line.results[0]
+        args = [arg if type(arg) is not Rows else rows_of(self._memory, arg) for arg in call.args]
+        if call.out is not None:
+            out = source.name(rows_of(self._memory, call.out))
+            source.lines.append(source.write(line.op.kernel, args, self.name, out))
+            return
+        if call.copied is not None:
+            source.lines.append(f"copyto({source.name(args[0][0])}, {self.name(call.copied)})")
+        # A sum begins with -0.0, which changes no number.
+        if self.storage.buffer(number):
+            source.lines.append(f"{source.call(np.add.reduce, (*args, 0, None), self.name)[:-1]}, {self.name(number)}, "
+                                "False, -0.0)")
+        else:
+            source.lines.append(f"v{number} = {source.call(np.add.reduce, (*args, 0, None), self.name)[:-1]}, None, "
+                                "False, -0.0)")
 
     def _line(self, line: Line) -> None:
         """Write a line."""
@@ -173,13 +205,15 @@ class NumPyCode:
         source, op = self.source, line.op
         kernel = op.kernel if plain_call(line, self.values) else line.call
         number = line.results[0]
-        found = direct(line, self.values)
-        if found is not None:
-            function, args, options = found
+        write = direct(line, self.values)
+        if write is not None:
             if self.storage.buffer(number):
-                return source.call(function, args, self.name, **options, out=self.name(number))
+                return write(source, self.name, self.name(number))
             if called_as_ufunc(kernel):
-                return f"v{number} = {source.call(kernel, args, self.name, out='...')}"
+                return f"v{number} = {write(source, self.name, '...')}"
+        if type(line.args[-1]) is Arithmetic:
+            results = ", ".join([f"v{number}" for number in line.results])
+            return f"{results} = {source.call(line.args[-1], line.args[0], self.name)}"
         text = source.call(kernel, line.args, self.name)
         rows = ', order="C"' if op.layout == "rows" else ""
         if line.several:

@@ -240,13 +240,14 @@ class FirstRun:
         written = self._owners_written(lines)
         for item in sorted(self.before.tensors(), key=lambda item: item.fixed):
             owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
-            if owner in written:
-                written.remove(owner)                      # other tensors may share this memory
-                number = self.tape.outside(item.array).number
-                if number in given:
-                    recipe.written_given.append(given[number])
-                elif item.fixed:
-                    recipe.written.append(item.array)
+            number = self.tape.outside(item.array).number if owner in written else -1
+            if number in given:
+                recipe.written_given.append(given[number])
+            elif owner in written and item.fixed:
+                recipe.written.append(item.array)
+            else:
+                continue
+            written.remove(owner)                          # other tensors may share this memory
 
     def _owners_written(self, lines: list[Line]) -> set[int]:
         """The identities of the arrays that own the memory that lines write."""

@@ -19,6 +19,7 @@ import numpy as np
 from ..kernels.layout import address, dense
 from .fusing import Unit
 from .program import Line, Program, Ref, Value, replaced
+from .stacks import Rows, Stacks
 from .stand_ins import ALIGNED, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
@@ -86,6 +87,13 @@ class Storage:
         if number not in self.arrays:
             self.arrays[number] = self._taken(value)
         return True
+
+    def stacked(self, stacks: Stacks) -> list[Array]:
+        """The memory of stacks. The values that lie in their rows have these rows as buffers."""
+        memory = [np.empty((size.rows, *size.shape), size.dtype) for size in stacks.sizes]
+        self.bytes += sum([array.nbytes for array in memory])
+        self.arrays.update({number: memory[stack][row, ...] for number, (stack, row) in stacks.rows.items()})
+        return memory
 
     def is_copied(self, number: int) -> bool:
         """Whether a result is so small that the program gets a copy of the buffer."""
@@ -182,6 +190,12 @@ def viewed(line: Line, arrays: dict[int, Array]) -> list[Array]:
     """The results of a line that views, for fixed arrays."""
     from_kernel = line.op.kernel(*replaced(line.args, Ref, lambda ref: arrays[ref.number]))
     return [*from_kernel] if line.several else [from_kernel]
+
+
+def rows_of(memory: Sequence[Array], rows: Rows) -> Array:
+    """Rows of a stack."""
+    end = rows.first + rows.step * rows.length
+    return memory[rows.stack][rows.first:end if end >= 0 else None:rows.step]
 
 
 def laid_out(memory: Array, like: Array) -> Array:

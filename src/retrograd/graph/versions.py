@@ -169,15 +169,16 @@ def written(array: Any, site: Site | None) -> None:
 
 
 def written_all(owners: Iterable[Any], site: Site | None) -> None:
-    """`written` for arrays that own their memory, with fewer calls."""
+    """`written` for arrays that own their memory, with fewer calls. The writes have one number."""
+    number, find = next_number(), _books.get
     for owner in owners:
-        writes = _books.get(id(owner))
+        writes = find(id(owner))
         if writes is None or writes.earlier is None:
             written(owner, site)
             continue
         writes.earlier.append(writes.last)
         writes.count += 1
-        writes.last = next_number()
+        writes.last = number
         writes.site = site
 
 

@@ -20,10 +20,11 @@ from .host import Host, binding, host
 from .lanes import Code, Module
 from .nest import reduced_size
 from .products import Product, write_product
+from .recurrent import Steps, lanes_of, write_steps
 from .writing import LoopWriter, Work, identity
 
 # Loops from _LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
-# others are not, if there are so many of them that they have _MANY lines.
+# others are not, if there are so many of them that they have _MANY lines. If they have fewer, all is one module.
 _LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
 # How many modules are kept, since programs often have the same loops again.
@@ -57,24 +58,33 @@ class Builder:
     def __init__(self, target: Host | None = None) -> None:
         self._small, self._middle = [Module(target or host(), thorough) for thorough in (False, True)]
         self._count = 0
+        self._plans: list[Native] = []
         self._codes: list[_Compiled] | None = None
 
-    def add(self, placed: Sequence[Placed | Product], slots: int) -> Native:
+    def add(self, placed: Sequence[Placed | Product | Steps], slots: int) -> Native:
         """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called."""
         if self._codes is not None:
             raise RuntimeError("the plans are compiled already")
-        return Native(self, [self._piece(item) for item in placed], slots)
+        self._plans.append(Native(self, [self._piece(item) for item in placed], slots))
+        return self._plans[-1]
+
+    def has_lanes(self, steps: Steps) -> bool:
+        """Whether steps can be computed in vectors."""
+        return lanes_of(self._middle, steps) > 0
 
     def _number(self) -> str:
         self._count += 1
         return str(self._count - 1)
 
-    def _piece(self, item: Placed | Product) -> tuple[Module, str | _Large]:
-        """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
+    def _piece(self, item: Placed | Product | Steps) -> tuple[Module, str | _Large]:
+        """Write the functions of a loop, a product or steps. Returns lines that call them, or a large loop."""
         number = self._number()
         if isinstance(item, Product):
-            write_product(self._small, item, number)
-            return self._small, f"  call void @product{number}(ptr %table)"
+            write_product(self._middle, item, number)
+            return self._middle, f"  call void @product{number}(ptr %table)"
+        if isinstance(item, Steps):
+            write_steps(self._middle, item, number)
+            return self._middle, f"  call void @steps{number}(ptr %table)"
         module = self._small if item.loop.size < _MIDDLE else self._middle
         work = LoopWriter(module, item.loop, item.slots, number).write()
         if item.loop.size >= _LARGE and work.extent > 1:
@@ -86,6 +96,19 @@ class Builder:
             module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
         return module, "\n".join(lines)
 
+    def codes(self) -> list[_Compiled]:
+        """The compiled modules."""
+        if self._codes is None:
+            few = sum([function.count("\n") for function in self._small.functions.values()]) < _MANY
+            joined = few and self._small.joins(self._middle)
+            for plan in self._plans:
+                plan.settle(lambda module: self._middle if joined else module)
+            modules = [self._middle] if joined else [self._small, self._middle]
+            self._codes = [_compiled(module.text(), module.thorough) for module in modules if module.functions]
+            for module in (self._small, self._middle):     # the text stands in the compiled modules
+                module.functions.clear()
+        return self._codes
+
     def entry(self, module: Module, lines: Sequence[str]) -> str:
         """Write a function that runs lines, and return its name."""
         code, name = Code(module, 1), f"run{self._number()}"
@@ -93,21 +116,12 @@ class Builder:
         module.functions[name] = code.function(f"void @{name}(ptr %table)")
         return name
 
-    def codes(self) -> list[_Compiled]:
-        """The compiled modules."""
-        if self._codes is None:
-            self._codes = [_compiled(module.text(), module.thorough)
-                           for module in (self._small, self._middle) if module.functions]
-            for module in (self._small, self._middle):     # the text stands in the compiled modules
-                module.functions.clear()
-        return self._codes
-
     def address(self, name: str) -> int:
         """The address of a function."""
         return next(code.addresses[name] for code in self.codes() if name in code.addresses)
 
 
-def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
+def build(placed: Sequence[Placed | Product | Steps], slots: int, target: Host | None = None) -> Native:
     """A single plan."""
     return Builder(target).add(placed, slots)
 
@@ -119,13 +133,18 @@ class Native:
     """
 
     def __init__(self, builder: Builder, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
-        self.builder, self.slots = builder, slots
+        self.builder, self.slots, self._written = builder, slots, pieces
         self._pieces: list[str | _Large] = []               # names of functions, or large loops
-        for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
-            items = [piece for _, piece in group]
-            self._pieces += items if kind is _Large else [builder.entry(module, list(map(str, items)))]
         self._calls: list[Callable[[int], object]] | None = None
         self._last: tuple[Any, int] = (None, 0)             # the table of the last call, and its address
+
+    def settle(self, home: Callable[[Module], Module]) -> None:
+        """Write the functions that run what lies together. `home` says in which module the functions of a module are.
+        """
+        pieces = [(home(module), piece) for module, piece in self._written]
+        for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
+            items = [piece for _, piece in group]
+            self._pieces += items if kind is _Large else [self.builder.entry(module, list(map(str, items)))]
 
     def __call__(self, table: np.ndarray[Any, Any]) -> None:
         """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
@@ -137,6 +156,7 @@ class Native:
             self._last = (table, place)
         calls = self._calls
         if calls is None:
+            self.builder.codes()                            # which settles the pieces
             calls = self._calls = [self._callable(piece) for piece in self._pieces]
         for call in calls:
             call(place)
