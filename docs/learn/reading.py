@@ -110,7 +110,7 @@ visited(lambda: x * y)
 # %% tags=["retrograd"]
 loss = (x * y).sum()
 visited(loss.backward)
-#> tensors/recording/public.py: entry, asked
+#> tensors/recording/public.py: entry
 #> tensors/recording/gradients.py: refuse_inside, starting, implicit, root_edge,
 #>     run_backward, accumulate
 #> graph/node.py: node

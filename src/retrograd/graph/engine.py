@@ -378,7 +378,7 @@ class Pass:
             return
         local.thread.grad = self.grad
         variable = leaf.variable
-        attached = variable._meta.hooks
+        attached = None if variable._meta is None else variable._meta.hooks
         if attached:
             (cotangent,) = self._called(lambda shown: [Users.call(attached, shown[0])], cotangent)
         if leaf in self.capture:
