@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,8 @@ class BlockedLoop:
         self.inputs = [*dict.fromkeys(n for line in unit.lines for n in line.reads if n not in made)]
         self.outputs = [number for number in made if number in kept and number not in self.summed]
         self.flat = flat(unit, values)
-        length, rest = (math.prod(self.shape), 1) if self.flat else (self.shape[0], math.prod(self.shape[1:]))
-        self.length, self.rows = length, max(1, BLOCK // rest)
+        self.length = math.prod(self.shape) if self.flat else self.shape[0]
+        self.rows = max(1, BLOCK // (1 if self.flat else math.prod(self.shape[1:])))
         self.scratch: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         self.source = Source()
         self._write()
@@ -72,6 +73,13 @@ class BlockedLoop:
         parts.sort(key=lambda part: part[0])
         blocks = [block for _, found in parts for block in found]
         return tuple([self._summed(line, [block[i] for block in blocks]) for i, line in enumerate(self.sums)])
+
+    def resized(self, shape: Sequence[int]) -> BlockedLoop:
+        """The same loop over another number of elements, or of places of the first dim."""
+        found = copy(self)
+        found.shape = tuple(shape)
+        found.length = math.prod(shape) if self.flat else shape[0]
+        return found
 
     def _summed(self, line: Line, parts: list[Array]) -> Array:
         """A sum from the sums of the blocks."""

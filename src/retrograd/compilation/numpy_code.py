@@ -7,7 +7,7 @@ known before the run are global names of the source, so a run looks nothing up a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,11 +29,14 @@ BLOCKED = 32_768
 
 class NumPyCode:
     """A program as one Python function. `run(*arrays)` takes the arrays of the values `given`, and returns the outputs.
+
+    `renewed` is memory of outputs that is new in each run.
     """
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool,
+                 renewed: Container[int] = ()) -> None:
         self.program, self.values, self.units = program, program.values, units
-        self.source, self.storage = Source(), Storage(program, units, set(given), leasing)
+        self.source, self.storage = Source(), Storage(program, units, set(given), leasing, renewed)
         self.natives: list[Any] = []                       # machine code that the source calls
         views = [line for line in program.lines if is_view(line, program.values)]
         self.views = {number: line for line in views for number in line.results}
@@ -97,12 +100,16 @@ class NumPyCode:
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write the lines of a unit."""
-        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
-        if large and suits(unit, self.values):
+        if self._in_blocks(place, unit):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(place, unit)))
             return
         for line in unit.lines:
             self._line(line)
+
+    def _in_blocks(self, place: int, unit: Unit) -> bool:
+        """Whether a unit runs in blocks."""
+        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
+        return large and suits(unit, self.values)
 
     def _line(self, line: Line) -> None:
         """Write a line."""
@@ -133,7 +140,7 @@ class NumPyCode:
         source, op = self.source, line.op
         kernel = op.kernel if plain_call(line, self.values) else line.call
         number = line.results[0]
-        found = direct(line, self.values)
+        found = self._direct(line)
         if found is not None:
             function, args, options = found
             if self.storage.buffer(number):
@@ -146,3 +153,7 @@ class NumPyCode:
             names = [f"v{number}" for number in line.results]
             return f"{', '.join(names)}, = {text}" + "".join([f"; {name} = asarray({name}{rows})" for name in names])
         return f"v{number} = {text}" if op.view else f"v{number} = asarray({text}{rows})"
+
+    def _direct(self, line: Line) -> Any:
+        """A function that writes the result of a line into `out` (`direct`), or None."""
+        return direct(line, self.values)

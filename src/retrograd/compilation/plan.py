@@ -42,6 +42,10 @@ class Plan:
             lease.settle()
         return code
 
+    def unleased(self) -> Plan:
+        """The same plan with new memory for the results of each run."""
+        return Plan(self.program, self.given, self.native, False)
+
 
 def native(backend: Any) -> bool:
     """Whether plans run as machine code. Raises ImportError if this was asked for and llvmlite is absent."""
@@ -55,7 +59,3 @@ def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
     program = program._replace(values=[value.copied() for value in program.values])      # other plans have them, too
     return Plan(simplified(expanded(with_constants(program), native)), given, native, True)
 
-
-def without_leases(plan: Plan) -> Plan:
-    """The same plan with new memory for the results of each run."""
-    return Plan(plan.program, plan.given, plan.native, False)

@@ -20,7 +20,7 @@ from ..tensors.state.base import edge_of, plain
 from .effects import may_start_again
 from .leases import Lease, all_free
 from .outside import CompiledFunctionBackward
-from .plan import Plan, without_leases
+from .plan import Plan
 
 Array = np.ndarray[Any, Any]
 
@@ -73,7 +73,7 @@ class Recipe:
         if self.run is None:
             self._begin()
         elif self.leases and not all_free(self.leases.values()):
-            self.plan = without_leases(self.plan)
+            self.plan = self.plan.unleased()
             self.run, self.leases = self.plan.code.run, {}
         given = [inputs[place]._array for place in self.given]
         written = self.written

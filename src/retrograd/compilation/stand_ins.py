@@ -28,11 +28,12 @@ def let_go(values: Iterable[Value]) -> None:
     for value in values:
         owner = owner_of(value.like)
         if id(owner) not in kept:
-            _, own = memory.setdefault(id(owner), (owner, _reserved(owner.nbytes)))
+            _, own = memory.setdefault(id(owner), (owner, reserved(owner.nbytes)))
             value.like = _seen_in(own, value.like, address(value.like) - address(owner))
 
 
-def _reserved(size: int) -> Array:
+def reserved(size: int) -> Array:
+    """Memory that is not touched yet."""
     return np.empty(size, np.uint8) if size < _RESERVED else np.frombuffer(mmap.mmap(-1, size), np.uint8)
 
 

@@ -7,7 +7,7 @@ run (results, gradients) is a buffer of its own, which is lent to the program, o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,12 @@ COPIED = 4096
 class Storage:
     """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers.
 
-    If `leasing`, results have buffers too, and the program gets these very arrays.
+    If `leasing`, results have buffers too, and the program gets these very arrays, except for the memory `renewed`.
     """
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: set[int], leasing: bool) -> None:
-        self.values, self.given, self.leasing = program.values, given, leasing
+    def __init__(self, program: Program, units: Sequence[Unit], given: set[int], leasing: bool,
+                 renewed: Container[int] = ()) -> None:
+        self.values, self.given, self.leasing, self.renewed = program.values, given, leasing, renewed
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
@@ -75,7 +76,7 @@ class Storage:
     def buffer(self, number: int) -> bool:
         """Give a value a buffer, if it may have one. Returns whether it has one."""
         value = self.values[number]
-        if value.is_view or not dense(value.like):
+        if value.is_view or value.memory in self.renewed or not dense(value.like):
             return False
         unlent = not self.leasing or value.memory in self._shared
         if value.memory in self.escaping and unlent and not self.is_copied(number):

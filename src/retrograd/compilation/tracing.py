@@ -10,6 +10,7 @@ the run goes on, but nothing can be repeated without the program's own Python.
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -30,6 +31,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from .loops import Ref
 from .program import STEP, Line, Program, Value, refs, replaced
+from .sizes import SizeInt, Uses, plain as plain_sizes
 
 Array = np.ndarray[Any, Any]
 
@@ -59,6 +61,17 @@ class Traced(Geometry):
     nbytes = property(lambda self: self.like.nbytes)
     base = property(lambda self: self.like)
     offset = property(lambda self: offset_of(self.like))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes, which note what the program does with them if the tape asks for this."""
+        shape = self.like.shape
+        return tuple(map(SizeInt, shape)) if self.tape.notes_sizes(self) else shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
 
     def apart(self) -> Traced:
         """The same memory, whose writes are counted apart."""
@@ -113,8 +126,10 @@ SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 class Tape:
     """The calls of one run, in order. `record` stands on the seam."""
 
-    def __init__(self, whole: bool = False, native: bool = False) -> None:
+    def __init__(self, whole: bool = False, native: bool = False, uses: Uses | None = None) -> None:
         self.whole = whole                                 # whether giving up is an error
+        self.uses = uses                                   # of sizes that may be others in later calls
+        self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
         self.lines: list[Line] = []
@@ -129,6 +144,10 @@ class Tape:
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
         return not self.native or op.arity > 3
+
+    def notes_sizes(self, array: Traced) -> bool:
+        """Whether the sizes of an array may be others in later calls."""
+        return self.uses is not None and id(array.like) not in self.captured
 
     def give_up(self, words: str) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept."""
@@ -178,6 +197,8 @@ class Tape:
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
+        if self.uses is not None:
+            args = plain_sizes(args)
         if self.reason is not None:
             return self._only_run(call, args, write)
         if op.name in SHAPED_BY_NUMBERS:

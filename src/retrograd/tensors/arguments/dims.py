@@ -89,3 +89,18 @@ def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
         twice = next(axis for i, axis in enumerate(axes) if axis in axes[:i])
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return tuple(sorted(axes)) if ndim else ()
+
+
+def bounds(key: slice, size: int) -> tuple[int, int, int]:
+    """The start, stop and step of a slice of so many places. A size that is noted is only compared."""
+    if type(size) is int or (key.step is not None and index(key.step) <= 0):
+        return key.indices(size)
+    ends = []
+    for end, otherwise in ((key.start, 0), (key.stop, size)):
+        if end is None:
+            ends.append(otherwise)
+            continue
+        place = end if isinstance(end, int) else index(end)
+        place = place + size if place < 0 else place
+        ends.append(0 if place < 0 else size if place > size else place)
+    return ends[0], ends[1], 1 if key.step is None else index(key.step)
