@@ -201,7 +201,7 @@ def training(steps: str, loss: Callable[..., Any]) -> Callable[[Callable[..., An
     """A model, and its step after a change such as compiling."""
     def make(change: Callable[..., Any]) -> tuple[Any, Any]:
         torch.manual_seed(0)
-        model = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6), torch.nn.ReLU(),
+        model = torch.nn.Sequential(torch.nn.Linear(4, 6, bias=False), torch.nn.BatchNorm1d(6), torch.nn.ReLU(),
                                     torch.nn.Dropout(0.2), torch.nn.Linear(6, 3))
         optimizer = getattr(torch.optim, steps)(model.parameters(), lr=0.01)
 

@@ -117,7 +117,7 @@ class Compiled:
         """Make a recipe for all sizes of this traced call and an earlier one, if they show it."""
         for earlier in reversed(self.calls):
             try:
-                guard, recipe = paired(earlier, call)
+                guard, recipe = paired(earlier, call, self.native)
             except Refused as reason:
                 self.refused.append(str(reason))
                 continue

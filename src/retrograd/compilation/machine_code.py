@@ -5,7 +5,7 @@ Loops that follow each other are one native function, which finds its arrays by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,13 @@ Array = np.ndarray[Any, Any]
 class MachineCode(NumPyCode):
     """A program as one Python function that calls native functions, which are compiled together."""
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool) -> None:
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int], leasing: bool,
+                 renewed: Container[int] = ()) -> None:
         self._builder = Builder()
         self._waiting: list[Any] = []                      # loops and products that become machine code
-        self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
+        self._slots: dict[Any, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
-        super().__init__(program, units, given, leasing)
+        super().__init__(program, units, given, leasing, renewed)
 
     def _unit(self, place: int, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""
@@ -60,18 +61,22 @@ class MachineCode(NumPyCode):
         """Write the call of the loops that wait."""
         if not self._waiting:
             return
-        native = self._builder.add(self._waiting, len(self._slots))
+        native = self._builder.add(self._waiting, lambda: len(self._slots))
         self.natives.append(native)
         table = np.zeros(len(self._slots), np.uintp)
         name = self.source.name(table, "table")
-        for number, slot in self._slots.items():
-            text = self.name(number)
-            if self.storage.is_fixed(number):
-                table[slot] = address(self.storage.arrays[number])
-            else:
-                self.source.lines.append(f"{name}[{slot}] = {self.source.name(address, 'f')}({text})")
+        for key, slot in self._slots.items():
+            self._fill(table, name, key, slot)
         self.source.lines.append(f"{self.source.name(native, 'native')}({name})")
         self._waiting, self._slots = [], {}
 
-    def _slot(self, number: int) -> int:
-        return self._slots.setdefault(number, len(self._slots))
+    def _fill(self, table: Array, name: str, number: int, slot: int) -> None:
+        """Put an address into a table: now, or in each run."""
+        text = self.name(number)
+        if self.storage.is_fixed(number):
+            table[slot] = address(self.storage.arrays[number])
+        else:
+            self.source.lines.append(f"{name}[{slot}] = {self.source.name(address, 'f')}({text})")
+
+    def _slot(self, key: Any) -> int:
+        return self._slots.setdefault(key, len(self._slots))

@@ -11,11 +11,12 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.layout import owner_of
+from ..names import reached
 from ..ops.reductions import sum_all, sum_dim
 from .blocks import BlockedLoop, flat, suits
 from .fusing import Unit, units
@@ -24,7 +25,7 @@ from .numpy_code import BLOCKED, NumPyCode
 from .pairing import Filled, Layout, SizedProgram, layout
 from .plan import Plan, planned
 from .program import Line, Program, Value, refs, replaced
-from .symbols import Refused, at, fitted, has_extents, merged, settled
+from .symbols import Refused, at, fitted, has_extents, merged, moved, settled, varies
 
 Array = np.ndarray[Any, Any]
 # Sizes of which three are taken to plan a program: primes, the large ones first.
@@ -46,13 +47,15 @@ def generic(sized: SizedProgram, conditions: Sequence[str]) -> list[int]:
 class SizedPlan:
     """A plan whose `bind` makes it one for a size. Then `code` runs calls of this size."""
 
-    def __init__(self, sized: SizedProgram, conditions: Sequence[str], leasing: bool = True) -> None:
-        self.sized, self.leasing = sized, leasing
+    def __init__(self, sized: SizedProgram, conditions: Sequence[str], native: bool, leasing: bool = True) -> None:
+        self.sized, self.native, self.leasing = sized, native, leasing
         self.sizes = generic(sized, conditions)
-        plans = [planned(sized.at(size), sized.given, False) for size in self.sizes]
+        plans = [planned(sized.at(size), sized.given, native) for size in self.sizes]
         self.given = plans[0].given
         self.program = self._joined(plans)
-        self.units = units(self.program)
+        self.executor = reached("compilation.sized_machine_code") if native else None
+        self.planned = [self._units(plan.program.values, size) for plan, size in zip(plans, self.sizes, strict=True)]
+        self.units = self.planned[0][0]
         self.shapes = [self._shape(unit) for unit in self.units]
         self.codes: dict[tuple[bool, ...], SizedCode] = {}
         self.size = 0
@@ -77,13 +80,25 @@ class SizedPlan:
         return code
 
     def _code(self, size: int) -> SizedCode:
-        key = tuple([shape is not None and math.prod([at(n, size) for n in shape]) > BLOCKED for shape in self.shapes])
+        key = tuple([self._is_large(unit, shape, size) for unit, shape in zip(self.units, self.shapes, strict=True)])
         code = self.codes.get(key)
         if code is None:
-            code = self.codes[key] = SizedCode(self, key)
+            code = self.codes[key] = (self.executor.SizedMachineCode if self.executor else SizedCode)(self, key)
             for lease in code.leases.values():
                 lease.settle()
         return code
+
+    def _is_large(self, unit: Unit, shape: Any, size: int) -> bool:
+        """Whether a unit runs in another way, since it is large."""
+        if self.executor:
+            return bool(self.executor.is_large(unit, shape, self.layouts, size))
+        return shape is not None and math.prod([at(n, size) for n in shape]) > BLOCKED
+
+    def _units(self, values: list[Value], size: int) -> tuple[list[Unit], list[Value]]:
+        """The units for one of the sizes, and the values."""
+        lines = [line._replace(call=moved(line.call, size), args=moved(line.args, size)) for line in self.program.lines]
+        lowering = self.executor.SizedLowering() if self.executor else None
+        return units(self.program._replace(values=values, lines=lines), lowering), values
 
     def _joined(self, plans: list[Plan]) -> Program:
         """The program of the plans, which differ only in what depends on the size."""
@@ -133,13 +148,15 @@ class SizedPlan:
 
     def _shape(self, unit: Unit) -> tuple[Any, ...] | None:
         """The index space of a unit for all sizes, if it may run in blocks."""
-        if unit.shape is None or len(unit.lines) == 1 or not suits(unit, self.program.values):
+        blocks = self.executor is None
+        if unit.shape is None or (blocks and (len(unit.lines) == 1 or not suits(unit, self.program.values))):
             return None
         numbers = [number for line in unit.lines for number in (*line.reads, *line.results)]
         shape = next((self.layouts[n].shape for n in numbers if self.program.values[n].like.shape == unit.shape), None)
-        if shape is None or (any([type(n) is not int for n in shape[1:]]) and not flat(unit, self.program.values)):
-            return None
-        return shape
+        if shape is None and not blocks:
+            raise Refused("a loop has a shape of its own")
+        ordered = shape is not None and (not any(map(varies, shape[1:])) or flat(unit, self.program.values))
+        return shape if ordered or not blocks else None
 
     def _needed(self, used: set[int]) -> list[Line]:
         """The folded lines whose results the program uses, or that other such lines use."""
@@ -170,23 +187,30 @@ def _number(sizes: Sequence[int], arrays: Sequence[Array]) -> Any:
     return fitted(sizes, [*map(int, numbers)])
 
 
+class Bound(NamedTuple):
+    """What depends on the size: global names of the source, and entries of tables."""
+
+    names: dict[str, Any]
+    tables: list[tuple[Array, Any, Any]]
+
+
 class SizedCode(NumPyCode):
     """The code of a plan for those sizes for which the same units run in blocks."""
 
-    def __init__(self, plan: SizedPlan, blocked: tuple[bool, ...]) -> None:
-        self.plan, self.blocked, self.layouts = plan, blocked, plan.layouts
+    def __init__(self, plan: SizedPlan, large: tuple[bool, ...]) -> None:
+        self.plan, self.large, self.layouts = plan, large, plan.layouts
         values = plan.program.values
         renewed = {values[number].memory for number in plan.program.outputs
                    if plan.layouts[number].varies or plan.layouts[values[number].memory].varies}
         self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
-        self.bound: dict[int, dict[str, Any]] = {}
+        self.bound: dict[int, Bound] = {}
         super().__init__(plan.program, plan.units, plan.given, plan.leasing, renewed)
-        self._moving = self._find_moving()
+        self.moving = self._find_moving()
         self._named = [(name, value) for name, value in self.source.scope.items() if (
             has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
 
     def _in_blocks(self, place: int, unit: Unit) -> bool:
-        return self.blocked[place]
+        return self.large[place]
 
     def _direct(self, line: Line) -> Any:
         if line.op in (sum_all, sum_dim) and self.layouts[line.reads[0]].varies:
@@ -215,14 +239,17 @@ class SizedCode(NumPyCode):
 
     def bind(self, size: int) -> None:
         """Have the code run for a size."""
-        self.source.scope.update(self.bound.get(size) or self._bound(size))
+        bound = self.bound.get(size) or self._bound(size)
+        self.source.scope.update(bound.names)
+        for table, slots, entries in bound.tables:
+            table[slots] = entries
 
-    def _bound(self, size: int) -> dict[str, Any]:
-        """The global names of the source that depend on the size."""
+    def _bound(self, size: int) -> Bound:
+        """What depends on the size."""
         if self._grow(size) or len(self.bound) >= KEPT:
             self.bound.clear()
         arrays, constants = dict(self.storage.arrays), self.plan.constants(size)
-        for number, kind in self._moving:
+        for number, kind in self.moving:
             if kind == "constant":
                 arrays[number] = constants[number]
             elif kind == "buffer":
@@ -230,10 +257,14 @@ class SizedCode(NumPyCode):
                 arrays[number] = self.layouts[number].array(size, memory)
             else:
                 self._take(self.views[number], arrays, size)
-        found = {f"v{number}": arrays[number] for number, _ in self._moving}
+        found = {f"v{number}": arrays[number] for number, _ in self.moving}
         found.update([(name, self._for(value, size)) for name, value in self._named])
-        self.bound[size] = found
-        return found
+        bound = self.bound[size] = Bound(found, self._tables(arrays, size))
+        return bound
+
+    def _tables(self, arrays: dict[int, Array], size: int) -> list[tuple[Array, Any, Any]]:
+        """The tables of machine code, with the slots whose entries depend on the size, and these entries."""
+        return []
 
     def _take(self, line: Line, arrays: dict[int, Array], size: int) -> None:
         """Take a view of arrays for a size."""

@@ -79,9 +79,9 @@ class SizedRecipe(Recipe):
 class SizedBackward:
     """The backward pass of results of any size."""
 
-    def __init__(self, traced: TracedBackward, program: SizedProgram) -> None:
+    def __init__(self, traced: TracedBackward, program: SizedProgram, native: bool) -> None:
         self.traced, self.program, self.layouts = traced, program, program.layouts
-        self.plan = SizedPlan(program, program.conditions(), leasing=False)
+        self.plan = SizedPlan(program, program.conditions(), native, leasing=False)
         self.lock = threading.Lock()
 
     def at(self, size: int) -> Backward:
@@ -96,7 +96,7 @@ class SizedBackward:
         return found
 
 
-def paired(one: TracedCall, other: TracedCall) -> tuple[Guard, Recipe]:
+def paired(one: TracedCall, other: TracedCall, native: bool) -> tuple[Guard, Recipe]:
     """The guard and the recipe for all sizes. Raises Refused if the traced calls differ in more than a size."""
     if one.left != other.left or one.places != other.places:
         raise Refused("the traced calls have left other things behind")
@@ -106,15 +106,15 @@ def paired(one: TracedCall, other: TracedCall) -> tuple[Guard, Recipe]:
     sized = sizing(one.guard, other.guard, (one.uses, other.uses))
     program = SizedProgram((one.program, other.program), sized)
     conditions = program.conditions()
-    passes = _passes(one, other, sized)
+    passes = _passes(one, other, sized, native)
     for each in passes:
         conditions += each.program.conditions() if isinstance(each, SizedBackward) else []
-    plan = SizedPlan(program, conditions)
+    plan = SizedPlan(program, conditions, native)
     recipe = SizedRecipe(other.recipe, [one.places[number] for number in plan.given], plan, passes)
     return sized_guard(one.guard, other.guard, sized, [*dict.fromkeys(conditions)]), recipe
 
 
-def _passes(one: TracedCall, other: TracedCall, sized: Sizing) -> list[Backward | SizedBackward]:
+def _passes(one: TracedCall, other: TracedCall, sized: Sizing, native: bool) -> list[Backward | SizedBackward]:
     """The backward passes of the results, for all sizes."""
     if one.back is None or other.back is None:
         if one.back is not other.back or any([each.run is not None for each in other.recipe.backward]):
@@ -125,7 +125,7 @@ def _passes(one: TracedCall, other: TracedCall, sized: Sizing) -> list[Backward 
         raise Refused("the results of the traced calls have other backward passes")
     program = SizedProgram((TracedProgram(first.program, first.given), TracedProgram(second.program, second.given)),
                            sized)
-    return [SizedBackward(second, program) if each.run is not None else each for each in other.recipe.backward]
+    return [SizedBackward(second, program, native) if each.run is not None else each for each in other.recipe.backward]
 
 
 def left_behind(left: Left, effects: list[Effect], result: Any) -> Any:

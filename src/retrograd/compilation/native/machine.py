@@ -15,15 +15,17 @@ import numpy as np
 from ...kernels.layout import address
 from ...kernels.native.threads import in_parts
 from ..loops import Loop
+from ..symbols import Extent
 from .host import Host, binding, host
 from .lanes import Code, Module
 from .nest import reduced_size
 from .products import Product, write_product
+from .sized_writing import SizedLoopWriter, SizedNest, key_of, number_at, planned_for
 from .writing import LoopWriter, Work, identity
 
-# Loops from _LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
+# Loops from LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
 # others are not, if there are so many of them that they have _MANY lines.
-_LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
+LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
 # How many modules are kept, since programs often have the same loops again.
 _KEPT = 256
@@ -40,11 +42,46 @@ class Placed(NamedTuple):
     slots: tuple[int, ...]
 
 
-class _Large(NamedTuple):
-    """A loop that is called by ranges."""
+class SizedPlaced(NamedTuple):
+    """A loop of which some numbers stand in the table: `slot` says where. `large` says whether it is called by ranges.
+    """
 
-    placed: Placed
+    loop: Loop
+    slots: tuple[int, ...]
+    nest: SizedNest
+    slot: Callable[[Any], int]
+    large: bool
+
+
+class SizedProduct(NamedTuple):
+    """A product of which some sizes stand in the table."""
+
+    product: Product
+    slot: Callable[[Any], int]
+
+    def number(self, code: Code, count: int) -> Any:
+        """The text of a size."""
+        return number_at(code, self.slot(count.expression)) if isinstance(count, Extent) else count
+
+
+class _Large(NamedTuple):
+    """A loop that is called by ranges. If their number is set at run time, it stands in the table, in `slot`."""
+
+    placed: Placed | SizedPlaced
     work: Work
+    slot: int | None = None
+
+    def extent(self, table: int) -> int:
+        """How many places the ranges have together."""
+        return self.work.extent if self.slot is None else int(_entry(table, self.slot).value)
+
+
+def _entry(table: int, slot: int) -> Any:
+    """What stands in a slot of a table."""
+    return ctypes.c_size_t.from_address(table + slot * ctypes.sizeof(ctypes.c_size_t))
+
+
+Item = Placed | Product | SizedPlaced | SizedProduct
 
 
 class Builder:
@@ -58,32 +95,49 @@ class Builder:
         self._count = 0
         self._codes: list[_Compiled] | None = None
 
-    def add(self, placed: Sequence[Placed | Product], slots: int) -> Native:
-        """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called."""
+    def add(self, placed: Sequence[Item], slots: int | Callable[[], int]) -> Native:
+        """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called.
+
+        A function says how many slots there are when all is written.
+        """
         if self._codes is not None:
             raise RuntimeError("the plans are compiled already")
-        return Native(self, [self._piece(item) for item in placed], slots)
+        pieces = [self._piece(item) for item in placed]
+        return Native(self, pieces, slots if isinstance(slots, int) else slots())
 
     def _number(self) -> str:
         self._count += 1
         return str(self._count - 1)
 
-    def _piece(self, item: Placed | Product) -> tuple[Module, str | _Large]:
+    def _piece(self, item: Item) -> tuple[Module, str | _Large]:
         """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
         number = self._number()
         if isinstance(item, Product):
             write_product(self._small, item, number)
             return self._small, f"  call void @product{number}(ptr %table)"
+        if isinstance(item, SizedProduct):
+            write_product(self._middle, item.product, number, item.number)
+            return self._middle, f"  call void @product{number}(ptr %table)"
+        if isinstance(item, SizedPlaced):
+            return self._sized_piece(item, number)
         module = self._small if item.loop.size < _MIDDLE else self._middle
         work = LoopWriter(module, item.loop, item.slots, number).write()
-        if item.loop.size >= _LARGE and work.extent > 1:
+        if item.loop.size >= LARGE and work.extent > 1:
             return module, _Large(item, work)
-        lines = [f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
-        if work.fill:
-            lines.insert(0, f"  call void @{work.fill}(ptr %table)")
-        for name in filter(None, (work.fill, work.loop)):
-            module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
-        return module, "\n".join(lines)
+        return module, _inside(module, work, [], str(work.extent))
+
+    def _sized_piece(self, item: SizedPlaced, number: str) -> tuple[Module, str | _Large]:
+        """Write the functions of a loop whose extents are set at run time."""
+        module = self._middle
+        work = SizedLoopWriter(module, item.loop, item.slots, number, item.nest, item.slot).write()
+        if item.large:
+            return module, _Large(item, work, None if type(work.extent) is int else item.slot(key_of(work.extent)))
+        if type(work.extent) is int:
+            return module, _inside(module, work, [], str(work.extent))
+        place, extent = f"%place{number}", f"%extent{number}"
+        return module, _inside(module, work, [
+            f"  {place} = getelementptr ptr, ptr %table, i64 {item.slot(key_of(work.extent))}",
+            f"  {extent} = load i64, ptr {place}"], extent)
 
     def entry(self, module: Module, lines: Sequence[str]) -> str:
         """Write a function that runs lines, and return its name."""
@@ -104,6 +158,16 @@ class Builder:
         found = [code.engine.get_function_address(name) for code in self.codes() if name in code.names]
         place: int = found[0]
         return place
+
+
+def _inside(module: Module, work: Work, lines: list[str], extent: str) -> str:
+    """Lines that call the functions of a loop, which nothing else calls."""
+    if work.fill:
+        lines.append(f"  call void @{work.fill}(ptr %table)")
+    lines.append(f"  call void @{work.loop}(ptr %table, i64 0, i64 {extent})")
+    for name in filter(None, (work.fill, work.loop)):
+        module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
+    return "\n".join(lines)
 
 
 def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
@@ -167,12 +231,14 @@ class Native:
 
 def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) -> None:
     """Run a large loop in parts, and combine what the parts make of reductions that they share."""
-    placed, work = large
+    placed, work = large.placed, large.work
     loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
+    extent = large.extent(table)
+    cost = work.cost if extent is work.extent else work.cost * extent / planned_for(work.extent)
     if fill is not None:
         fill(table)
     if not work.partial:
-        in_parts(lambda begin, end: ranges(table, begin, end), work.extent, work.cost)
+        in_parts(lambda begin, end: ranges(table, begin, end), extent, cost)
         return
     parts: list[tuple[int, list[Any]]] = []
 
@@ -190,11 +256,11 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
         ranges(address(own), begin, end)
         parts.append((begin, results))
 
-    in_parts(run, work.extent, work.cost)
+    in_parts(run, extent, cost)
     for _, results in sorted(parts, key=lambda part: part[0]):
         for i, result in zip(work.partial, results):
             reduction = loop.reductions[i]
-            place = ctypes.c_size_t.from_address(table + placed.slots[first + i] * ctypes.sizeof(ctypes.c_size_t)).value
+            place = _entry(table, placed.slots[first + i]).value
             whole = np.frombuffer((ctypes.c_char * result.nbytes).from_address(place), reduction.dtype)
             _COMBINE[reduction.kind](whole, result, out=whole)
 

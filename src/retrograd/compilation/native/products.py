@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,10 @@ class Product(NamedTuple):
     dtype: np.dtype[Any]
 
 
+def _as_it_is(code: Code, number: int) -> int:
+    return number
+
+
 def has_blas(dtype: np.dtype[Any]) -> bool:
     """Whether NumPy's BLAS can be called by address."""
     return _gemm(dtype) is not None
@@ -42,8 +47,8 @@ def _gemm(dtype: np.dtype[Any]) -> Any:
     return openblas.function(f"cblas_{letter}gemm", f"fffnnn{letter}pnpn{letter}pn")
 
 
-def write_product(module: Module, product: Product, name: str) -> None:
-    """Add the function `product<name>(table)` to the module."""
+def write_product(module: Module, product: Product, name: str, number: Callable[[Code, int], Any] = _as_it_is) -> None:
+    """Add the function `product<name>(table)` to the module. `number` gives the text of a size in the code."""
     tiny = 0 < product.m * product.n * product.k <= _TINY
     code = Code(module, 1)
     places = [code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
@@ -51,22 +56,24 @@ def write_product(module: Module, product: Product, name: str) -> None:
     if tiny:
         _write_tiny(code, product, places)
     else:
-        _write_call(code, product, places)
+        _write_call(code, product, places, number)
     module.functions[f"product{name}"] = code.function(f"internal void @product{name}(ptr %table)")
 
 
-def _write_call(code: Code, product: Product, places: list[str]) -> None:
+def _write_call(code: Code, product: Product, places: list[str], number: Callable[[Code, int], Any]) -> None:
     gemm = _gemm(product.dtype)
     if gemm is None:
         raise Unknown("NumPy's BLAS cannot be reached")
     address = ctypes.cast(gemm, ctypes.c_void_p).value
-    number, size = "float" if product.dtype == F32 else "double", f"i{np.dtype(openblas.size_dtype()).itemsize * 8}"
-    m, n, k = product.m, product.n, product.k
+    kind, size = "float" if product.dtype == F32 else "double", f"i{np.dtype(openblas.size_dtype()).itemsize * 8}"
+    m, n, k = [number(code, count) for count in (product.m, product.n, product.k)]
+    if size != "i64":
+        m, n, k = [code.put(f"trunc i64 {count} to {size}") if isinstance(count, str) else count for count in (m, n, k)]
     a, b = product.transposes
     values: list[tuple[str, Any]] = [
         ("i32", _ROWS), *[("i32", _TRANSPOSED if t else _AS_IT_IS) for t in (a, b)], (size, m), (size, n), (size, k),
-        (number, "1.0"), ("ptr", places[0]), (size, max(m if a else k, 1)), ("ptr", places[1]),
-        (size, max(k if b else n, 1)), (number, "0.0"), ("ptr", places[2]), (size, max(n, 1))]
+        (kind, "1.0"), ("ptr", places[0]), (size, m if a else k), ("ptr", places[1]), (size, k if b else n),
+        (kind, "0.0"), ("ptr", places[2]), (size, n)]
     code.do(f"call void inttoptr (i64 {address} to ptr)({', '.join([f'{type} {value}' for type, value in values])})")
 
 
