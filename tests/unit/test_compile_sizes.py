@@ -117,18 +117,22 @@ def check(wanted: Any, found: Any, bits: bool) -> None:
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a half": (lambda x: x[: x.shape[0] // 2] * 2, "floordiv"),
     "a remainder": (lambda x: x + x.shape[0] % 2, "mod"),
-    "a power": (lambda x: x * x.shape[0] ** 0.5, "number"),
+    "a power": (lambda x: x * x.shape[0] ** 0.5, "float"),
     "a square": (lambda x: x * (x.shape[0] * x.shape[0]), "mul"),
     "a float": (lambda x: x * float(x.shape[0]), "float"),
-    "a text": (lambda x: x * len(str(x.shape[0])), "repr"),
+    "a text": (lambda x: x * len(str(x.shape[0])), "str"),
     "a key": (lambda x: x * {5: 1., 8: 2.}.get(x.shape[0], 3.), "hash"),
-    "a loop": (lambda x: sum([x[i] for i in range(x.shape[0])]), "operations|looks at sizes"),
+    "a loop": (lambda x: sum([x[i] for i in range(x.shape[0])]), "index|looks at sizes"),
     "a step": (lambda x: x[::2] * 2, "a number is"),
     "pairs": (lambda x: x @ x.t(), "two dims"),
     "distances": (lambda x: F.pdist(x), "product|number|size"),
     "a table": (lambda x: x.sum(1) * torch.arange(x.shape[0]) if x.shape[0] else x, "table|size"),
     "repeated rows": (lambda x: x.repeat(2, 1), "result of repeat"),
-    "an unused loop over sizes": (lambda x: x * sum(range(x.shape[0])), "number|product"),
+    "an unused loop over sizes": (lambda x: x * sum(range(x.shape[0])), "index"),
+    "a float beside it": (lambda x: x * 2 if 0.5 * x.shape[0] > 1.5 else x, "float"),
+    "a rounded product": (lambda x: x.new_zeros(int(1.5 * x.shape[0])), "float"),
+    "a table of Python": (lambda x: x * [1., 2., 3.][x.shape[0] % 3], "mod|index"),
+    "a root of NumPy": (lambda x: x * float(np.sqrt(x.shape[0])), "array"),
     "a compared quotient": (lambda x: x * 2 if 1 / x.shape[0] > 0.001 else x, "compares"),
 }
 
@@ -290,7 +294,7 @@ def test_what_a_program_does_with_a_size_is_noted() -> None:
         assert size > 5
         assert max(size, 3) == 16
         assert type(1 / size) is SizeFloat
-        assert [use.what for use in uses.noted] == ["gt", "lt", "eq", "rtruediv"]
+        assert [use.what for use in uses.noted] == ["gt", "lt", "eq", "truediv"]
     assert size + 1.5 == 17.5
     assert f"{size}" == "16"
     assert hash(size) == hash(16)
@@ -319,3 +323,35 @@ def test_random_programs(group: int, backend: str) -> None:
         reused += found.reused > 0
     torch.set_rng_state(state)
     assert reused > len(seeds) // 4                         # many programs have one plan for several sizes
+
+
+LOOPS: dict[str, Callable[[Any], Any]] = {
+    "rows": lambda x: (x * 2 - 1).exp().sum(1),
+    "columns": lambda x: (x * x).sum(0) + 1,
+    "everything": lambda x: (x.sin() * x).sum(),
+    "the greatest": lambda x: x - x.amax(1, keepdim=True),
+    "the greatest of columns": lambda x: (x.abs() - x.amax(0)).sum(0),
+    "elements": lambda x: x.tanh() * x + 0.5,
+    "turned": lambda x: (x.t() * 2 + x.t().sum(0)).contiguous() + 1,
+    "a column": lambda x: x[:, 0] * x[:, -1] + x[:, 0].sum(),
+    "a product": lambda x: ((x.t() @ x).tanh().sum(), (x @ x.new_ones(x.shape[1], 2)) * 3),
+    "normalised": lambda x: F.layer_norm(x, x.shape[1:], eps=1.0) + F.softmax(x, 0),
+    "parts": lambda x: (x[1:] - x[:-1]).square().mean(),
+}
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("columns", [1, 3, 8, 17, 40])
+@pytest.mark.parametrize("name", LOOPS)
+def test_machine_code_of_each_extent(name: str, columns: int, dtype: Any, traces: list[Any]) -> None:
+    """Whole vectors, short ones and single numbers, several blocks, and parts in threads."""
+    made = torch.compile(LOOPS[name], dynamic=True, backend="llvm")
+    for size in (5, 7, *range(3, 24), 31, 33, 64, 100, 1000, 3000, 8192, 8193, 20000, 6):
+        x = normal(size, columns).to(dtype)
+        for one, other in zip(parts(LOOPS[name](x)), parts(made(x)), strict=True):
+            assert one.shape == other.shape
+            assert one.stride() == other.stride()
+            scale = float(one.abs().max()) + float(x.abs().sum()) * (one.ndim < 2)
+            assert float((one - other).abs().max()) <= scale * torch.finfo(dtype).eps * 64
+    assert traces == [5, 7], why(made)

@@ -127,7 +127,8 @@ class Compiled:
             self.shaped = {shapes: [entry for entry in entries if entry[1] not in both]
                            for shapes, entries in self.shaped.items()}
             return
-        self.calls = [*self.calls, call][-TRIED:] if len(self.refused) < MOST_REFUSALS else []
+        self.sized = len(self.refused) < MOST_REFUSALS
+        self.calls = [*self.calls, call][-TRIED:] if self.sized else []
 
     def _run_as_it_is(self, reason: Reason | None) -> None:
         """Give up compiling the function, and say so."""

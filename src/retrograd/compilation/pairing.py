@@ -16,7 +16,7 @@ from .program import Line, Program, Value, refs
 from .sized_guards import Sizing
 from .stand_ins import reserved
 from .storage import viewed
-from .symbols import Affine, Ratio, Refused, Whole, at, changed, fitted, merged, moved, varies
+from .symbols import Affine, Count, Ratio, Refused, at, changed, fitted, merged, moved, varies
 
 Array = np.ndarray[Any, Any]
 
@@ -25,8 +25,8 @@ class Layout(NamedTuple):
     """The geometry of a value for each size."""
 
     dtype: np.dtype[Any]
-    shape: tuple[Whole, ...]
-    strides: tuple[Whole, ...]
+    shape: tuple[Count, ...]
+    strides: tuple[Count, ...]
 
     @property
     def varies(self) -> bool:
@@ -169,6 +169,10 @@ class SizedProgram:
         """That no size in the program is 0 or 1."""
         found = {n for each in self.layouts.values() for n in each.shape if isinstance(n, Affine)}
         return [f"{n.text('size')} > 1" for n in sorted(found) if n != (1, 0)]
+
+    def bytes(self, size: int) -> int:
+        """The memory of the largest value for a size."""
+        return max([each.bytes(size) for each in self.layouts.values()], default=0)
 
     def is_generic(self, size: int) -> bool:
         """Whether for a size all numbers in shapes and strides that depend on it differ from all others."""

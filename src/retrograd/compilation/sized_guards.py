@@ -18,7 +18,7 @@ from .differences import Check
 from .guards import Guard
 from .items import TENSOR
 from .sizes import Use
-from .symbols import Affine, Quotients, Ratio, Refused, Whole, fitted, varies
+from .symbols import Affine, Count, Quotients, Ratio, Refused, fitted, varies
 
 _GEOMETRY = re.compile(r"  if type\((\w+)\) is not (\w+) or \((a\d+) := \w+\._array\)\.shape != (\(.*?\)) or "
                        r"a\d+\.strides != (\(.*?\)) or (.*)")
@@ -140,9 +140,8 @@ def _conditions(sizes: tuple[int, int], uses: Sequence[Sequence[Use]]) -> tuple[
             conditions.append(f"({left} {_ORDERS[first.what]} {right}) is {first.result}")
         elif first.what == "bool":
             conditions.append(f"bool({_text(operands[0])}) is {first.result}")
-        elif first.what in ("truediv", "rtruediv"):
-            top, bottom = operands if first.what == "truediv" else operands[::-1]
-            quotients.append((Ratio(top, bottom), (first.result, second.result)))
+        elif first.what == "truediv":
+            quotients.append((Ratio(*operands), (first.result, second.result)))
         elif not _is_line(first.what, operands):
             raise Refused(f"the program does more with a size than compare, add and scale it ({first.what})")
     return conditions, quotients
@@ -195,5 +194,5 @@ def sized_guard(one: Guard, other: Guard, sized: Sizing, conditions: Sequence[st
     return Guard("\n".join(lines), dict(other.check.__globals__), checks, other.inputs)
 
 
-def _whole(number: Whole) -> str:
+def _whole(number: Count) -> str:
     return number.text("size") if isinstance(number, Affine) else str(number)

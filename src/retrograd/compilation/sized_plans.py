@@ -17,6 +17,7 @@ import numpy as np
 
 from ..kernels.layout import owner_of
 from ..names import reached
+from ..ops.linalg.matrix import mm
 from ..ops.reductions import sum_all, sum_dim
 from .blocks import BlockedLoop, flat, suits
 from .fusing import Unit, units
@@ -28,7 +29,9 @@ from .program import Line, Program, Value, refs, replaced
 from .symbols import Refused, at, fitted, has_extents, merged, moved, settled, varies
 
 Array = np.ndarray[Any, Any]
-# Sizes of which three are taken to plan a program: primes, the large ones first.
+# Sizes of which three are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
+# except for sizes so small that none are smaller.
+LARGEST, SMALLEST = 1 << 26, 100
 GENERIC = (10007, 10009, 10037, 5003, 5009, 5011, 2003, 2011, 2017, 1009, 1013, 1019, 503, 509, 521, 251, 257, 263, 127,
            131, 137, 61, 67, 71, 53, 59, 47, 43, 41, 37)
 # So many sizes are kept bound.
@@ -37,7 +40,8 @@ KEPT = 512
 
 def generic(sized: SizedProgram, conditions: Sequence[str]) -> list[int]:
     """Three sizes for which the program holds, and which are no numbers of the program."""
-    found = [size for size in GENERIC if sized.is_generic(size) and sized.sized.holds(size)
+    found = [size for size in GENERIC if (size < SMALLEST or sized.bytes(size) < LARGEST)
+             and sized.is_generic(size) and sized.sized.holds(size)
              and all([eval(condition, {"size": size}) for condition in conditions])]
     if len(found) < 3:
         raise Refused("the program holds for few sizes")
@@ -215,6 +219,8 @@ class SizedCode(NumPyCode):
     def _direct(self, line: Line) -> Any:
         if line.op in (sum_all, sum_dim) and self.layouts[line.reads[0]].varies:
             return None                                    # the kernel knows which sums are large
+        if line.op is mm and self.layouts[line.reads[1]].varies and self.values[line.reads[1]].like.flags.f_contiguous:
+            return None                                    # and which factors are
         return super()._direct(line)
 
     def _find_moving(self) -> list[tuple[int, str]]:

@@ -7,10 +7,14 @@ comparisons, divisions, conversions. Two traces with other sizes show from these
 
 from __future__ import annotations
 
+import math
+import operator
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from ..names import reached
 from ..tensors.arguments.size import Size
@@ -50,58 +54,59 @@ def note(what: str, result: Any, *operands: Any) -> Any:
     return result
 
 
-class SizeInt(int):
-    """A size of a tensor while a program is traced. Programs see an int."""
+class Watched:
+    """A number that came from a size. Programs take it for an int or a float.
+
+    Python's own functions must ask its methods, so it is neither: what they take for an int, they would use unnoticed.
+    """
+
+    __slots__ = ("value",)
+    kind: ClassVar[type[Any]]
+    __class__: Any = property(lambda self: self.kind)        # so that `isinstance` says yes
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.kind, (self.value,)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        made = np.array(self.value, dtype)
+        return made if _by_own_code() else note("array", made, self)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.value, name)
+        return note(name, found, self)
+
+
+class SizeInt(Watched):
+    """A size of a tensor while a program is traced, or a number that grows with it in a line."""
 
     __slots__ = ()
-
-    def __add__(self, other: Any) -> Any:
-        return _size(int.__add__(self, other), other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return _size(int.__sub__(self, other), other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _size(int.__rsub__(self, other), other)
-
-    def __neg__(self) -> Any:
-        return SizeInt(int.__neg__(self))
-
-    def __pos__(self) -> Any:
-        return self
-
-    def __mul__(self, other: Any) -> Any:
-        found = int.__mul__(self, other)
-        return note("mul", _size(found, other), self, other) if type(other) is SizeInt else _size(found, other)
-
-    __rmul__ = __mul__
-
-    def __reduce__(self) -> Any:
-        return int, (int.__int__(self),)
+    kind = int
 
 
-def _size(found: Any, other: Any) -> Any:
-    """A result that is a size again: of a size and an int. A size and a float make a float."""
-    return SizeInt(found) if isinstance(other, int) and type(other) is not bool else found
+class SizeFloat(Watched):
+    """A quotient with a size. Everything but its use beside a tensor is noted."""
+
+    __slots__ = ()
+    kind = float
 
 
 def plain(value: Any) -> Any:
     """A value with ints in the place of sizes, also inside of lists, tuples, dicts and slices."""
-    if type(value) is SizeInt:
-        return int.__int__(value)
-    if type(value) is SizeFloat:
-        return float.__float__(value)
-    if type(value) is list:
+    kind = type(value)
+    if kind is SizeInt or kind is SizeFloat:
+        return value.value
+    if kind is list:
         return [plain(part) for part in value]
-    if type(value) is dict:
+    if kind is dict:
         return {key: plain(part) for key, part in value.items()}
-    if isinstance(value, tuple) and (type(value) is tuple or not hasattr(value, "_fields")):
+    if isinstance(value, tuple) and (kind is tuple or not hasattr(value, "_fields")):
         parts = [plain(part) for part in value]
         same = all([new is old for new, old in zip(parts, value, strict=True)])
-        return value if same else tuple.__new__(type(value), parts)
-    if type(value) is slice:
+        return value if same else tuple.__new__(kind, parts)
+    if kind is slice:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     return value
 
@@ -118,60 +123,54 @@ def _by_own_code() -> bool:
     return whose(sys._getframe(2).f_globals.get("__name__")) == OWN
 
 
-def _noted(name: str, always: bool, made: Any) -> Callable[..., Any]:
-    """An operation of ints that is noted. If not `always`, that of this package's own code is not.
+def _binary(what: str, function: Callable[[Any, Any], Any], swapped: bool, made: Any, silent: bool) -> Any:
+    """An operation on a watched number and another number. `made` is the class of a result that is watched, too.
 
-    `made` is the class of the result, if that is a size, too.
+    If `silent`, the operation is not noted for this package's own code.
     """
-    function = getattr(int, name)
-
-    def operate(self: Any, *others: Any) -> Any:
-        result = function(self, *others)
-        if result is NotImplemented or (not always and _by_own_code()):
+    def operate(self: Any, other: Any) -> Any:
+        number = plain(other)
+        if not isinstance(number, (int, float, complex)):
+            return NotImplemented
+        operands = (number, self.value) if swapped else (self.value, number)
+        result = function(*operands)
+        whole = type(number) is int and type(self) is SizeInt
+        if whole and what in _LINEAR and (what != "mul" or type(other) is not SizeInt):
+            return SizeInt(result)
+        if silent and _by_own_code():
             return result
-        return note(name.strip("_"), result if made is None else made(result), self, *others)
+        noted = whole or (what in _ORDERS and type(self) is SizeInt)
+        return note(what if noted else "float", made(result) if whole and made else result, *operands)
 
     return operate
 
 
-# An order decides what a program does, and so does what follows from a division. Our own code asks whether sizes are
-# equal only to see how shapes fit, and converts sizes only to hand them on.
-_ORDERS = ("lt", "le", "gt", "ge")
-_WHOLE = ("floordiv", "rfloordiv", "mod", "rmod")
-_QUOTIENTS = ("truediv", "rtruediv")
-_OTHERS = ("divmod", "rdivmod", "pow", "rpow", "lshift", "rlshift", "rshift", "rrshift", "and", "rand", "or", "ror",
-           "xor", "rxor", "invert", "repr", "format")
-_SILENT = ("eq", "ne", "bool", "hash", "int", "float", "round", "trunc", "floor", "ceil", "abs")
-
-
-class SizeFloat(float):
-    """A quotient with a size. Programs see a float. Everything but its use beside a tensor is noted."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> Any:
-        return float, (float.__float__(self),)
-
-
-def _of_quotient(name: str) -> Callable[..., Any]:
-    function = getattr(float, name)
-
-    def operate(self: Any, *others: Any) -> Any:
-        return function(self, *others) if _by_own_code() else note("float", function(self, *others), self, *others)
+def _unary(what: str, function: Callable[..., Any], silent: bool) -> Any:
+    def operate(self: Any, *options: Any) -> Any:
+        result = function(self.value, *options)
+        return result if silent and _by_own_code() else note(what, result, self, *options)
 
     return operate
 
 
-_FLOATS = ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod",
-           "divmod", "rdivmod", "pow", "rpow", "neg", "abs", "round", "trunc", "floor", "ceil", "int", "bool", "hash",
-           "eq", "ne", "lt", "le", "gt", "ge", "repr", "format")
-for _names, _always, _made in ((_ORDERS + _OTHERS, True, None), (_WHOLE, True, SizeInt), (_SILENT, False, None),
-                               (_QUOTIENTS, True, SizeFloat)):
-    for _name in _names:
-        setattr(SizeInt, f"__{_name}__", _noted(f"__{_name}__", _always, _made))
-for _name in ("bit_length", "bit_count", "to_bytes"):
-    setattr(SizeInt, _name, _noted(_name, True, None))
-for _name in _FLOATS:
-    setattr(SizeFloat, f"__{_name}__", _of_quotient(f"__{_name}__"))
-for _class in (SizeInt, SizeFloat):
-    setattr(_class, "__str__", _class.__repr__)              # noqa: B010     a method, which mypy lets nobody assign
+# Sums, differences and multiples are sizes again, and so are whole parts. An order decides what a program does. Our own
+# code asks whether sizes are equal only to see how shapes fit, and converts sizes only to hand them on.
+_LINEAR, _ORDERS = ("add", "sub", "mul"), ("lt", "le", "gt", "ge", "eq", "ne")
+_MADE = {"mul": SizeInt, "floordiv": SizeInt, "mod": SizeInt, "truediv": SizeFloat}
+for _name in (*_LINEAR, "floordiv", "mod", "truediv", "pow", "lshift", "rshift", "and_", "or_", "xor"):
+    _what, _made = _name.strip("_"), _MADE.get(_name)
+    for _swapped in (False, True):
+        setattr(Watched, f"__{'r' * _swapped}{_what}__", _binary(
+            _what, getattr(operator, _name), _swapped, _made, False))
+for _swapped in (False, True):
+    setattr(Watched, f"__{'r' * _swapped}divmod__", _binary("divmod", divmod, _swapped, None, False))
+for _name in _ORDERS:
+    setattr(Watched, f"__{_name}__", _binary(_name, getattr(operator, _name), False, None, _name in ("eq", "ne")))
+for _name, _function, _silent in (
+        ("bool", bool, True), ("hash", hash, True), ("int", int, True), ("index", int, True), ("float", float, True),
+        ("complex", complex, True), ("round", round, True), ("trunc", int, True), ("floor", math.floor, True),
+        ("ceil", math.ceil, True), ("abs", abs, True), ("invert", operator.invert, False), ("repr", repr, False),
+        ("str", str, False), ("format", format, False)):
+    setattr(Watched, f"__{_name}__", _unary(_name, _function, _silent))
+for _name, _method in (("__pos__", lambda self: self), ("__neg__", lambda self: 0 - self)):
+    setattr(Watched, _name, _method)

@@ -39,7 +39,7 @@ class Affine(NamedTuple):
         return f"({scaled} + {self.start})" if self.start else scaled
 
 
-Whole = int | Affine
+Count = int | Affine
 
 
 class Extent(int):
@@ -82,7 +82,7 @@ _WITH_PARTS = (slice, dict, partial, Draw)
 Quotients = Sequence[tuple[Ratio, tuple[float, ...]]]
 
 
-def fitted(sizes: Sequence[int], numbers: Sequence[int]) -> Whole:
+def fitted(sizes: Sequence[int], numbers: Sequence[int]) -> Count:
     """What gives these numbers for these sizes. Raises Refused if no line does."""
     first = numbers[0]
     if all([number == first for number in numbers]):
@@ -96,7 +96,7 @@ def fitted(sizes: Sequence[int], numbers: Sequence[int]) -> Whole:
     return found
 
 
-def at(number: Whole, size: int) -> int:
+def at(number: Count, size: int) -> int:
     """A number for a size."""
     return number.at(size) if isinstance(number, Affine) else number
 

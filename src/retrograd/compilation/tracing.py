@@ -63,13 +63,13 @@ class Traced(Geometry):
     offset = property(lambda self: offset_of(self.like))
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[Any, ...]:
         """The sizes, which note what the program does with them if the tape asks for this."""
-        shape = self.like.shape
+        shape: tuple[Any, ...] = self.like.shape
         return tuple(map(SizeInt, shape)) if self.tape.notes_sizes(self) else shape
 
     @property
-    def size(self) -> int:
+    def size(self) -> Any:
         """The number of elements."""
         return math.prod(self.shape)
 

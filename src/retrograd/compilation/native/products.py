@@ -49,7 +49,7 @@ def _gemm(dtype: np.dtype[Any]) -> Any:
 
 def write_product(module: Module, product: Product, name: str, number: Callable[[Code, int], Any] = _as_it_is) -> None:
     """Add the function `product<name>(table)` to the module. `number` gives the text of a size in the code."""
-    tiny = 0 < product.m * product.n * product.k <= _TINY
+    tiny = number is _as_it_is and 0 < product.m * product.n * product.k <= _TINY
     code = Code(module, 1)
     places = [code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
               for slot in product.slots]
