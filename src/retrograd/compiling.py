@@ -45,8 +45,9 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
     `OptimizedModule`. The backends "numpy" and "llvm" say
     what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. Each shape is
-    traced by itself; with `dynamic`, or with a higher `recompile_limit`, more than eight traces are kept. `mode` and
-    `options` change nothing. Raises RuntimeError if `mode` and `options`
+    traced by itself; with a higher `recompile_limit`, more than eight traces are kept. With `dynamic`, two traces with
+    other sizes make one plan for all sizes, if they show how the program depends on the size. `mode` and `options`
+    change nothing. Raises RuntimeError if `mode` and `options`
     are both given, or if the mode or the backend is not one of PyTorch's.
 
     >>> import retrograd as torch
