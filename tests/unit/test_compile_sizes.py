@@ -12,8 +12,8 @@ import pytest
 
 import retrograd as torch
 import retrograd.utils.checkpoint
+from compiled.sizes import EXECUTORS, check, normal, noted_traces, parts, why
 from programs.sized_programs import author, compared
-from retrograd.compilation import compiled
 from retrograd.compilation.native import available
 from retrograd.compilation.sizes import SizeFloat, SizeInt, Uses
 from retrograd.compilation.symbols import Affine, Refused, fitted
@@ -21,31 +21,12 @@ from retrograd.compilation.symbols import Affine, Refused, fitted
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "80"))
 SIZES = (4, 6, 9, 13, 4, 3, 40, 1, 7, 200)
 F = torch.nn.functional
-EXECUTORS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
 
 
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The shapes of the calls that were traced."""
-    found: list[Any] = []
-    first = compiled.Compiled._first
-
-    def noted(self: Any, args: Any, kwargs: Any) -> Any:
-        found.append(args[0].shape[0])
-        return first(self, args, kwargs)
-
-    monkeypatch.setattr(compiled.Compiled, "_first", noted)
-    return found
-
-
-def normal(*shape: int) -> Any:
-    return torch.tensor(np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32))
-
-
-def why(function: Any) -> list[str]:
-    """Why a compiled function has no plan for all sizes."""
-    made = next(cell.cell_contents for cell in function.__closure__ if hasattr(cell.cell_contents, "run"))
-    return [*made.run.refused]
+    """The sizes of the calls that were traced."""
+    return noted_traces(monkeypatch)
 
 
 # What a function does with the size of x, which is read as a number here.
@@ -94,23 +75,6 @@ def test_one_plan_serves_all_sizes(name: str, backend: str, traces: list[Any]) -
         for one, other in zip(parts(wanted), parts(found), strict=True):
             check(one, other, backend == "numpy" and size < 20000)
     assert traces == [5, 8], why(made)
-
-
-def parts(value: Any) -> tuple[Any, ...]:
-    return value if type(value) is tuple else (value,)
-
-
-def check(wanted: Any, found: Any, bits: bool) -> None:
-    """Compare two parts of a result. Large sums and machine code round otherwise."""
-    if not torch.is_tensor(wanted):
-        assert wanted is found
-        return
-    assert wanted.shape == found.shape
-    assert wanted.stride() == found.stride()
-    if bits:
-        assert wanted.numpy().tobytes() == found.numpy().tobytes()
-    else:
-        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
 
 
 # What a function does with a size so that two traces cannot tell what it does with another size: with the reason.
@@ -199,67 +163,6 @@ def test_two_sizes_that_change_apart_have_traces_of_their_own(traces: list[Any])
         x, y = normal(size, 3), normal(other, 3)
         check(function(x, y), made(x, y), True)
     assert traces == [5, 8, 11]                             # of the call in which one size does not follow the other
-
-
-def training(steps: str, loss: Callable[..., Any]) -> Callable[[Callable[..., Any]], tuple[Any, Any]]:
-    """A model, and its step after a change such as compiling."""
-    def make(change: Callable[..., Any]) -> tuple[Any, Any]:
-        torch.manual_seed(0)
-        model = torch.nn.Sequential(torch.nn.Linear(4, 6, bias=False), torch.nn.BatchNorm1d(6), torch.nn.ReLU(),
-                                    torch.nn.Dropout(0.2), torch.nn.Linear(6, 3))
-        optimizer = getattr(torch.optim, steps)(model.parameters(), lr=0.01)
-
-        def step(x: Any, y: Any) -> Any:
-            optimizer.zero_grad()
-            found = loss(model(x), y)
-            found.backward()
-            optimizer.step()
-            return found.detach(), model[0].weight.grad
-
-        return model, change(step)
-    return make
-
-
-@pytest.mark.parametrize("optimizer", ["SGD", "Adam", "AdamW", "RMSprop"])
-@pytest.mark.parametrize("loss", ["mse", "entropy"])
-@pytest.mark.parametrize("backend", EXECUTORS)
-def test_a_training_step(optimizer: str, loss: str, backend: str, traces: list[Any]) -> None:
-    compare = F.mse_loss if loss == "mse" else lambda out, y: F.cross_entropy(out, y[:, 0].abs().long().clamp(0, 2))
-    make = training(optimizer, compare)
-    plain, step = make(lambda function: function)
-    model, made = make(lambda function: torch.compile(function, dynamic=True, backend=backend))
-    for size in (8, 8, 12, 30, 5, 64, 8, 200, 3, 12):
-        x, y, streams = normal(size, 4), normal(size, 3), []
-        for function, seen in ((step, streams), (made, streams)):
-            torch.manual_seed(size)
-            seen.append((function(x, y), torch.rand(1).item()))
-        assert streams[0][1] == streams[1][1]               # both have drawn as many numbers
-        for one, other in zip(streams[0][0], streams[1][0], strict=True):
-            check(one, other, backend == "numpy")
-    for one, other in zip(plain.state_dict().values(), model.state_dict().values(), strict=True):
-        check(one, other, backend == "numpy")
-    assert len(traces) == (2 if optimizer == "SGD" else 3) + (optimizer == "SGD")
-
-
-@pytest.mark.parametrize("backend", EXECUTORS)
-def test_a_backward_pass_outside(backend: str, traces: list[Any]) -> None:
-    torch.manual_seed(0)
-    plain = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Tanh(), torch.nn.Linear(6, 3))
-    model = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Tanh(), torch.nn.Linear(6, 3))
-    model.load_state_dict(plain.state_dict())
-    made, losses = torch.compile(model, dynamic=True, backend=backend), []
-    for size in (6, 9, 20, 3, 100, 6):
-        x = normal(size, 4)
-        one, other = plain(x), made(x)
-        check(one.detach(), other.detach(), backend == "numpy")
-        losses.append((one.square().sum(), other.square().sum()))
-        if len(losses) % 2 == 0:                            # the passes of two sizes run after both calls
-            for first, second in losses[-2:]:
-                first.backward()
-                second.backward()
-    for one, other in zip(plain.parameters(), model.parameters(), strict=True):
-        check(one.grad, other.grad, backend == "numpy")
-    assert traces == [6, 9, 20, 3]                          # the first passes leave gradients in the parameters
 
 
 def test_results_are_not_written_over_by_calls_of_other_sizes() -> None:

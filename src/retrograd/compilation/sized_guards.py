@@ -162,6 +162,8 @@ def _is_line(what: str, operands: list[Any]) -> bool:
     left, right = operands
     if what == "mul":
         return not (varies(left) and varies(right))
+    if isinstance(right, Affine):                          # a multiple, which is the same for all sizes
+        return isinstance(left, Affine) and left.by * right.start == right.by * left.start and left.by % right.by == 0
     return type(right) is int and right > 0 and left.by % right == 0 and (
         what == "mod" or left.start % right == 0)
 

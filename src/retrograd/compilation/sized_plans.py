@@ -57,6 +57,8 @@ class SizedPlan:
         plans = [planned(sized.at(size), sized.given, native) for size in self.sizes]
         self.given = plans[0].given
         self.program = self._joined(plans)
+        for plan, size in zip(plans, self.sizes, strict=True):
+            self._let_go(plan.program.values, size)
         self.executor = reached("compilation.sized_machine_code") if native else None
         self.planned = [self._units(plan.program.values, size) for plan, size in zip(plans, self.sizes, strict=True)]
         self.units = self.planned[0][0]
@@ -120,6 +122,12 @@ class SizedPlan:
         for number in used:
             self._value(number, [program.values[number] for program in programs])
         return first._replace(lines=lines)
+
+    def _let_go(self, values: list[Value], size: int) -> None:
+        """Keep the geometry of constants that depend on the size, but not their memory."""
+        for number in {*self.filled, *self.folded}:
+            known = self.layouts.get(number)
+            values[number].like = np.empty(0) if known is None else known.array(size)
 
     def _line(self, lines: Sequence[Line]) -> Line:
         first = lines[0]
