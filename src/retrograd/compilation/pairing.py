@@ -60,7 +60,7 @@ def layout(sizes: Sequence[int], arrays: Sequence[Array]) -> Layout:
 
 
 class Filled(NamedTuple):
-    """A constant of one number everywhere, which depends on the size as its shape may."""
+    """A constant that depends on the size: one number everywhere, or, for the number None, 0, 1, 2 and so on."""
 
     layout: Layout
     number: Any
@@ -68,6 +68,8 @@ class Filled(NamedTuple):
     def at(self, size: int) -> Array:
         """The array for a size."""
         number = self.number
+        if number is None:
+            return np.arange(at(self.layout.shape[0], size)).astype(self.layout.dtype)
         if isinstance(number, (Affine, Ratio)):
             number = number.at(size)
         one = np.array(number, self.layout.dtype)
@@ -125,6 +127,10 @@ class SizedProgram:
 
     def _constant(self, number: int, one: Array, other: Array, found: Layout) -> None:
         if one is other or (not found.varies and one.tobytes() == other.tobytes()):
+            return
+        if one.ndim == 1 and found.dtype.kind in "if" and all([
+                array.flags.c_contiguous and np.array_equal(array, np.arange(array.size)) for array in (one, other)]):
+            self.filled[number] = Filled(found, None)
             return
         values = [array.reshape(-1)[0].item() if array.size and (array == array.reshape(-1)[0]).all() else None
                   for array in (one, other)]

@@ -10,6 +10,7 @@ import numpy as np
 from ..state.inference import watch_saving
 
 Dims = int | tuple[int, ...] | list[int]
+_PLAIN = frozenset((int, type(None)))                        # the usual ends of a slice
 
 
 def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> np.ndarray[Any, Any]:
@@ -93,7 +94,8 @@ def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
 
 def bounds(key: slice, size: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice of so many places. A size that is noted is only compared."""
-    if type(size) is int or (key.step is not None and index(key.step) <= 0):
+    noted = type(size) is not int or not (type(key.start) in _PLAIN and type(key.stop) in _PLAIN)
+    if not noted or (key.step is not None and index(key.step) <= 0):
         return key.indices(size)
     ends = []
     for end, otherwise in ((key.start, 0), (key.stop, size)):
