@@ -64,6 +64,7 @@ class SizedPlan:
         self.units = self.planned[0][0]
         self.shapes = [self._shape(unit) for unit in self.units]
         self.codes: dict[tuple[bool, ...], SizedCode] = {}
+        self.of_size: dict[int, SizedCode] = {}
         self.size = 0
 
     @property
@@ -74,15 +75,18 @@ class SizedPlan:
     def unleased(self) -> SizedPlan:
         """The same plan with new memory for the results of each run."""
         found = copy(self)
-        found.leasing, found.codes = False, {}
+        found.leasing, found.codes, found.of_size = False, {}, {}
         found.bind(self.size)
         return found
 
     def bind(self, size: int) -> SizedCode:
         """Make the code be that for a size."""
-        code = self._code(size)
+        code = self.of_size.get(size)
+        if code is None:
+            code = self.of_size[size] = self._code(size)
         self.size = size
-        code.bind(size)
+        if code.size != size:
+            code.bind(size)
         return code
 
     def _code(self, size: int) -> SizedCode:
@@ -216,6 +220,7 @@ class SizedCode(NumPyCode):
                    if plan.layouts[number].varies or plan.layouts[values[number].memory].varies}
         self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
         self.bound: dict[int, Bound] = {}
+        self.size = 0                                      # that is bound
         super().__init__(plan.program, plan.units, plan.given, plan.leasing, renewed)
         self.moving = self._find_moving()
         self._named = [(name, value) for name, value in self.source.scope.items() if (
@@ -253,10 +258,11 @@ class SizedCode(NumPyCode):
 
     def bind(self, size: int) -> None:
         """Have the code run for a size."""
-        bound = self.bound.get(size) or self._bound(size)
+        self.size, bound = 0, self.bound.get(size) or self._bound(size)
         self.source.scope.update(bound.names)
         for table, slots, entries in bound.tables:
             table[slots] = entries
+        self.size = size
 
     def _bound(self, size: int) -> Bound:
         """What depends on the size."""
