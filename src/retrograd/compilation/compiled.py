@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from ..errors import warn
 from ..modes import local
+from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .plan import native
 from .run_once import FirstRun
-from .sized_recipes import Refused, TracedCall, paired
 from .tracing import GivenUp, Reason
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
@@ -38,7 +38,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int, sized: bool) -> None:
         self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
         self.sized = sized                                 # whether one plan is to serve many sizes
-        self.calls: list[TracedCall] = []                  # the last traced calls, if so
+        self.calls: list[Any] = []                         # the last traced calls, if so
         self.refused: list[str] = []                       # why two of them do not show how the call depends on a size
         self.entries: list[tuple[Any, Any]] = []
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
@@ -113,12 +113,13 @@ class Compiled:
             self._run_as_it_is(run.reason)
         return result
 
-    def _pair(self, call: TracedCall) -> None:
+    def _pair(self, call: Any) -> None:
         """Make a recipe for all sizes of this traced call and an earlier one, if they show it."""
+        sized = reached("compilation.sized_recipes")
         for earlier in reversed(self.calls):
             try:
-                guard, recipe = paired(earlier, call, self.native)
-            except Refused as reason:
+                guard, recipe = sized.paired(earlier, call, self.native)
+            except sized.Refused as reason:
                 self.refused.append(str(reason))
                 continue
             self.calls.remove(earlier)

@@ -151,10 +151,10 @@ def by_mention(cls: type[Any]) -> bool:
 
 def differ(value: Any, former: Any) -> bool:
     """Whether two constants differ. A nan equals a nan, and -0.0 differs from 0.0."""
-    value, former = plain(value), plain(former)
     kind = type(former)
     if type(value) is not kind:
-        return True
+        number, known = plain(value), plain(former)          # a size of a trace is the int that it stands for
+        return differ(number, known) if type(number) is type(known) else True
     if kind is float or kind is complex:
         return repr(value) != repr(former)
     if isinstance(former, np.generic):

@@ -13,19 +13,18 @@ from ..errors import user_site
 from ..graph import versions
 from ..kernels.layout import owner_of
 from ..modes import standing
+from ..names import reached
 from ..tensors.state.base import note_layout, plain
 from . import effects, guards
 from .backward_plans import TracedBackward
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .items import Item
-from .pairing import TracedProgram
 from .places import Step
 from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
-from .sized_recipes import TracedCall, left_behind
 from .sizes import Uses, without_sizes
 from .stand_ins import let_go
 from .state import State, walk
@@ -58,7 +57,7 @@ class FirstRun:
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
         self.recipe: Recipe | None
         self.uses = Uses() if sized else None              # of sizes that may be others in later calls
-        self.call: TracedCall | None = None                # what other traces are compared with, if so
+        self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
         self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
         self.reason: Reason | None = None
@@ -172,8 +171,8 @@ class FirstRun:
                              for effect in filter(_is_gradient, changed.effects)}
             self.recipe = recipe
             if self.uses is not None:
-                self.call = TracedCall(self.guard, recipe, self.traced, self.back, self._given(), left_behind(
-                    left, changed.effects, result), [view._meta.replay for view in left.views], self.uses.noted)
+                self.call = reached("compilation.sized_recipes").traced_call(
+                    self.guard, recipe, self.traced, self.back, self._given(), left, changed.effects, result, self.uses)
         return None
 
     def _unread(self, kept: list[Any]) -> tuple[set[int], set[int]]:
@@ -204,7 +203,7 @@ class FirstRun:
         self.arrays = [tape.values[number].like for number in numbers]
         let_go(tape.values)
         program = Program(tape.values, lines, tape.inputs, numbers)
-        self.traced = TracedProgram(program, tuple(given))
+        self.traced = program, tuple(given)
         plan = planned(program, [*given], self.native)
         if self._is_unsteady(plan):
             tape.give_up("the program uses the memory behind a view, which may be another in each call")

@@ -21,7 +21,7 @@ from .recipe import Backward, Recipe
 from .results import Left
 from .sized_guards import Sizing, sized_guard, sizing
 from .sized_plans import SizedCode, SizedPlan
-from .sizes import Use
+from .sizes import Use, Uses
 from .symbols import Refused as Refused, at, has_extents, merged
 
 
@@ -126,6 +126,14 @@ def _passes(one: TracedCall, other: TracedCall, sized: Sizing, native: bool) -> 
     program = SizedProgram((TracedProgram(first.program, first.given), TracedProgram(second.program, second.given)),
                            sized)
     return [SizedBackward(second, program, native) if each.run is not None else each for each in other.recipe.backward]
+
+
+def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], back: TracedBackward | None,
+                places: dict[int, int], left: Left, effects: list[Effect], result: Any, uses: Uses) -> TracedCall:
+    """What is needed of a traced call that has returned `result`."""
+    views = [view._meta.replay for view in left.views]
+    return TracedCall(guard, recipe, TracedProgram(*traced), back, places, left_behind(left, effects, result), views,
+                      uses.noted)
 
 
 def left_behind(left: Left, effects: list[Effect], result: Any) -> Any:
