@@ -6,17 +6,21 @@ are there. `memory` is how much the workload adds to the peak of a process that 
 
 from __future__ import annotations
 
+import compileall
 import ctypes
 import gc
 import json
 import subprocess
 import sys
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.contestants import enter, load
+from benchmarks.contestants import OURS, enter, load
 from benchmarks.steps import WORKLOADS
+from benchmarks.timing import environment
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 WARM_UP = ("sin-exp-1e5", "model")      # they load the compiler and an optimiser, and start the threads
@@ -85,12 +89,21 @@ def _status(field: str) -> int:
 
 def in_a_process(module: str, *arguments: str) -> dict[str, Any]:
     """What a module of this package prints as JSON, run in a new process. Raises RuntimeError if it fails."""
+    _install()
     child = subprocess.run([sys.executable, "-W", "ignore", "-m", f"benchmarks.{module}", *arguments],
-                           capture_output=True, text=True, check=False)
+                           capture_output=True, text=True, check=False, env=environment())
     if child.returncode:
         raise RuntimeError((child.stderr.strip().splitlines() or ["no message"])[-1])
     found: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
     return found
+
+
+@cache
+def _install() -> None:
+    """Compile the modules of retrograd, as pip does with those of a package that it installs."""
+    spec = find_spec(OURS)
+    assert spec is not None
+    compileall.compile_dir(str(Path(spec.origin or "").parent), quiet=1)
 
 
 if __name__ == "__main__":

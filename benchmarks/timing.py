@@ -57,7 +57,13 @@ def _sample(run: Run, calls: int) -> float:
 
 def _import(package: str) -> float:
     code = f"from time import perf_counter as now; start = now(); import {package}; print(now() - start)"
-    # Modules are compiled after an installation. With this variable set, every import would compile them again.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
     return float(child.stdout)
+
+
+def environment() -> dict[str, str]:
+    """The environment of a new process that imports packages as they are after an installation.
+
+    Their modules are compiled then. With this variable set, every import would compile them again.
+    """
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

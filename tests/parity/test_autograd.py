@@ -42,6 +42,20 @@ PROGRAMS = {
             (p * torch.ones(p.shape)).sum().backward()
             print(p.grad.stride())
     """,
+    "nodes of second derivatives": """
+        x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+        for function in (torch.tanh, torch.sigmoid, torch.relu):
+            (first,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+            (second,) = torch.autograd.grad(first.sum(), x, create_graph=True)
+            (third,) = torch.autograd.grad(second.sum(), x, allow_unused=True)
+            node = first.grad_fn
+            print(node.name(), [edge[0] and edge[0].name() for edge in node.next_functions], second, third)
+        z = torch.tensor([0.5 + 0.3j, -1.0 + 0.1j], requires_grad=True)
+        for function in (torch.tanh, torch.sigmoid):
+            weight = torch.tensor([1 + 2j, 3 - 1j])
+            (first,) = torch.autograd.grad((function(z) * weight).sum().abs(), z, create_graph=True)
+            print(first.detach(), torch.autograd.grad(first.abs().sum(), z)[0])
+    """,
     "create_graph": """
         import warnings
         x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -235,6 +235,40 @@ def test_gradients_that_the_program_keeps_stay(compiling: Any) -> None:
     assert [g.unique().tolist() for g in kept] == [[float(i)] for i in range(5)]
 
 
+@pytest.mark.parametrize("size", [3, 4000])
+def test_gradients_of_earlier_passes_stay(size: int, compiling: Any) -> None:
+    """A pass outside does not write over gradients that the program has of earlier passes."""
+    scale = torch.linspace(0.5, 1., size, requires_grad=True)
+    compiled = compiling(lambda x: (x * scale.exp()).sin())
+    xs = [torch.full((size,), i / 8) for i in range(5)]
+    found = [torch.autograd.grad(compiled(x).sum(), scale)[0] for x in xs]
+    for x, g in zip(xs, found):
+        expected, = torch.autograd.grad((x * scale.exp()).sin().sum(), scale)
+        assert torch.allclose(g, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_memory_that_the_program_keeps_in_other_ways(compiling: Any) -> None:
+    """Views and NumPy arrays of results keep their numbers, and so do those of results that share memory."""
+    def step(x: Any) -> Any:
+        y = x * 2
+        return y, y.t(), (x + 1).cumsum(0)
+
+    compiled, rows, arrays, totals = compiling(step), [], [], []
+    for i in range(9):
+        y, turned, total = compiled(torch.full((40, 50), float(i)))
+        assert turned.data_ptr() == y.data_ptr()
+        if i % 3 == 0:
+            rows.append(y[1])
+        elif i % 3 == 1:
+            arrays.append(turned.numpy())
+        else:
+            totals.append((total, y.detach()))
+    assert [row.unique().tolist() for row in rows] == [[0.], [6.], [12.]]
+    assert [(array.min(), array.max()) for array in arrays] == [(2, 2), (8, 8), (14, 14)]
+    assert [y.unique().tolist() for _, y in totals] == [[4.], [10.], [16.]]
+    assert [total[-1].unique().tolist() for total, _ in totals] == [[120.], [240.], [360.]]
+
+
 def test_a_write_to_a_tensor_with_a_history_outside() -> None:
     def write(x: Any, a: Any) -> Any:
         x.mul_(2)

@@ -300,6 +300,21 @@ def test_an_error_in_a_later_call_leaves_the_writes_before_it_counted(backend: s
     assert (x.tolist(), y.tolist()) == ([[4.0] * 3] * 2, [2.0, 2.0])
 
 
+def test_writes_are_counted_if_the_gradient_shares_the_memory(backend: str) -> None:
+    q = torch.ones(3, requires_grad=True)
+
+    @torch.compile(backend=backend, fullgraph=True)
+    def step() -> None:
+        view = q.view(3)
+        with torch.no_grad():
+            view.mul_(2)
+        q.grad = view.detach()
+
+    for count in range(1, 5):
+        step()
+        assert q._version == count
+
+
 def test_gradients_in_a_traced_call_are_no_views(backend: str) -> None:
     def gradient(x: Any) -> Any:
         return torch.autograd.grad(torch.stack([x.reshape(-1)] * 2).exp().sum(), x)[0]
@@ -352,3 +367,24 @@ def test_a_write_to_a_result_through_a_view(backend: str) -> None:
                 torch.manual_seed(0)
                 found.append(call(x))
             close(*found, NEAR[backend])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_writes_over_one_number_have_eagers_bits(dtype: Any, backend: str) -> None:
+    def step(x: Any, y: Any) -> None:
+        x.add_(y)
+        x.mul_(y)
+        x.sub_(y * 3)
+
+    compiled = torch.compile(step, backend=backend, fullgraph=True)
+    info = torch.finfo(dtype)
+    numbers = [0.1, -0.0, 0.0, 1e-3, -7.3, float("inf"), info.max, -info.max, info.tiny, info.tiny / 8, 1 / 3,
+               1 + info.eps]
+    for a in numbers:
+        for b in numbers:
+            pairs = [(torch.tensor(a, dtype=dtype), torch.tensor(b, dtype=dtype)) for _ in range(2)]
+            compiled(*pairs[0])
+            step(*pairs[1])
+            assert pairs[0][0].isnan() == pairs[1][0].isnan(), (a, b)
+            if not pairs[0][0].isnan():
+                assert pairs[0][0].numpy().tobytes() == pairs[1][0].numpy().tobytes(), (a, b)

@@ -162,16 +162,16 @@ def test_an_interrupt_during_a_run() -> None:
     kept = [loss.item() for loss in losses]
     run = next(cell.cell_contents for cell in compiled.__closure__ if hasattr(cell.cell_contents, "run")).run
     recipe = run.entries[0][1]
-    inner = recipe.run
+    inner = recipe.ready.run
 
     def interrupted(*arrays: Any) -> Any:
         inner(*arrays)
         raise KeyboardInterrupt
 
-    recipe.run = interrupted
+    recipe.ready.run = interrupted
     with pytest.raises(KeyboardInterrupt):
         compiled(x)
-    recipe.run = inner
+    recipe.ready.run = inner
     assert [loss.item() for loss in losses] == kept
     other = nn.Linear(3, 2)
     other.load_state_dict(model.state_dict())

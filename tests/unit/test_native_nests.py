@@ -21,7 +21,7 @@ if not available():
 
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.machine import Builder, Native, Placed, build
-from retrograd.compilation.native.products import Product, has_blas
+from retrograd.compilation.native.products import Product
 
 F32, F64, I32, I64, BOOL = map(np.dtype, ("f4", "f8", "i4", "i8", "?"))
 # Narrow vectors, as on other processors, and this machine's own.
@@ -228,21 +228,45 @@ def test_the_texts_are_there_on_request() -> None:
     assert "loop0" in native.source
 
 
-@pytest.mark.skipif(not has_blas(F32), reason="NumPy's BLAS cannot be reached")
+PRODUCTS = [(1, 1, 1), (2, 3, 4), (5, 17, 3), (7, 2, 31), (4, 8, 16), (20, 30, 40), (64, 10, 32), (10, 32, 64),
+            (13, 70, 50), (33, 129, 37), (3, 5, 700), (9, 1, 513), (1, 21, 256), (40, 65, 600)]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: str(target.bits))
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("transposes", [*itertools.product((False, True), repeat=2)], ids=str)
-def test_products(transposes: tuple[bool, bool], dtype: np.dtype[Any]) -> None:
-    rng, arrays, items, expected = np.random.default_rng(0), [], [], []
-    for m, n, k in ((1, 1, 1), (2, 3, 4), (5, 17, 3), (7, 2, 31), (4, 8, 16), (20, 30, 40), (3, 4, 0), (0, 3, 2)):
+def test_products(transposes: tuple[bool, bool], dtype: np.dtype[Any], target: Any) -> None:
+    rng, memory, items, expected = np.random.default_rng(0), Memory(), [], []
+    arrays = memory.arrays
+    for m, n, k in PRODUCTS:
         a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
-        given = [np.ascontiguousarray(x.T) if turned else x for x, turned in zip((a, b), transposes)]
         items.append(Product((len(arrays), len(arrays) + 1, len(arrays) + 2), m, n, k, transposes, dtype))
-        arrays += [*given, np.full((m, n), np.nan, dtype)]
-        expected.append(a @ b)
-    build(items, len(arrays))(np.array([array.ctypes.data for array in arrays], np.uintp))
-    for found, wanted in zip(arrays[2::3], expected):
-        off = 1e-5 if dtype == F32 else 1e-13
+        for x, turned in zip((a, b), transposes):
+            memory.new(x.T.shape if turned else x.shape, dtype)[...] = x.T if turned else x
+        memory.new((m, n), dtype)
+        expected.append(a.astype(F64) @ b.astype(F64))
+    build(items, len(arrays), target)(memory.table())
+    assert memory.intact()
+    for (_, _, k), found, wanted in zip(PRODUCTS, arrays[2::3], expected):
+        off = k * np.finfo(dtype).eps
         np.testing.assert_allclose(found, wanted, rtol=off, atol=off)
+
+
+def test_a_product_adds_one_term_after_the_other_in_blocks() -> None:
+    if not host().fma:
+        pytest.skip("a machine without fused multiplication")
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((3, 600)).astype(F32), rng.standard_normal((600, 5)).astype(F32)
+    out, expected = np.empty((3, 5), F32), np.zeros((3, 5), F32)
+    for start in range(0, 600, 256):
+        block = np.zeros((3, 5), F32)
+        for p in range(start, min(start + 256, 600)):
+            exact = np.multiply.outer(a[:, p].astype(np.longdouble), b[p].astype(np.longdouble)) + block
+            block = exact.astype(F32)                        # one rounding, since 64 bits hold the sum
+        expected = expected + block
+    build([Product((0, 1, 2), 3, 5, 600, (False, False), F32)], 3)(
+        np.array([array.ctypes.data for array in (a, b, out)], np.uintp))
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_the_same_loops_compile_once() -> None:

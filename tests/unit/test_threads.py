@@ -41,6 +41,17 @@ def test_the_ranges_make_up_the_whole(workers: int, length: int, cost: float) ->
     assert len(found) == max(1, min(workers, length, int(cost) // threads.ENOUGH))
 
 
+@pytest.mark.parametrize("most", [1, 3, 8, 1000])
+@pytest.mark.parametrize("length", [0, 1, 8, 9, 10, 1001, 1200, 9999])
+def test_blocks_make_up_a_part_and_are_about_equal(length: int, most: int) -> None:
+    found = threads.blocks(5, 5 + length, most)
+    assert [block.start for block in found] == [5, *[block.stop for block in found[:-1]]]
+    assert found[-1].stop == 5 + length
+    lengths = [block.stop - block.start for block in found]
+    assert max(lengths) - min(lengths) <= 1
+    assert max(lengths) <= most + most // 8
+
+
 def test_each_part_runs_in_a_thread_of_its_own_and_in_the_context_of_the_caller(workers: int) -> None:
     mark.set("the caller's")
     together, seen = threading.Barrier(workers), []

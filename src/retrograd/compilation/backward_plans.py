@@ -54,8 +54,8 @@ class TracedBackward(NamedTuple):
         first = len(self.outputs)
         watched = [first + i for i in places
                    if values[saved[i]].memory in seen or values[values[saved[i]].memory].source == "outside"]
-        fixed = [value.like for value in values if value.source == "outside" and value.number not in plan.given
-                 and any(value.number in line.reads for line in plan.program.lines)]
+        read = {number for line in plan.program.lines for number in line.reads} - {*plan.given}
+        fixed = [value.like for value in values if value.source == "outside" and value.number in read]
         layouts = [steps(values[number].like) for number in self.asked]
         return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed,
                         effects.sources_of(self.program, self.asked), layouts)

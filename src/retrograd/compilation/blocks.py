@@ -7,7 +7,7 @@ whole: each thread has a few small arrays for all of them. A sum is made of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -31,27 +31,19 @@ COST = 0.5
 class BlockedLoop:
     """A unit as a function of whole arrays: of the values `inputs`, then of `outputs`, which it writes.
 
-    `shape` is the index space. If `flat`, the elements of all arrays lie in the same order without gaps, and blocks are
-    ranges of elements; otherwise blocks are ranges of the first dim. `summed` are the results of sums.
+    If `flat`, the elements of all arrays lie in the same order without gaps, and blocks are ranges of elements;
+    otherwise blocks are ranges of the first dim. `summed` are the results of sums.
     """
 
     def __init__(self, unit: Unit, values: list[Value], kept: set[int]) -> None:
         assert unit.shape is not None
-        self.unit, self.values, self.shape = unit, values, unit.shape
-        made = [number for line in unit.lines for number in line.results]
-        self.sums = [line for line in unit.lines if is_reduction(line)]
-        self.summed = [line.results[0] for line in self.sums]
-        self.inputs = [*dict.fromkeys(n for line in unit.lines for n in line.reads if n not in made)]
-        self.outputs = [number for number in made if number in kept and number not in self.summed]
-        self.flat = flat(unit, values)
-        self.length = math.prod(self.shape) if self.flat else self.shape[0]
-        self.rows = max(1, BLOCK // (1 if self.flat else math.prod(self.shape[1:])))
-        self.scratch: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
-        self.source = Source()
-        self._write()
-        self.names = [f"v{number}" for number in (*self.inputs, *self.outputs)]
-        work = self.source.function("block", ["start", "stop", "scratch", *self.names])
-        self.work = work
+        block = _Block(unit, values, kept, flat(unit, values))
+        self.inputs, self.outputs, self.summed, self.flat = block.inputs, block.outputs, block.summed, block.flat
+        self.sums = [(line, values[line.results[0]].like) for line in block.sums]
+        self.size = math.prod(unit.shape)
+        self.length = self.size if self.flat else unit.shape[0]
+        self.rows, self.cost = max(1, BLOCK // (self.size // self.length)), COST * len(unit.lines) * self.size
+        self.scratch, self.work = block.scratch, block.function()
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Run the loop on whole arrays. Returns the sums."""
@@ -60,33 +52,52 @@ class BlockedLoop:
         parts: list[tuple[int, list[tuple[Array, ...]]]] = []
 
         def work(first: int, last: int) -> None:
-            scratch = [np.empty(shape, dtype) for shape, dtype in self.scratch]
-            found = []
-            for start in range(first, last, self.rows):
-                stop = min(start + self.rows, last)
-                whole = stop - start == self.rows
+            rows, found = min(self.rows, last - first), []
+            scratch = [np.empty((rows, *shape), dtype) for shape, dtype in self.scratch]
+            for start in range(first, last, rows):
+                stop = min(start + rows, last)
+                whole = stop - start == rows
                 found.append(self.work(start, stop, scratch if whole else [one[: stop - start] for one in scratch],
                                        *arrays))
-            parts.append((start, found))
+            parts.append((first, found))
 
-        in_parts(work, self.length, COST * len(self.unit.lines) * math.prod(self.shape))
+        in_parts(work, self.length, self.cost)
         parts.sort(key=lambda part: part[0])
         blocks = [block for _, found in parts for block in found]
-        return tuple([self._summed(line, [block[i] for block in blocks]) for i, line in enumerate(self.sums)])
+        return tuple([self._summed(*one, [block[i] for block in blocks]) for i, one in enumerate(self.sums)])
 
     def resized(self, shape: Sequence[int]) -> BlockedLoop:
         """The same loop over another number of elements, or of places of the first dim."""
-        found = copy(self)
-        found.shape = tuple(shape)
-        found.length = math.prod(shape) if self.flat else shape[0]
+        found, size = copy(self), math.prod(shape)
+        found.size, found.cost = size, self.cost / self.size * size
+        found.length = size if self.flat else shape[0]
         return found
 
-    def _summed(self, line: Line, parts: list[Array]) -> Array:
+    def _summed(self, line: Line, like: Array, parts: list[Array]) -> Array:
         """A sum from the sums of the blocks."""
-        like = self.values[line.results[0]].like
         if not self.flat and line.op is not sum_all and 0 not in line.args[1]:
             return np.concatenate(parts, axis=0, dtype=like.dtype)
         return np.add.reduce(np.stack(parts), axis=0, dtype=like.dtype, out=...).reshape(like.shape)
+
+
+class _Block:
+    """The source of one block. `scratch` has the shape of a row, and the dtype, of the memory that the block needs."""
+
+    def __init__(self, unit: Unit, values: list[Value], kept: set[int], flat: bool) -> None:
+        self.unit, self.values, self.shape, self.flat = unit, values, unit.shape or (), flat
+        made = [number for line in unit.lines for number in line.results]
+        self.sums = [line for line in unit.lines if is_reduction(line)]
+        self.summed = [line.results[0] for line in self.sums]
+        self.inputs = [*dict.fromkeys(n for line in unit.lines for n in line.reads if n not in made)]
+        self.outputs = [number for number in made if number in kept and number not in self.summed]
+        self.scratch: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+        self.source = Source()
+        self._write()
+
+    def function(self) -> Callable[..., Any]:
+        """The block as a function of its range, the scratch memory and the arrays."""
+        names = [f"v{number}" for number in (*self.inputs, *self.outputs)]
+        return self.source.function("block", ["start", "stop", "scratch", *names])
 
     def _write(self) -> None:
         """Write the source of one block."""
@@ -117,7 +128,7 @@ class BlockedLoop:
             if number not in self.outputs:
                 held[number] = self._scratch(number, free)
                 source.lines.append(f"v{number} = scratch[{held[number]}]")
-            source.lines.append(source.call(line.op.kernel, line.args, self._text, out=f"v{number}"))
+            source.lines.append(source.write(line.op.kernel, line.args, self._text, f"v{number}"))
         elif number in self.outputs:
             source.lines.append(f"v{number}[...] = {source.call(line.op.kernel, line.args, self._text)}")
         else:
@@ -131,7 +142,7 @@ class BlockedLoop:
         dtype = self.values[number].like.dtype
         if free.get(dtype):
             return free[dtype].pop()
-        self.scratch.append(((self.rows,) if self.flat else (self.rows, *self.shape[1:]), dtype))
+        self.scratch.append((() if self.flat else self.shape[1:], dtype))
         return len(self.scratch) - 1
 
     def _is_sliced(self, number: int) -> bool:

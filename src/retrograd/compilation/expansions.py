@@ -18,8 +18,7 @@ from ..ops.linalg.matrix import addmm, mm
 from ..ops.networks.losses import mse_loss
 from ..ops.reductions import mean_all, sum_all
 from .line_writer import LineWriter
-from .loops import Ref
-from .program import Line, Program, Value
+from .program import Line, Program, Ref, Value
 from .steps import STEPS
 
 
@@ -63,11 +62,17 @@ def _is_plain(line: Line, values: list[Value]) -> bool:
     return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
 
 
-def expanded(program: Program, native: bool) -> Program:
-    """The program with lines taken apart. `native` says whether its loops will be machine code."""
+def expanded(program: Program, native: bool, sized: bool = False) -> Program:
+    """The program with lines taken apart. `native` says whether its loops will be machine code.
+
+    If the program is `sized`, nothing is taken apart only because it is small.
+    """
     lines: list[Line] = []
     constants: dict[Any, Ref] = {}
-    known = {**EXPANSIONS, **reached("compilation.networks").NETWORKS} if native else EXPANSIONS
+    known = EXPANSIONS
+    if native:
+        known = {**known, **reached("compilation.networks").NETWORKS}
+        known = known if sized else {**known, **reached("compilation.joins").JOINS}
     for line in program.lines:
         expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
         if not _is_plain(line, program.values):

@@ -97,6 +97,13 @@ class Item:
         return f"Item({self.words}, {self.kind})"
 
 
+def take_apart(items: list[Item]) -> None:
+    """Have items hold nothing."""
+    for item in items:
+        item.entries.clear()
+        item.parent = item.value = item.array = None
+
+
 class State:
     """All that a call of a function can reach. The items are in such an order that parents come before their parts.
 
@@ -105,6 +112,10 @@ class State:
 
     def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any) -> None:
         self.items, self.known, self.mentioned, self.modes = items, known, mentioned, modes
+
+    def let_go(self) -> None:
+        """Take the items apart, since parents and parts hold each other. The state is of no further use."""
+        take_apart(self.items)
 
     def tensors(self) -> Iterator[Item]:
         """The items of all tensors: arguments, captured tensors and their gradients."""
@@ -130,13 +141,13 @@ def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, in
     Pairs within `second` do not count.
     """
     arrays = [*first, *second]
-    spans = [_span(array) for array in arrays]
+    spans = [span(array) for array in arrays]
     return tuple([(i, j, address(arrays[j]) - address(arrays[i]))
                   for i in range(len(first)) for j in range(i + 1, len(arrays))
                   if spans[i][0] < spans[j][1] and spans[j][0] < spans[i][1]])
 
 
-def _span(array: Any) -> tuple[int, int]:
+def span(array: Any) -> tuple[int, int]:
     """The addresses of the first byte and behind the last byte of an array. The span of an empty array is empty."""
     start = end = address(array)
     if not array.size:

@@ -11,8 +11,8 @@ import numpy as np
 from ..ops.basic import call as of_arrays, clone
 from ..ops.framework import Op
 from ..tensors.recording.inplace import write_over
-from .loops import Ref
-from .program import Line, Value
+from .program import Line, Ref, Value
+from .stand_ins import stand_in
 
 Array = np.ndarray[Any, Any]
 
@@ -33,6 +33,11 @@ class LineWriter:
     def result(self) -> Array:
         """The geometry of the result."""
         return self.values[self.line.results[0]].like
+
+    @property
+    def made(self) -> Ref:
+        """The result."""
+        return Ref(self.line.results[0])
 
     def constant(self, number: float, dtype: np.dtype[Any]) -> Ref:
         """A number as a 0-d array."""
@@ -60,13 +65,13 @@ class LineWriter:
 
     def call(self, op: Op, *args: Any, like: Array) -> Ref:
         """A new value of the geometry of `like`, made by a line of its own."""
-        made = self._value(np.empty_like(like), "line")
+        made = self._value(stand_in(like), "line")
         self._line(op, args, made.number)
         return made
 
     def several(self, function: Callable[..., tuple[Array, ...]], *args: Ref, likes: tuple[Array, ...]) -> list[Ref]:
         """New values that a function of arrays returns."""
-        made = [self._value(np.empty_like(like), "line") for like in likes]
+        made = [self._value(stand_in(like), "line") for like in likes]
         self.lines.append(Line(of_arrays, of_arrays.compute, ([*args], function), tuple([ref.number for ref in made]),
                                True, False, self.line.site))
         return made

@@ -12,12 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.framework import Op
-
-
-class Ref(NamedTuple):
-    """The number of a value, where an argument of a call stands."""
-
-    number: int
+from .program import Ref as Ref
 
 
 class Step(NamedTuple):

@@ -12,7 +12,7 @@ from ..tensors.recording.inplace import write_over
 from .fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
 from .loops import Loop, Operand, Output, Reduction, Ref, Step
 from .native.lowering import lowers
-from .native.products import Product, has_blas
+from .native.products import Product
 from .program import Line, Value
 from .python_source import plain_call
 
@@ -42,7 +42,7 @@ def joins(line: Line, values: list[Value]) -> bool:
 
 
 def is_product(line: Line, values: list[Value]) -> bool:
-    """Whether a line is a product of matrices that machine code asks the BLAS for."""
+    """Whether a line is a product of matrices that has machine code."""
     return may_be_product(line, values) and work_of([values[number].like.shape for number in line.reads]) <= (
         LARGEST_PRODUCT)
 
@@ -53,13 +53,12 @@ def work_of(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def may_be_product(line: Line, values: list[Value]) -> bool:
-    """Whether a line is a product of matrices of which machine code may ask the BLAS, if the product is small enough.
-    """
+    """Whether a line is a product of matrices that has machine code if the product is small enough."""
     if line.op is not mm or not plain_call(line, values):
         return False
     x, y, out = [values[number].like for number in (*line.reads[:2], line.results[0])]
     return (x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and all(x.shape) and all(y.shape)
-            and x.flags.forc and y.flags.forc and out.flags.c_contiguous and has_blas(x.dtype))
+            and x.flags.forc and y.flags.forc and out.flags.c_contiguous)
 
 
 def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Product:

@@ -14,7 +14,7 @@ import numpy as np
 from .effects import checks, is_view, memory_written
 from .program import Line, Program, Value, refs
 from .sized_guards import Sizing
-from .stand_ins import reserved
+from .stand_ins import reserve
 from .storage import viewed
 from .symbols import Affine, Count, Ratio, Refused, at, changed, fitted, merged, moved, varies
 
@@ -37,9 +37,8 @@ class Layout(NamedTuple):
         """An array of this geometry at the start of some memory, or of memory that is only reserved."""
         shape = [at(n, size) for n in self.shape]
         strides = [at(n, size) for n in self.strides]
-        if memory is None:
-            memory = reserved(self.bytes(size))
-        return np.ndarray(shape, self.dtype, memory, 0, strides)
+        memory, start = (memory, 0) if memory is not None else reserve(self.bytes(size))
+        return np.ndarray(shape, self.dtype, memory, start, strides)
 
     def bytes(self, size: int) -> int:
         """The memory from the first byte to behind the last."""

@@ -9,21 +9,21 @@ from typing import Any
 from ..names import reached
 from .expansions import expanded
 from .fusing import Unit, units
-from .native import available
-from .numpy_code import NumPyCode
+from .numpy_code import NumPyCode, Ready
 from .program import Program
 from .simplify import simplified, with_constants
+from .stand_ins import let_go
 
 
 class Plan:
-    """A program that can run. `code.run(*arrays)` takes the arrays of the values `given`, and returns the outputs.
+    """A program that can run, on the arrays of the values `given`.
 
-    The loops are machine code if `native`; otherwise NumPy runs them. If `leasing`, results lie in memory that is lent
-    to the program. The units and the code are made when they are first asked for: many traces are never repeated.
+    The loops are machine code if `native`; otherwise NumPy runs them. The units and the code are made when they are
+    first asked for: many traces are never repeated.
     """
 
-    def __init__(self, program: Program, given: Sequence[int], native: bool, leasing: bool) -> None:
-        self.program, self.native, self.leasing = program, native, leasing
+    def __init__(self, program: Program, given: Sequence[int], native: bool) -> None:
+        self.program, self.native = program, native
         used = {number for line in program.lines for number in line.reads} | {*program.outputs}
         memories = {program.values[number].memory for number in used}
         self.given = [number for number in given if number in used or program.values[number].memory in memories]
@@ -37,25 +37,34 @@ class Plan:
     def code(self) -> NumPyCode:
         """What runs the units."""
         executor = reached("compilation.machine_code").MachineCode if self.native else NumPyCode
-        code: NumPyCode = executor(self.program, self.units, self.given, self.leasing)
-        for lease in code.leases.values():
-            lease.settle()
+        code: NumPyCode = executor(self.program, self.units, self.given)
         return code
 
-    def unleased(self) -> Plan:
-        """The same plan with new memory for the results of each run."""
-        return Plan(self.program, self.given, self.native, False)
+    def begin(self) -> Ready:
+        """What runs the plan. The plan itself is of no further use, and lets go of everything else."""
+        ready = self.code.ready
+        del self.program, self.units, self.code
+        ready.leases.settle()
+        return ready
 
 
 def native(backend: Any) -> bool:
     """Whether plans run as machine code. Raises ImportError if this was asked for and llvmlite is absent."""
-    if backend == "llvm" and not available():
+    if backend == "numpy":
+        return False
+    available = bool(reached("compilation.native").available())
+    if backend == "llvm" and not available:
         raise ImportError("torch.compile with backend='llvm' needs llvmlite: pip install retrograd[compile]")
-    return backend != "numpy" and available()
+    return available
 
 
-def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
-    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
-    program = program._replace(values=[value.copied() for value in program.values])      # other plans have them, too
-    return Plan(simplified(expanded(with_constants(program), native)), given, native, True)
+def planned(program: Program, given: Sequence[int], native: bool, sized: bool = False) -> Plan:
+    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed.
 
+    A `sized` program is planned like those for other sizes.
+    """
+    program = with_constants(program._replace(values=[value.copied() for value in program.values]))
+    used = {number for line in program.lines for number in line.reads} | {*program.outputs}
+    kept = range(len(program.values)) if sized else used               # constants are computed again for other sizes
+    let_go(program.values, {number for number in {*kept} - {*given} if program.values[number].source != "line"})
+    return Plan(simplified(expanded(program, native, sized)), given, native)

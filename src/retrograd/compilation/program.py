@@ -14,7 +14,6 @@ import numpy as np
 
 from ..errors import Site
 from ..ops.framework import Op
-from .loops import Ref
 
 # Where the numbers of a value come from: an argument or captured tensor, a number that never changes, or a line.
 Source = Literal["outside", "constant", "line"]
@@ -22,6 +21,12 @@ Source = Literal["outside", "constant", "line"]
 
 # How the names of operators begin that write over all of their arguments, as the steps of optimizers do.
 STEP = "_fused_"
+
+
+class Ref(NamedTuple):
+    """The number of a value, where an argument of a call stands."""
+
+    number: int
 
 
 class Value:
@@ -60,7 +65,14 @@ class Line(NamedTuple):
     @property
     def reads(self) -> list[int]:
         """The numbers of the values among the arguments."""
-        return [ref.number for ref in refs(self.args)]
+        found = []
+        for arg in self.args:
+            kind = type(arg)
+            if kind is Ref:
+                found.append(arg.number)
+            elif kind is list or kind is tuple:
+                found += [ref.number for ref in refs(arg)]
+        return found
 
 
 class Program(NamedTuple):

@@ -15,9 +15,11 @@ from ..ops.framework import Op, called_as_ufunc
 from ..ops.linalg.matrix import mm
 from ..ops.reductions import sum_all, sum_dim
 from ..tensors.recording.inplace import write_over
-from .loops import Ref
-from .program import Line, Value
+from .program import Line, Ref, Value
 
+# A write over one number is quicker in Python's floats. Their result has more than twice as many bits as a float32, so
+# its rounding to float32 is that of the exact result.
+_SIGNS: dict[Any, str] = {np.add: "+", np.subtract: "-", np.multiply: "*"}
 # The number of the first line in the body of a function.
 FIRST_LINE = 2
 
@@ -56,6 +58,16 @@ class Source:
         given = [*[self.argument(arg, text) for arg in args], *[f"{key}={value}" for key, value in options.items()]]
         return f"{self.name(function, 'f')}({', '.join(given)})"
 
+    def write(self, function: Any, args: Sequence[Any], text: Callable[[int], str], out: str) -> str:
+        """The text of a call that writes its result into `out`; `...` is new memory.
+
+        Positional arguments are quicker than keywords.
+        """
+        positional = isinstance(function, np.ufunc) and len(args) == function.nin and out != "..."
+        if positional and function not in (np.maximum, np.minimum):          # which warn of a third argument
+            return f"{self.call(function, args, text)[:-1]}, {out})"
+        return self.call(function, args, text, out=out)
+
     def body(self, name: str, parameters: Sequence[str]) -> str:
         """The text of the function with the lines as its body."""
         return f"def {name}({', '.join(parameters)}):\n" + "".join([f"    {line}\n" for line in self.lines or ["pass"]])
@@ -89,36 +101,42 @@ def write_text(source: Source, line: Line, values: list[Value], text: Callable[[
     if into is not None:
         return source.call(into, args, text)
     if _in_place(op, args, values[target.number], values):
-        return source.call(op.kernel, args, text, out=text(target.number), casting='"unsafe"')
+        if op.kernel in _SIGNS and all([type(arg) is Ref and not values[arg.number].like.ndim for arg in args]):
+            x, y = [f"{text(arg.number)}.item()" for arg in args]
+            return f"{text(target.number)}[()] = {x} {_SIGNS[op.kernel]} {y}"
+        return source.write(op.kernel, args, text, text(target.number))
     return f"copyto({text(target.number)}, {source.call(op.kernel, args, text)}, casting=\"unsafe\")"
 
 
 def _in_place(op: Op, args: Sequence[Any], target: Value, values: list[Value]) -> bool:
     """Whether the kernel of an op may write its result into the target: a ufunc, on one floating-point type."""
     dtypes = {values[arg.number].like.dtype for arg in args if type(arg) is Ref}
+    plain = all([type(arg) in (Ref, int, float, bool) for arg in args])
     # NumPy's `negative` may be wrong where the operand and the result have the same gaps.
     gaps = op.kernel is np.negative and not dense(target.like)
     return op.kind == "elementwise" and isinstance(op.kernel, np.ufunc) and dtypes == {target.like.dtype} and (
-        target.like.dtype.kind == "f" and not gaps)
+        target.like.dtype.kind == "f" and plain and not gaps)
 
 
-def direct(line: Line, values: list[Value]) -> tuple[Any, tuple[Any, ...], dict[str, str]] | None:
-    """A function that writes the result of a line into `out`, with its arguments and options; None if there is none.
+def direct(line: Line, values: list[Value]) -> Callable[[Source, Callable[[int], str], str], str] | None:
+    """What gives the text of a call that writes the result of a line into memory, whose text it is given last; None if
+    there is none.
 
-    The function gives the numbers of the kernel, bit for bit.
+    The call gives the numbers of the kernel, bit for bit.
     """
-    op, like = line.op, values[line.results[0]].like
+    op, args, like = line.op, line.args, values[line.results[0]].like
     if not plain_call(line, values) or line.several:
         return None
     if called_as_ufunc(op.kernel):
-        return op.kernel, line.args, {}
-    first = values[line.args[0].number].like if type(line.args[0]) is Ref else like
-    if op is mm and _by_blas(first, values[line.args[1].number].like) and like.flags.c_contiguous:
-        return np.dot, line.args, {}
+        return lambda source, text, out: source.write(op.kernel, args, text, out)
+    first = values[args[0].number].like if type(args[0]) is Ref else like
+    if op is mm and _by_blas(first, values[args[1].number].like) and like.flags.c_contiguous:
+        return lambda source, text, out: f"{text(args[0].number)}.dot({text(args[1].number)}, {out})"
     if (op is sum_all or op is sum_dim) and first.dtype.kind == "f" and first.dtype == like.dtype and (
-            first.itemsize >= 4 and line.args[-1] is None and first.size < LARGE_SUM):
-        axes, keepdim = (None, False) if op is sum_all else line.args[1:3]
-        return np.add.reduce, line.args[:1], {"axis": repr(axes), "keepdims": repr(keepdim)}
+            first.itemsize >= 4 and args[-1] is None and first.size < LARGE_SUM):
+        axes, keepdim = (None, False) if op is sum_all else args[1:3]
+        return lambda source, text, out: source.call(np.add.reduce, (args[0], axes, None), text)[:-1] + (
+            f", {out}, {keepdim})")
     return None
 
 

@@ -18,7 +18,8 @@ from ..graph.node import Output
 from ..kernels.layout import owner_of
 from ..tensors.state.base import edge_of, plain
 from .effects import may_start_again
-from .leases import Lease, all_free
+from .leases import Lease
+from .numpy_code import Ready
 from .outside import CompiledFunctionBackward
 from .plan import Plan
 
@@ -51,9 +52,9 @@ class Recipe:
     """
 
     def __init__(self, given: list[int], plan: Plan, count: int) -> None:
-        self.given, self.plan, self.count = given, plan, count
-        self.run: Any = None                               # before the first repetition
-        self.leases: dict[int, Lease] = {}
+        self.given, self.count = given, count
+        self.plan: Plan | None = plan                      # before the first repetition
+        self.ready: Any = None                             # from then on
         self.leaves: dict[int, Any] = {}                   # whose gradients the results are, by the place of the result
         self.lock = threading.Lock()
         self.returned: Any = None
@@ -70,11 +71,11 @@ class Recipe:
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced call did, with other numbers. Returns what the call would return."""
-        if self.run is None:
-            self._begin()
-        elif self.leases and not all_free(self.leases.values()):
-            self.plan = self.plan.unleased()
-            self.run, self.leases = self.plan.code.run, {}
+        ready = self.ready
+        if ready is None:
+            ready = self._begin()
+        else:
+            ready.leases.take_back()
         given = [inputs[place]._array for place in self.given]
         written = self.written
         if self.written_given:
@@ -83,12 +84,12 @@ class Recipe:
             for array in written:
                 versions.writing(array)
         try:
-            arrays = self.quiet.run(self.run, *given)
+            arrays = self.quiet.run(ready.run, *given)
         except BaseException as error:                     # such as KeyboardInterrupt
             self._count_writes(error, given, written)
             raise
         versions.written_all(self.owners if written is self.written else map(owner_of, written), self.site)
-        leases = self.leases
+        leases = ready.leases.by_place
         tensors = [leases[place].result() if place in leases else plain(array)
                    for place, array in enumerate(arrays[:self.count])]
         for backward in self.backward:
@@ -103,16 +104,22 @@ class Recipe:
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:
         """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
         if not self.may_start_again or not isinstance(error, Exception):
-            values, places = self.plan.program.values, {number: i for i, number in enumerate(self.plan.given)}
-            done = {id(owner_of(given[places[number]] if number in places else values[number].like))
-                    for number in self.plan.code.written_before(error)}
+            done = {id(owner_of(array)) for array in self.ready.written_before(error, given)}
             versions.written_all([owner for owner in map(owner_of, written) if id(owner) in done], self.site)
 
-    def _begin(self) -> None:
+    def _begin(self) -> Ready:
         """Have the plan make its code."""
-        self.run, self.leases = self.plan.code.run, self.plan.code.leases
+        assert self.plan is not None
+        ready, self.plan = self.plan.begin(), None
+        self._run_with(ready)
+        return ready
+
+    def _run_with(self, ready: Ready) -> None:
+        """Have repetitions run with this."""
+        self.ready = ready
         self.owners = [owner_of(array) for array in self.written]
-        for place, lease in self.leases.items():
+        leases: dict[int, Lease] = ready.leases.by_place
+        for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:

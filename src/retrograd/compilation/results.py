@@ -184,15 +184,24 @@ class _Forms:
             return _found(item)
         if id(value) in self.seen:
             raise Unknown("the program returns the same new list or dict in two places")
-        pytree = reached("utils._pytree")
-        kind = pytree._get_node_type(value)
-        if kind not in pytree.SUPPORTED_NODES:
-            raise Unknown(f"the program returns a new {type(value).__name__}")
         self.seen.add(id(value))
-        children, context = pytree.SUPPORTED_NODES[kind].flatten_fn(value)
-        parts, rebuild = [self.make(child) for child in children], pytree.SUPPORTED_NODES[kind].unflatten_fn
-        return lambda tensors, inputs, args, kwargs: rebuild(
-            [part(tensors, inputs, args, kwargs) for part in parts], context)
+        children, rebuild = _taken_apart(value)
+        parts = [self.make(child) for child in children]
+        return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])
+
+
+def _taken_apart(value: Any) -> tuple[Iterable[Any], Callable[[list[Any]], Any]]:
+    """The parts of a container, and what makes it again of them."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return value, kind
+    pytree = reached("utils._pytree")
+    node = pytree._get_node_type(value)
+    if node not in pytree.SUPPORTED_NODES:
+        raise Unknown(f"the program returns a new {kind.__name__}")
+    children, context = pytree.SUPPORTED_NODES[node].flatten_fn(value)
+    rebuild = pytree.SUPPORTED_NODES[node].unflatten_fn
+    return children, lambda parts: rebuild(parts, context)
 
 
 def _found(item: Item) -> Make:
@@ -221,6 +230,8 @@ def new_tensors(value: Any) -> Iterable[Any]:
     """The tensors in what a call returned."""
     if value is None or isinstance(value, TensorBase):
         return () if value is None else (value,)
+    if type(value) is tuple and all([part is None or isinstance(part, TensorBase) for part in value]):
+        return [part for part in value if part is not None]
     return [leaf for leaf in reached("utils._pytree").tree_leaves(value) if isinstance(leaf, TensorBase)]
 
 

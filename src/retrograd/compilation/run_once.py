@@ -14,19 +14,20 @@ from ..graph import versions
 from ..kernels.layout import owner_of
 from ..modes import standing
 from ..names import reached
+from ..optim.stepping import SteppingOptimizer
 from ..tensors.state.base import note_layout, plain
 from . import effects, guards
 from .backward_plans import TracedBackward
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .items import Item
+from .numpy_code import Ready
 from .places import Step
 from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .sizes import Uses, without_sizes
-from .stand_ins import let_go
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
@@ -90,6 +91,7 @@ class FirstRun:
                 tape.give_up("the program draws numbers from Python's or NumPy's random generators")
             if tape.reason is None:
                 self._describe(result)
+            tape.check()
         except GivenUp:
             tape.put_back()
             raise
@@ -104,7 +106,9 @@ class FirstRun:
         self.reason = tape.reason
         if self.recipe is not None:
             self._finish(self.recipe)
-        return self.twins.originals(result)
+        result = self.twins.originals(result)
+        self.before.let_go()
+        return result
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
@@ -127,6 +131,9 @@ class FirstRun:
             view._edge, view._meta = again[-1]._edge, again[-1]._meta
         for tensor in made:
             note_layout(tensor)
+        for item in self.before.items:
+            if isinstance(item.value, SteppingOptimizer):
+                item.value.give_back()
 
     def _inputs(self) -> list[Any]:
         """The tensors of this call that the guard returns for later calls."""
@@ -144,10 +151,9 @@ class FirstRun:
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
-        after = walk(self.function, self.args, self.kwargs)
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
         changed = changes(self.before, after)
-        for item in after.items:                           # nothing needs the traced arrays longer than the trace
-            item.array = None
+        after.let_go()                                     # nothing needs the traced arrays longer than the trace
         if changed.unrepeatable:
             return tape.give_up(changed.unrepeatable[0])
         if tape.missed():
@@ -194,14 +200,14 @@ class FirstRun:
         recorded = [place for place, tensor in enumerate(made)
                     if tensor._edge is not None and tensor._edge.node is not None]
         given = self._given()
+        alive = {array.number: array for array in tape.alive()}      # the backward pass frees none of them
         back, spent = self._backward(made, recorded) if recorded else (None, [])
         if tape.reason is not None:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
         numbers = [*outputs, *saved]
-        self.arrays = [tape.values[number].like for number in numbers]
-        let_go(tape.values)
+        self.arrays = [alive[number].like for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
         self.traced = program, tuple(given)
         plan = planned(program, [*given], self.native)
@@ -246,13 +252,14 @@ class FirstRun:
         written = self._owners_written(lines)
         for item in sorted(self.before.tensors(), key=lambda item: item.fixed):
             owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
-            if owner in written:
-                written.remove(owner)                      # other tensors may share this memory
-                number = self.tape.outside(item.array).number
-                if number in given:
-                    recipe.written_given.append(given[number])
-                elif item.fixed:
-                    recipe.written.append(item.array)
+            number = self.tape.outside(item.array).number if owner in written else -1
+            if number in given:
+                recipe.written_given.append(given[number])
+            elif owner in written and item.fixed:
+                recipe.written.append(item.array)
+            else:
+                continue
+            written.remove(owner)                          # other tensors may share this memory
 
     def _owners_written(self, lines: list[Line]) -> set[int]:
         """The identities of the arrays that own the memory that lines write."""
@@ -313,8 +320,17 @@ class FirstRun:
         traced = TracedBackward(program, asked, saved, recorded, outputs, [self._reach(item) for item in items])
         plan = planned(program, traced.given, self.native)
         self.plans.append(plan)
-        self.back = traced
-        return traced.planned(plan, lambda *arrays: plan.code.run(*arrays))
+        self.back, begun = traced, list[Ready]()
+
+        def run(*arrays: Array) -> tuple[Array, ...]:
+            if begun:
+                begun[0].leases.take_back()
+            else:
+                begun.append(plan.begin())
+            found: tuple[Array, ...] = begun[0].run(*arrays)
+            return found
+
+        return traced.planned(plan, run)
 
 
 def _is_gradient(effect: Effect) -> bool:
@@ -323,16 +339,18 @@ def _is_gradient(effect: Effect) -> bool:
         effect.whole is not None and effect.whole.fresh)
 
 
+def _found(whole: Whole, left: Left) -> Whole:
+    """A new value with what finds the new tensors in their places."""
+    if whole.fresh:
+        return Whole(left.finder(whole.value), True)
+    return whole if whole.parts is None else whole._replace(
+        parts={key: _found(part, left) for key, part in whole.parts.items()})
+
+
 def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
-    def found(whole: Whole) -> Whole:
-        if whole.fresh:
-            return Whole(left.finder(whole.value), True)
-        return whole if whole.parts is None else whole._replace(
-            parts={key: found(part) for key, part in whole.parts.items()})
-
     whole = effect.whole
-    effect = effect._replace(whole=None if whole is None else found(whole))
+    effect = effect._replace(whole=None if whole is None else _found(whole, left))
     if whole is not None and _is_gradient(effect):
         find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
         return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))

@@ -13,8 +13,7 @@ from ..ops.creation import fresh, new_full
 from ..ops.elementwise.arithmetic import mul
 from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
-from .loops import Ref
-from .program import Line, Program, Value, replaced
+from .program import Line, Program, Ref, Value, replaced
 
 
 def simplified(program: Program) -> Program:
@@ -66,6 +65,8 @@ def without_detours(program: Program) -> Program:
 
 def _with(line: Line, instead: dict[int, int]) -> Line:
     """The line with other values in the place of some of its arguments."""
+    if instead.keys().isdisjoint(line.reads):
+        return line
     return line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
 
 
@@ -119,14 +120,13 @@ def _is_one(value: Value) -> bool:
 def with_shared_results(program: Program) -> Program:
     """The program with one line where several lines call the same operator with the same arguments."""
     values = program.values
-    written = all_memory_written(program)
-    outputs = {values[number].memory for number in program.outputs}
+    changing = all_memory_written(program) | {values[number].memory for number in program.outputs}
     found: dict[Hashable, Line] = {}
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
         line = _with(line, instead)
-        key = None if _has_effects(line, values, written | outputs) else _key(line)
+        key = None if _has_effects(line, values, changing) else _key(line)
         earlier = None if key is None else found.setdefault(key, line)
         if earlier is None or earlier is line:
             kept.append(line)
@@ -154,8 +154,11 @@ def _key(line: Line) -> Hashable | None:
     return key
 
 
-def _typed(value: Any) -> Hashable:
+def _typed(value: Any) -> Any:
     """An argument together with its type, since 1, 1.0 and True are equal, and with the sign of a zero."""
-    if type(value) in (list, tuple) or type(value) is Ref:
-        return type(value), tuple([_typed(part) for part in value])
-    return type(value), value, str(value) if isinstance(value, float) else None
+    kind = type(value)
+    if kind is Ref or value is None or kind is str:
+        return value                                       # which equals nothing that begins with a type
+    if kind is list or kind is tuple:
+        return kind, *[_typed(part) for part in value]
+    return kind, value, str(value) if isinstance(value, float) else None

@@ -10,8 +10,10 @@ from ..kernels.layout import address
 from .fusing import Unit
 from .lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
 from .machine_code import MachineCode
-from .native.machine import LARGE, Placed, SizedPlaced, SizedProduct
+from .native.machine import LARGE, Placed, SizedPlaced
 from .native.nest import nest_of
+from .native.recurrent import Steps
+from .native.sized_products import SizedProduct, has_blas
 from .native.sized_writing import SizedNest
 from .program import Line, Value
 from .sized_plans import SizedCode
@@ -29,7 +31,7 @@ class SizedLowering:
 
     def is_product(self, line: Line, values: list[Value]) -> bool:
         """Whether a line is a product of matrices that has, for some sizes."""
-        return may_be_product(line, values)
+        return may_be_product(line, values) and has_blas(values[line.results[0]].like.dtype)
 
 
 class SizedMachineCode(SizedCode, MachineCode):
@@ -39,41 +41,34 @@ class SizedMachineCode(SizedCode, MachineCode):
         self.entries: list[tuple[Array, int, Any]] = []    # of tables: the slots, and what stands there
         super().__init__(plan, large)
 
-    def _unit(self, place: int, unit: Unit) -> None:
-        if not unit.native:
-            super()._unit(place, unit)
-        elif unit.shape is None:
-            self._product(place, unit)
-        else:
-            self._loops(place, unit)
-
-    def _product(self, place: int, unit: Unit) -> None:
-        line, = unit.lines
-        if self.large[place]:
+    def _unit(self, unit: Unit) -> None:
+        if unit.native and unit.shape is None and self.large[self.places[id(unit)]]:
             self._close()
-            self._line(line)
-            return
-        self._have(line.results[0])
-        x, y, out = [self._slot(number) for number in (*line.reads[:2], line.results[0])]
-        each = [product(units[place].lines[0], values, (x, y, out)) for units, values in self.plan.planned]
-        self._waiting.append(SizedProduct(merged(self.plan.sizes, each), self._slot))
+            self._one_by_one(unit)
+        else:
+            super()._unit(unit)
 
-    def _loops(self, place: int, unit: Unit) -> None:
-        kept = self.storage.kept(place, unit)
+    def _product(self, unit: Unit) -> Any:
+        line, = unit.lines
+        slots, place = self._factors(line), self.places[id(unit)]
+        found = merged(self.plan.sizes, [product(units[place].lines[0], values, slots)
+                                         for units, values in self.plan.planned])
+        return SizedProduct(found, self._slot) if has_extents(found) else found
+
+    def _loop(self, unit: Unit) -> Any:
+        kept, place = self.storage.kept(unit), self.places[id(unit)]
         each = [lowered(units[place], values, kept) for units, values in self.plan.planned]
         found: Lowered = merged(self.plan.sizes, each)
-        made = {number for line in unit.lines for number in line.results}
-        for number in (*found.outputs, *found.sums):
-            if self.values[number].memory in made:         # and not only written, perhaps as a view
-                self._have(self.values[number].memory)
-        slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
+        slots = self._operands(unit, found)
         if not has_extents(found.loop):
-            self._waiting.append(Placed(found.loop, slots))
-            return
+            return Placed(found.loop, slots)
         nest = SizedNest(*merged(self.plan.sizes, [tuple(nest_of(one.loop)) for one in each]))
         apart = all([not isinstance(n, Extent) for reduction in found.loop.reductions
                      for dim, n in enumerate(found.loop.shape) if dim not in reduction.dims])
-        self._waiting.append(SizedPlaced(found.loop, slots, nest, self._slot, self.large[place] and apart))
+        return SizedPlaced(found.loop, slots, nest, self._slot, self.large[place] and apart)
+
+    def _steps(self, line: Line) -> Steps | None:
+        return None
 
     def _fill(self, table: Array, name: str, number: Any, slot: int) -> None:
         if isinstance(number, int):

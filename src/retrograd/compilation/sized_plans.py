@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,11 +20,12 @@ from ..ops.linalg.matrix import mm
 from ..ops.reductions import sum_all, sum_dim
 from .blocks import BlockedLoop, flat, suits
 from .fusing import Unit, units
-from .loops import Ref
 from .numpy_code import BLOCKED, NumPyCode
 from .pairing import Filled, Layout, SizedProgram, layout
 from .plan import Plan, planned
-from .program import Line, Program, Value, refs, replaced
+from .program import Line, Program, Ref, Value, refs, replaced
+from .sized_storage import SizedStorage
+from .stacks import Stacks
 from .symbols import Refused, at, fitted, has_extents, merged, moved, settled, varies
 
 Array = np.ndarray[Any, Any]
@@ -51,10 +51,10 @@ def generic(sized: SizedProgram, conditions: Sequence[str]) -> list[int]:
 class SizedPlan:
     """A plan whose `bind` makes it one for a size. Then `code` runs calls of this size."""
 
-    def __init__(self, sized: SizedProgram, conditions: Sequence[str], native: bool, leasing: bool = True) -> None:
-        self.sized, self.native, self.leasing = sized, native, leasing
+    def __init__(self, sized: SizedProgram, conditions: Sequence[str], native: bool) -> None:
+        self.sized, self.native = sized, native
         self.sizes = generic(sized, conditions)
-        plans = [planned(sized.at(size), sized.given, native) for size in self.sizes]
+        plans = [planned(sized.at(size), sized.given, native, sized=True) for size in self.sizes]
         self.given = plans[0].given
         self.program = self._joined(plans)
         for plan, size in zip(plans, self.sizes, strict=True):
@@ -72,13 +72,6 @@ class SizedPlan:
         """The code for the size that was bound last."""
         return self._code(self.size)
 
-    def unleased(self) -> SizedPlan:
-        """The same plan with new memory for the results of each run."""
-        found = copy(self)
-        found.leasing, found.codes, found.of_size = False, {}, {}
-        found.bind(self.size)
-        return found
-
     def bind(self, size: int) -> SizedCode:
         """Make the code be that for a size."""
         code = self.of_size.get(size)
@@ -94,8 +87,7 @@ class SizedPlan:
         code = self.codes.get(key)
         if code is None:
             code = self.codes[key] = (self.executor.SizedMachineCode if self.executor else SizedCode)(self, key)
-            for lease in code.leases.values():
-                lease.settle()
+            code.ready.leases.settle()
         return code
 
     def _is_large(self, unit: Unit, shape: Any, size: int) -> bool:
@@ -213,21 +205,45 @@ class Bound(NamedTuple):
 class SizedCode(NumPyCode):
     """The code of a plan for those sizes for which the same units run in blocks."""
 
+    storage: SizedStorage
+
     def __init__(self, plan: SizedPlan, large: tuple[bool, ...]) -> None:
         self.plan, self.large, self.layouts = plan, large, plan.layouts
-        values = plan.program.values
-        renewed = {values[number].memory for number in plan.program.outputs
-                   if plan.layouts[number].varies or plan.layouts[values[number].memory].varies}
+        self.places = {id(unit): place for place, unit in enumerate(plan.units)}
+        self.names: dict[int, str] = {}                    # of fixed arrays
+        self.loops: dict[int, tuple[Any, ...]] = {}        # the shapes of loops in blocks, by their identity
         self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
         self.bound: dict[int, Bound] = {}
         self.size = 0                                      # that is bound
-        super().__init__(plan.program, plan.units, plan.given, plan.leasing, renewed)
+        super().__init__(plan.program, plan.units, plan.given)
+        self.storage.forget_lent()
         self.moving = self._find_moving()
         self._named = [(name, value) for name, value in self.source.scope.items() if (
             has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
 
-    def _in_blocks(self, place: int, unit: Unit) -> bool:
-        return self.large[place]
+    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
+        return None
+
+    def _storage(self, given: set[int]) -> SizedStorage:
+        return SizedStorage(self.program, self.units, given, self.layouts)
+
+    def name(self, number: int) -> str:
+        """The name of a value."""
+        found = super().name(number)
+        if self.storage.is_fixed(number):
+            self.names[number] = found
+        return found
+
+    def _in_blocks(self, unit: Unit) -> bool:
+        return self.large[self.places[id(unit)]]
+
+    def _blocked(self, loop: BlockedLoop) -> None:
+        self.loops[id(loop)] = self._shape or ()
+        super()._blocked(loop)
+
+    def _unit(self, unit: Unit) -> None:
+        self._shape = self.plan.shapes[self.places[id(unit)]]
+        super()._unit(unit)
 
     def _direct(self, line: Line) -> Any:
         if line.op in (sum_all, sum_dim) and self.layouts[line.reads[0]].varies:
@@ -277,7 +293,7 @@ class SizedCode(NumPyCode):
                 arrays[number] = self.layouts[number].array(size, memory)
             else:
                 self._take(self.views[number], arrays, size)
-        found = {f"v{number}": arrays[number] for number, _ in self.moving}
+        found = {self.names[number]: arrays[number] for number, _ in self.moving if number in self.names}
         found.update([(name, self._for(value, size)) for name, value in self._named])
         bound = self.bound[size] = Bound(found, self._tables(arrays, size))
         return bound
@@ -294,12 +310,9 @@ class SizedCode(NumPyCode):
     def _for(self, value: Any, size: int) -> Any:
         """What the source names, as it is for a size."""
         if type(value) is BlockedLoop:
-            return value.resized([at(n, size) for n in self._shape_of(value)])
+            return value.resized([at(n, size) for n in self.loops[id(value)]])
         number = self._made_like(value)
         return settled(value, size) if number is None else partial(np.empty_like, self.layouts[number].array(size))
-
-    def _shape_of(self, loop: BlockedLoop) -> tuple[Any, ...]:
-        return next(shape for shape, unit in zip(self.plan.shapes, self.units) if unit is loop.unit and shape)
 
     def _made_like(self, value: Any) -> int | None:
         """The value whose memory a function of the source makes in each run, if it depends on the size."""

@@ -49,7 +49,7 @@ class SizedRecipe(Recipe):
 
     def __init__(self, like: Recipe, given: list[int], plan: SizedPlan, passes: list[Backward | SizedBackward]) -> None:
         vars(self).update(vars(like))
-        self.given, self.plan, self.run, self.leases = given, plan, None, {}
+        self.given, self.plan, self.ready = given, plan, None
         self.may_start_again = may_start_again(plan.program)
         self.lock = threading.Lock()
         self.code: SizedCode | None = None
@@ -62,7 +62,8 @@ class SizedRecipe(Recipe):
         code = self.plan.bind(size)
         if code is not self.code:
             self.code = code
-            self._begin()
+            code.ready.leases.take_back()
+            self._run_with(code.ready)
         if self.passes:
             self.backward = self._passes(size)
         return super().repeat(inputs, args, kwargs)
@@ -81,14 +82,16 @@ class SizedBackward:
 
     def __init__(self, traced: TracedBackward, program: SizedProgram, native: bool) -> None:
         self.traced, self.program, self.layouts = traced, program, program.layouts
-        self.plan = SizedPlan(program, program.conditions(), native, leasing=False)
+        self.plan = SizedPlan(program, program.conditions(), native)
         self.lock = threading.Lock()
 
     def at(self, size: int) -> Backward:
         """The backward pass for a size."""
         def run(*arrays: Any) -> Any:
             with self.lock:
-                return self.plan.bind(size).run(*arrays)
+                ready = self.plan.bind(size).ready
+                ready.leases.take_back()
+                return ready.run(*arrays)
 
         found = self.traced.planned(self.plan, run)
         found.layouts = [tuple([at(step, size) // each.dtype.itemsize for step in each.strides])

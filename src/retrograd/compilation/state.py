@@ -21,7 +21,20 @@ from ..tensors.arguments.generator import Generator
 from ..tensors.state.base import TensorBase
 from . import kinds
 from .changes import Changes as Changes, Effect as Effect, changes as changes
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Item, State as State, facts_of
+from .items import (
+    ARRAY,
+    CONSTANT,
+    CONTAINER,
+    OBJECT,
+    OPAQUE,
+    REFUSED,
+    SET,
+    TENSOR,
+    Item,
+    State as State,
+    facts_of,
+    take_apart,
+)
 from .places import MISSING, Step
 from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
 from .surroundings import modes, outside_random as outside_random
@@ -51,6 +64,7 @@ def walk(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         names = mentioned | found.names
         if names == mentioned:
             return State(found.items, found.known, mentioned, modes())
+        take_apart(found.items)
         mentioned = names
 
 

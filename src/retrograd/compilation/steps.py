@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,12 @@ def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], lr: float, betas: Any
 
 
 def _rates_of(dtype: np.dtype[Any], lr: float, betas: Any, eps: float, step: Array) -> tuple[Array, Array]:
-    count, (first, second) = step.item(), betas
+    return _rates_at(step.item(), dtype, lr, *betas, eps)
+
+
+@lru_cache(8)                                               # most parameters have taken the same number of steps
+def _rates_at(count: float, dtype: np.dtype[Any], lr: float, first: float, second: float,
+              eps: float) -> tuple[Array, Array]:
     correction = math.sqrt(1 - second**count)
     return np.array(eps * correction, dtype), np.array(lr * correction / (1 - first**count), dtype)
 

@@ -1,21 +1,26 @@
 """Where the values of a planned program lie: in fixed memory that every run uses again, or in new memory of each run.
 
 A value is *fixed* if its array is known before the run: a captured tensor, a constant, a buffer of the plan, or a view
-of such memory. Buffers are shared by values that are not needed at the same time. Memory that the program sees after a
-run (results, gradients) is a buffer of its own, which is lent to the program, or is new in each run.
+of such memory. All buffers are parts of one memory. Values that are not needed at the same time share parts. Memory
+that the program sees after a run (results, gradients) is a buffer of its own, which is lent to the program, or is new
+in each run.
+
+How much memory is needed is known at the end of the plan. Until then, stand-ins take the places of the buffers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from bisect import bisect, insort
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import dense
+from ..kernels.layout import address, dense
 from .fusing import Unit
-from .loops import Ref
-from .program import Line, Program, Value, replaced
+from .program import Line, Program, Ref, Value, replaced
+from .stacks import Rows, Stacks
+from .stand_ins import ALIGNED, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
@@ -23,40 +28,43 @@ COPIED = 4096
 
 
 class Storage:
-    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers.
+    """The fixed arrays of a program, by the number of the value. `bytes` counts the memory of all buffers."""
 
-    If `leasing`, results have buffers too, and the program gets these very arrays, except for the memory `renewed`.
-    """
-
-    def __init__(self, program: Program, units: Sequence[Unit], given: set[int], leasing: bool,
-                 renewed: Container[int] = ()) -> None:
-        self.values, self.given, self.leasing, self.renewed = program.values, given, leasing, renewed
+    def __init__(self, program: Program, units: Sequence[Unit], given: set[int]) -> None:
+        self.values, self.given = program.values, given
         self.arrays: dict[int, Array] = {}
         self.bytes = 0
         self.escaping = {program.values[number].memory for number in program.outputs}
         self._viewed = {value.memory for value in program.values if value.is_view}
         self._shared = {program.values[number].memory for unit in units for line in unit.lines
                         for number in line.results if program.values[number].is_view}       # by lines that are no views
-        self._last = self._lifetimes(program, units)
-        self._free: dict[int, list[Array]] = {}
-        self._owned: dict[int, Array] = {}                 # the memory of buffers, by the value that it belongs to
+        self._last, self._done = self._lifetimes(units), 0             # the number of lines that are done
+        self._arena = Arena()
+        self._place = self._reserved()
+        self._parts: dict[int, tuple[int, int]] = {}       # of the memory of buffers, by the value they belong to
+        self._lent: dict[int, Array] = {}                  # buffers of their own
+        self._same: dict[Any, Array] = {}                  # equal parts are the same array
         for value in self.values:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
 
-    def _lifetimes(self, program: Program, units: Sequence[Unit]) -> dict[int, int]:
-        """The last unit that uses each memory."""
-        last = {}
-        for place, unit in enumerate(units):
-            for line in unit.lines:
-                for number in (*line.reads, *line.results):
-                    last[self.values[number].memory] = place
-        return {**last, **dict.fromkeys(self.escaping, len(units))}
+    def _reserved(self) -> Place:
+        """Addresses that stand for the memory of buffers."""
+        return reserve(sum([_aligned(value.like.nbytes) for value in self.values if value.source == "line"]))
 
-    def kept(self, place: int, unit: Unit) -> set[int]:
-        """The results of a unit whose memory is needed after it."""
+    def _lifetimes(self, units: Sequence[Unit]) -> dict[int, int]:
+        """The last line that uses each memory, in the order in which they run."""
+        last, lines = {}, [line for unit in units for line in unit.lines]
+        for place, line in enumerate(lines):
+            for number in (*line.reads, *line.results):
+                last[self.values[number].memory] = place
+        return {**last, **dict.fromkeys(self.escaping, len(lines))}
+
+    def kept(self, unit: Unit) -> set[int]:
+        """The results of the unit that runs next whose memory is needed after it."""
+        after = self._done + len(unit.lines)
         return {number for line in unit.lines for number in line.results
-                if self._last[self.values[number].memory] > place or self.values[number].memory in self.escaping}
+                if self._last[self.values[number].memory] >= after}
 
     def is_fixed(self, number: int) -> bool:
         """Whether the array of a value is known before the run."""
@@ -70,20 +78,26 @@ class Storage:
         found = viewed(line, self.arrays)
         if not all(np.may_share_memory(part, self.arrays[source]) or not part.size for part in found):
             return False
-        self.arrays.update(zip(line.results, found, strict=True))
+        self.arrays.update(zip(line.results, map(self._one, found), strict=True))
         return True
 
     def buffer(self, number: int) -> bool:
         """Give a value a buffer, if it may have one. Returns whether it has one."""
         value = self.values[number]
-        if value.is_view or value.memory in self.renewed or not dense(value.like):
+        if value.is_view or not dense(value.like):
             return False
-        unlent = not self.leasing or value.memory in self._shared
-        if value.memory in self.escaping and unlent and not self.is_copied(number):
+        if value.memory in self.escaping and value.memory in self._shared and not self.is_copied(number):
             return False
         if number not in self.arrays:
             self.arrays[number] = self._taken(value)
         return True
+
+    def stacked(self, stacks: Stacks) -> list[Array]:
+        """The memory of stacks. The values that lie in their rows have these rows as buffers."""
+        memory = [np.empty((size.rows, *size.shape), size.dtype) for size in stacks.sizes]
+        self.bytes += sum([array.nbytes for array in memory])
+        self.arrays.update({number: memory[stack][row, ...] for number, (stack, row) in stacks.rows.items()})
+        return memory
 
     def is_copied(self, number: int) -> bool:
         """Whether a result is so small that the program gets a copy of the buffer."""
@@ -91,34 +105,101 @@ class Storage:
         return value.like.nbytes <= COPIED and value.memory not in self._viewed and not value.is_view
 
     def memory(self, number: int) -> Array | None:
-        """The memory of the buffer of a result, which may be lent to the program; None if it has no buffer."""
-        return self._owned.get(self.values[number].memory)
+        """The memory of the buffer of a result, if it may be lent to the program."""
+        return self._lent.get(self.values[number].memory)
 
     def _taken(self, value: Value) -> Array:
-        like = value.like
-        free = self._free.get(like.nbytes)
-        if free:
-            memory = free.pop()
-        else:
-            memory = np.empty(like.nbytes, np.uint8)
-            self.bytes += like.nbytes
-        self._owned[value.number] = memory
-        return laid_out(memory, like)
+        """The buffer of a value."""
+        size = value.like.nbytes
+        if value.memory in self.escaping and not self.is_copied(value.number):
+            memory = self._lent[value.number] = np.empty(size, np.uint8)
+            self.bytes += size
+            return laid_out(memory, value.like)
+        start = self._arena.take(_aligned(size))
+        self._parts[value.number] = start, _aligned(size)
+        found = seen_in(self._place, value.like, start)
+        found.flags.writeable = True
+        return self._one(found)
 
-    def release(self, place: int, unit: Unit) -> None:
-        """Have buffers that no unit after this one uses serve other values."""
-        for line in unit.lines:
-            for number in (*line.reads, *line.results):
-                memory = self.values[number].memory
-                if self._last[memory] == place and memory in self._owned:
-                    owned = self._owned.pop(memory)
-                    self._free.setdefault(owned.nbytes, []).append(owned)
+    def _one(self, array: Array) -> Array:
+        """An array, or an equal part of the shared memory that there is already."""
+        if array.base is not self._place[0]:
+            return array
+        return self._same.setdefault((address(array), array.shape, array.strides, array.dtype,
+                                      array.flags.writeable), array)
+
+    def release(self, lines: Sequence[Line]) -> set[int]:
+        """The memory that nothing after these lines, which run next, uses. Buffers in it serve other values."""
+        self._done += len(lines)
+        used = {self.values[number].memory for line in lines for number in (*line.reads, *line.results)}
+        done = {memory for memory in used if self._last[memory] < self._done}
+        for memory in sorted(done & self._parts.keys()):
+            self._arena.give(*self._parts.pop(memory))
+        return done
+
+    def settle(self, scope: dict[str, Any], tables: Sequence[Array]) -> None:
+        """Put real memory in the place of the stand-ins: in arrays of a scope, and in tables of addresses."""
+        size, (memory, start) = self._arena.size, self._place
+        self.bytes += size
+        moved(scope, tables, (address(memory) + start, size), np.empty(size, np.uint8))
+
+
+class Arena:
+    """Which parts of one memory are free. The memory has the `size` that was needed at most."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._free: list[tuple[int, int]] = []             # the start and the end of parts, in order, with gaps between
+
+    def take(self, size: int) -> int:
+        """The start of a part of this size: the smallest free part that is large enough, or more memory."""
+        large = [part for part in self._free if part[1] - part[0] >= size]
+        if large:
+            start, end = min(large, key=lambda part: part[1] - part[0])
+            self._free.remove((start, end))
+            if end - start > size:
+                insort(self._free, (start + size, end))
+            return start
+        start = self._free.pop()[0] if self._free and self._free[-1][1] == self.size else self.size
+        self.size = start + size
+        return start
+
+    def give(self, start: int, size: int) -> None:
+        """Have a part be free."""
+        end, place = start + size, bisect(self._free, (start,))
+        if place < len(self._free) and self._free[place][0] == end:
+            end = self._free.pop(place)[1]
+        if place and self._free[place - 1][1] == start:
+            start = self._free.pop(place - 1)[0]
+        insort(self._free, (start, end))
+
+
+def _aligned(size: int) -> int:
+    return -(-max(size, 1) // ALIGNED) * ALIGNED
+
+
+def moved(scope: dict[str, Any], tables: Sequence[Array], span: tuple[int, int], memory: Array) -> None:
+    """Have arrays of a scope, and addresses in tables, be in other memory. `span` is the former address, and the size.
+    """
+    start, size = span
+    for name, array in scope.items():
+        if type(array) is np.ndarray and start <= address(array) < start + size:
+            scope[name] = seen_in((memory, 0), array, address(array) - start)
+    for table in tables:
+        within = (table >= start) & (table < start + size)
+        table[within] = table[within] - np.uintp(start) + np.uintp(address(memory))
 
 
 def viewed(line: Line, arrays: dict[int, Array]) -> list[Array]:
     """The results of a line that views, for fixed arrays."""
     from_kernel = line.op.kernel(*replaced(line.args, Ref, lambda ref: arrays[ref.number]))
     return [*from_kernel] if line.several else [from_kernel]
+
+
+def rows_of(memory: Sequence[Array], rows: Rows) -> Array:
+    """Rows of a stack."""
+    end = rows.first + rows.step * rows.length
+    return memory[rows.stack][rows.first:end if end >= 0 else None:rows.step]
 
 
 def laid_out(memory: Array, like: Array) -> Array:

@@ -1,7 +1,8 @@
 """Running a function once on traced arrays, and writing down what it computes.
 
 A `Traced` array stands behind a tensor in place of its NumPy array, and carries the real numbers. So a traced run is
-also an ordinary run. While a `Tape` stands on the seam, each call of an operator and each write is noted as a line.
+also an ordinary run. While a `Tape` stands on the seam, each call of an operator and each write is noted as a line. The
+tape keeps the geometry of what lines make, and no numbers: memory is free when the run itself no longer needs it.
 
 If the program looks at numbers (`.item()`, a branch on data, printing), the array answers, and the tape is *given up*:
 the run goes on, but nothing can be repeated without the program's own Python.
@@ -13,6 +14,7 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -22,16 +24,16 @@ from ..graph.node import Node
 from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
 from ..kernels.kinds import Geometry
-from ..kernels.layout import in_common_order, offset_of, owner_of, steps
+from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
 from ..ops.basic import copy
 from ..ops.framework import Op
 from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
-from .loops import Ref
-from .program import STEP, Line, Program, Value, refs, replaced
+from .program import STEP, Line, Program, Ref, Value, refs, replaced
 from .sizes import SizeInt, Uses, plain as plain_sizes
+from .stand_ins import Memory, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 
@@ -53,10 +55,12 @@ class Reason:
 class Traced(Geometry):
     """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
 
-    __slots__ = ("__weakref__", "like", "number", "tape")
+    __slots__ = ("__weakref__", "like", "ref", "tape")
 
     def __init__(self, tape: Tape, like: Array, number: int) -> None:
-        self.tape, self.like, self.number = tape, like, number
+        self.tape, self.like, self.ref = tape, like, Ref(number)
+
+    number = property(lambda self: self.ref.number)
 
     nbytes = property(lambda self: self.like.nbytes)
     base = property(lambda self: self.like)
@@ -130,6 +134,7 @@ class Tape:
         self.whole = whole                                 # whether giving up is an error
         self.uses = uses                                   # of sizes that may be others in later calls
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
+        self.thread = get_ident()
         self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
         self.lines: list[Line] = []
@@ -137,7 +142,8 @@ class Tape:
         self.reason: Reason | None = None
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
-        self._owners: dict[int, int] = {}                  # the value whose memory it is, by the identity of the owner
+        self._owners: dict[int, Memory] = {}              # memory, by the identity of its owner
+        self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
 
@@ -150,13 +156,21 @@ class Tape:
         return self.uses is not None and id(array.like) not in self.captured
 
     def give_up(self, words: str) -> None:
-        """Note that the run cannot be repeated. Only the first reason is kept."""
+        """Note that the run cannot be repeated. Only the first reason is kept.
+
+        Another thread that looks at a tensor of the run takes nothing away that this thread works with.
+        """
         if self.reason is None:
             self.reason = Reason(words, user_site())
-            for held in (self.values, self.lines, self._constants):
-                held.clear()                               # so that no memory is held that the program gives up
-            if self.whole:
-                raise GivenUp(self.reason)
+            if self.thread == get_ident():
+                for held in (self.values, self.lines, self._constants):
+                    held.clear()                           # so that no memory is held that the program gives up
+                self.check()
+
+    def check(self) -> None:
+        """Raise GivenUp if the run cannot be repeated and this is an error."""
+        if self.reason is not None and self.whole:
+            raise GivenUp(self.reason)
 
     def leave(self, words: str) -> None:
         """Give up, and put NumPy arrays in the places of all traced ones."""
@@ -176,24 +190,52 @@ class Tape:
         like = new_lineage(array.like)
         if self.reason is not None:
             return Traced(self, like, array.number)
-        self._owners[id(owner_of(like))] = self.values[array.number].memory
+        if like.size:
+            memory = self._owners[id(owner_of(array.like))]
+            self._own(owner_of(like), memory.number, memory.address, memory.place)
         found = self._value(like, "line")
         self.values[found.number].memory = self.values[array.number].memory
-        self.lines.append(Line(alias, alias.compute, (Ref(array.number),), (found.number,), False, False, user_site()))
+        self.lines.append(Line(alias, alias.compute, (array.ref,), (found.number,), False, False, user_site()))
         return found
+
+    def alive(self) -> list[Traced]:
+        """The traced arrays that something holds."""
+        return [array for array in [reference() for reference in self._made] if array is not None]
 
     def forget(self) -> list[Traced]:
         """The traced arrays that something other than the tape still holds."""
-        self._known = {}
-        return [array for array in [reference() for reference in self._made] if array is not None]
+        self._known, self._owners = {}, {}
+        return self.alive()
 
     def _value(self, array: Array, source: Any) -> Traced:
-        owner, number = id(owner_of(array)), len(self.values)
-        memory = self._owners.setdefault(owner, number) if array.size else number
-        self.values.append(Value(number, array, memory, source))
+        number, like, first = len(self.values), array, len(self.values)
+        if not array.size:                                 # which shares memory with no other
+            like = seen_in(reserve(0), array, 0) if source == "line" else array
+        else:
+            owner = owner_of(array)
+            memory = self._owners.get(id(owner))
+            if memory is None:
+                place = reserve(owner.nbytes) if source == "line" else None
+                memory = self._own(owner, number, address(owner), place)
+            if memory.place is not None:
+                like = seen_in(memory.place, array, address(array) - memory.address)
+            first = memory.number
+        self.values.append(Value(number, like, first, source))
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
+
+    def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
+        """Note who owns memory, until the owner is gone and another array may have its identity."""
+        memory = Memory(owner, self._disown)
+        memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
+        self._owners[memory.key] = memory
+        return memory
+
+    def _disown(self, memory: Any) -> None:
+        key = memory.key
+        if self._owners.get(key) is memory:
+            del self._owners[key]
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
@@ -204,11 +246,13 @@ class Tape:
         if op.name in SHAPED_BY_NUMBERS:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
             return self._only_run(call, args, write)
-        noted = replaced(replaced(args, np.ndarray, self._constant), Traced, lambda array: Ref(array.number))
+        noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
-        found = call(*replaced(args, Traced, lambda array: array.like))
-        site = user_site(2)
+        found = call(*real)
+        call, site = self._known_calls.setdefault(call, call), user_site(2)
+        if site is not None:
+            site = self._known_calls.setdefault((id(site.code), site.offset), site)
         if write:
             self.lines.append(Line(op, call, noted, (), False, True, site))
             return None
@@ -218,6 +262,25 @@ class Tape:
         results = tuple([self._value(np.asarray(part), "line") for part in (found if several else (found,))])
         self.lines.append(Line(op, call, noted, tuple([r.number for r in results]), several, False, site))
         return results if several else results[0]
+
+    def _noted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
+        """The arguments of a call as a line has them, and as the call takes them."""
+        noted, real = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is Traced:
+                noted.append(arg.ref)
+                real.append(arg.like)
+            elif kind is np.ndarray:
+                noted.append(self._constant(arg).ref)
+                real.append(arg)
+            elif kind is list or kind is tuple:
+                noted.append(replaced(replaced(arg, np.ndarray, self._constant), Traced, _ref))
+                real.append(replaced(arg, Traced, _numbers))
+            else:
+                noted.append(arg)
+                real.append(arg)
+        return tuple(noted), real
 
     def _in_rule(self) -> bool:
         """Whether a rule computes a gradient that is not recorded. Its results lie as the kernels make them."""
@@ -234,12 +297,12 @@ class Tape:
         if ordered is found:
             return result
         laid_out = self._value(ordered, "line")
-        args = (Ref(result.number), steps(ordered))
+        args = (result.ref, steps(ordered))
         self.lines.append(Line(copy, copy.compute, args, (laid_out.number,), False, False, site))
         return laid_out
 
     def _only_run(self, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
-        return call(*replaced(args, Traced, lambda array: array.like))
+        return call(*replaced(args, Traced, _numbers))
 
     def _constant(self, array: Array) -> Traced:
         """The value of an array that the search before the run did not find: a number of the program, or a table."""
@@ -250,7 +313,9 @@ class Tape:
         return found
 
     def _keep_before(self, target: Any) -> None:
-        """Keep the numbers of memory from outside that is written for the first time."""
+        """Keep the numbers of memory from outside that is written for the first time, if giving up is an error."""
+        if not self.whole:
+            return
         value = self.values[target.number]
         owner = self.values[value.memory]
         if owner.source == "line" or owner.memory in self.before:
@@ -321,3 +386,7 @@ def _cleaned(part: Any) -> Any:
 
 def _numbers(array: Traced) -> Array:
     return array.like
+
+
+def _ref(array: Traced) -> Ref:
+    return array.ref

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, F64, NARROW
+from ..kernels.elementwise.parts import LARGE, add as add_large
 from ..kernels.narrow import narrow_among, rounded, wide
 from ..modes import local
 from . import faults
 from .fit import fit
 from .hooks import Users
 from .node import RELEASED, AccumulateGrad, Output
-from .ownership import LENT, SHARED, hold
+from .ownership import ALONE, LENT, SHARED, hold
 from .packed import Packed
 from .recorder import Recorder
 from .versions import written_since
@@ -113,15 +114,13 @@ class Pass:
         return wanted
 
     def give(self, edge: Any, cotangent: Any) -> None:
-        """Add a gradient to the sum on an edge. The sum is updated in place only if this pass allocated it."""
+        """Add a gradient to the sum on an edge. The sum is updated in place only if nothing else holds its array."""
         buffers = self.buffers
-        held = buffers.get(edge)
-        if held is None:
-            buffers[edge] = cotangent
-        elif self.recorder is not None:
-            buffers[edge] = held + cotangent
-        elif edge in self.owned and held.dtype == cotangent.dtype:
-            local.thread.run(np.add, held, cotangent, held)
+        held = buffers.pop(edge, None)
+        if held is None or self.recorder is not None:
+            buffers[edge] = cotangent if held is None else held + cotangent
+        elif held.dtype == cotangent.dtype and (edge in self.owned or (held.size >= LARGE and hold(held) == ALONE)):
+            buffers[edge] = local.thread.run(np.add if held.size < LARGE else add_large, held, cotangent, out=held)
         else:
             buffers[edge] = total = local.thread.run(np.add, held, cotangent)
             if type(total) is np.ndarray:
@@ -183,7 +182,7 @@ class Pass:
             saved, edges, to_leaf = node.saved, node.edges, False
             if plan.arrays and saved is not None:
                 self._use(node, saved, plan.arrays)
-            for index, rule, count, i, j, positions in plan.steps:
+            for index, rule, count, i, j, positions in plan.steps if cotangent.size < LARGE else plan.large:
                 edge = edges[index]
                 if edge is None or (wanted is not None and edge not in wanted):
                     continue
@@ -379,8 +378,9 @@ class Pass:
             return
         local.thread.grad = self.grad
         variable = leaf.variable
-        if variable._backward_hooks:
-            (cotangent,) = self._called(lambda shown: [Users.call(variable._backward_hooks, shown[0])], cotangent)
+        attached = variable._meta.hooks
+        if attached:
+            (cotangent,) = self._called(lambda shown: [Users.call(attached, shown[0])], cotangent)
         if leaf in self.capture:
             self._capture(leaf, [cotangent])
         elif not self.capture:

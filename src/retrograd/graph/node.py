@@ -16,6 +16,7 @@ import numpy as np
 from ..devices import CPU
 from ..dtypes import dtype as torch_dtype
 from ..errors import Site
+from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
 from .hooks import Hooks, RemovableHandle, Users, register
 from .versions import next_number
@@ -33,19 +34,26 @@ class Released:
 RELEASED: Any = Released()
 
 
+def _laid_out(step: Step) -> tuple[Any, ...]:
+    argument, rule, at = step
+    return argument, rule, len(at), *(*at, -1, -1)[:2], at
+
+
 class Plan:
     """How the engine's short way runs the nodes of an op with one output and a fixed number of inputs.
 
     Each of `steps` is (argument, rule, how many saved values the rule names, the places of the first and second of
     them, the places of all of them). `arrays` are the places of the saved values that are arrays, which users may write
-    to.
+    to. `large` are the steps for a cotangent of `LARGE` elements or more.
     """
 
-    __slots__ = ("arrays", "steps")
+    __slots__ = ("arrays", "large", "steps")
 
     def __init__(self, op: Op) -> None:
         self.arrays = op.saved_arrays
-        self.steps = tuple((argument, rule, len(at), *(*at, -1, -1)[:2], at) for argument, rule, at in op.steps)
+        self.steps = tuple([_laid_out(step) for step in op.steps])
+        self.large = self.steps if op.kind != "elementwise" else tuple([
+            _laid_out((argument, rule_in_parts(op.kernel, rule), at)) for argument, rule, at in op.steps])
 
 
 class SavedReader:
@@ -315,8 +323,9 @@ class AccumulateGrad(OtherNode):
     namespace = "torch::autograd::"
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        super().__init__((), shape, dtype)
-        self.variable = variable
+        self.number = next_number()                # as in OtherNode, with one call less
+        self.edges, self.shape, self.dtype, self.variable = (), shape, dtype, variable
+        self.saved = self.hooks = self.plan = None
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete

@@ -35,9 +35,9 @@ _HELD_ONCE, _BASE_HELD_ONCE = _held_once(), _base_held_once()
 
 def hold(array: Any) -> int:
     """Who holds an array besides the caller's one local variable: `SHARED`, `LENT` or `ALONE`."""
-    if isinstance(array, np.generic):                    # a rule made this number from 0-d arrays
-        return LENT
-    if type(array) is not np.ndarray or _count(array) > _HELD_ONCE + 1:
+    if type(array) is not np.ndarray:                    # a number, which a rule made from 0-d arrays, can be kept
+        return LENT if isinstance(array, np.generic) else SHARED
+    if _count(array) > _HELD_ONCE + 1:
         return SHARED
     return ALONE if _memory_alone(array) else LENT
 

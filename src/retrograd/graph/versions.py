@@ -70,6 +70,16 @@ def _opened(owner: Any) -> Writes:
     return writes
 
 
+def written_once(array: Any) -> None:
+    """`written` for memory that is new, with fewer calls."""
+    owner = array if array.base is None else owner_of(array)
+    writes = Writes(owner, _forget)
+    writes.key = key = id(owner)
+    writes.count, writes.last = 1, next_number()
+    writes.earlier = writes.site = None
+    _books[key] = writes
+
+
 class _Apart(np.ndarray[Any, Any]):
     """Two arrays of this class stand between two lineages.
 
@@ -159,15 +169,16 @@ def written(array: Any, site: Site | None) -> None:
 
 
 def written_all(owners: Iterable[Any], site: Site | None) -> None:
-    """`written` for arrays that own their memory, with fewer calls."""
+    """`written` for arrays that own their memory, with fewer calls. The writes have one number."""
+    number, find = next_number(), _books.get
     for owner in owners:
-        writes = _books.get(id(owner))
+        writes = find(id(owner))
         if writes is None or writes.earlier is None:
             written(owner, site)
             continue
         writes.earlier.append(writes.last)
         writes.count += 1
-        writes.last = next_number()
+        writes.last = number
         writes.site = site
 
 

@@ -187,7 +187,7 @@ def row_major(array: Array) -> Array:
     if array.size >= 4096 and array.strides[-1] == 0 and array.shape[-1] <= 16:
         # Each element is repeated a few times: NumPy's copy would start its inner loop for each.
         return np.repeat(array[..., 0], array.shape[-1]).reshape(array.shape)
-    return np.array(array, order="C", copy=True)
+    return array.copy() if type(array) is np.ndarray else np.array(array, order="C", copy=True)
 
 
 def slowest_first(array: Array) -> list[int]:

@@ -134,6 +134,10 @@ class Scratch:
             held = self._arrays[key] = np.empty_like(array)
         return held
 
+    def clear(self) -> None:
+        """Give the memory back. The next step takes memory again."""
+        self._arrays.clear()
+
 
 class SteppingOptimizer(Optimizer):
     """An optimizer whose step writes into the parameters as arrays. A subclass defines `_update` and `_record`.
@@ -149,6 +153,10 @@ class SteppingOptimizer(Optimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._scratch = Scratch()
+
+    def give_back(self) -> None:
+        """Give the memory back that steps compute in. A program whose steps are compiled does not need it."""
+        self._scratch.clear()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient. Returns the loss that `closure` computes; None without a closure.

@@ -107,6 +107,7 @@ FORMULAS: dict[Op, Formula] = {
     ops.threshold_backward: _floats(lambda g, result: select(result <= 0, 0.0, g)),
     ops.relu: _relu,
     ops.sigmoid: sigmoid,
+    ops.sigmoid_backward: lambda grad_output, output: grad_output * (1 - output) * output,
     ops.at_most: _floats(lambda x, limit: clipped(x, -math.inf, limit)),
     **{op: _floats(formula) for op, formula in (
         (ops.leaky_relu, _leaky_relu), (ops.elu, _elu), (ops.celu, _elu), (ops.mish, _mish),

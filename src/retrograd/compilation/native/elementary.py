@@ -112,6 +112,7 @@ FORMULAS: dict[Op, Formula] = {
         (ops.asin, "arcsin"), (ops.acos, "arccos"), (ops.atan, "arctan"), (ops.sinh, "sinh"), (ops.cosh, "cosh"),
         (ops.tanh, "tanh"), (ops.asinh, "arcsinh"), (ops.acosh, "arccosh"), (ops.atanh, "arctanh"),
         (ops.atan2, "arctan2"), (ops.hypot, "hypot"), (ops.erf, "erf"), (ops.erfc, "erfc"))},
+    ops.tanh_backward: lambda grad_output, output: grad_output * (1 - output * output),
     ops.sqrt: _sqrt,
     ops.rsqrt: lambda x: 1.0 / sqrt(x),
     ops.sgn: _sign,

@@ -52,6 +52,16 @@ class Module:
         self.declared.setdefault(
             name, f"declare {result} @{name}({', '.join(arguments)}) nounwind willreturn memory(none)")
 
+    def joins(self, other: Module) -> bool:
+        """Put all functions into another module, unless that has another function of the same name. Says whether it
+        was done.
+        """
+        if any([other.functions.get(name, function) != function for name, function in self.functions.items()]):
+            return False
+        other.functions = {**self.functions, **other.functions}
+        other.declared = {**self.declared, **other.declared}
+        return True
+
     def text(self) -> str:
         """The whole module."""
         return "\n".join([*self.functions.values(), *self.declared.values(), _RARELY, ""])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
@@ -15,16 +16,17 @@ import numpy as np
 from ...kernels.layout import address
 from ...kernels.native.threads import in_parts
 from ..loops import Loop
-from ..symbols import Extent
 from .host import Host, binding, host
 from .lanes import Code, Module
 from .nest import reduced_size
 from .products import Product, write_product
-from .sized_writing import SizedLoopWriter, SizedNest, key_of, number_at, planned_for
+from .recurrent import Steps, lanes_of, write_steps
+from .sized_products import SizedProduct, write_sized_product
+from .sized_writing import SizedLoopWriter, SizedNest, key_of, planned_for
 from .writing import LoopWriter, Work, identity
 
 # Loops from LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
-# others are not, if there are so many of them that they have _MANY lines.
+# others are not, if there are so many of them that they have _MANY lines. If they have fewer, all is one module.
 LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
 # How many modules are kept, since programs often have the same loops again.
@@ -53,17 +55,6 @@ class SizedPlaced(NamedTuple):
     large: bool
 
 
-class SizedProduct(NamedTuple):
-    """A product of which some sizes stand in the table."""
-
-    product: Product
-    slot: Callable[[Any], int]
-
-    def number(self, code: Code, count: int) -> Any:
-        """The text of a size."""
-        return number_at(code, self.slot(count.expression)) if isinstance(count, Extent) else count
-
-
 class _Large(NamedTuple):
     """A loop that is called by ranges. If their number is set at run time, it stands in the table, in `slot`."""
 
@@ -81,7 +72,7 @@ def _entry(table: int, slot: int) -> Any:
     return ctypes.c_size_t.from_address(table + slot * ctypes.sizeof(ctypes.c_size_t))
 
 
-Item = Placed | Product | SizedPlaced | SizedProduct
+Item = Placed | Product | Steps | SizedPlaced | SizedProduct
 
 
 class Builder:
@@ -93,6 +84,7 @@ class Builder:
     def __init__(self, target: Host | None = None) -> None:
         self._small, self._middle = [Module(target or host(), thorough) for thorough in (False, True)]
         self._count = 0
+        self._plans: list[Native] = []
         self._codes: list[_Compiled] | None = None
 
     def add(self, placed: Sequence[Item], slots: int | Callable[[], int]) -> Native:
@@ -103,20 +95,28 @@ class Builder:
         if self._codes is not None:
             raise RuntimeError("the plans are compiled already")
         pieces = [self._piece(item) for item in placed]
-        return Native(self, pieces, slots if isinstance(slots, int) else slots())
+        self._plans.append(Native(self, pieces, slots if isinstance(slots, int) else slots()))
+        return self._plans[-1]
+
+    def has_lanes(self, steps: Steps) -> bool:
+        """Whether steps can be computed in vectors."""
+        return lanes_of(self._middle, steps) > 0
 
     def _number(self) -> str:
         self._count += 1
         return str(self._count - 1)
 
     def _piece(self, item: Item) -> tuple[Module, str | _Large]:
-        """Write the functions of a loop or product. Returns lines that call them, or a large loop."""
+        """Write the functions of a loop, a product or steps. Returns lines that call them, or a large loop."""
         number = self._number()
         if isinstance(item, Product):
-            write_product(self._small, item, number)
-            return self._small, f"  call void @product{number}(ptr %table)"
+            write_product(self._middle, item, number)
+            return self._middle, f"  call void @product{number}(ptr %table)"
+        if isinstance(item, Steps):
+            write_steps(self._middle, item, number)
+            return self._middle, f"  call void @steps{number}(ptr %table)"
         if isinstance(item, SizedProduct):
-            write_product(self._middle, item.product, number, item.number)
+            write_sized_product(self._middle, item, number)
             return self._middle, f"  call void @product{number}(ptr %table)"
         if isinstance(item, SizedPlaced):
             return self._sized_piece(item, number)
@@ -139,6 +139,19 @@ class Builder:
             f"  {place} = getelementptr ptr, ptr %table, i64 {item.slot(key_of(work.extent))}",
             f"  {extent} = load i64, ptr {place}"], extent)
 
+    def codes(self) -> list[_Compiled]:
+        """The compiled modules."""
+        if self._codes is None:
+            few = sum([function.count("\n") for function in self._small.functions.values()]) < _MANY
+            joined = few and self._small.joins(self._middle)
+            for plan in self._plans:
+                plan.settle(lambda module: self._middle if joined else module)
+            modules = [self._middle] if joined else [self._small, self._middle]
+            self._codes = [_compiled(module.text(), module.thorough) for module in modules if module.functions]
+            for module in (self._small, self._middle):     # the text stands in the compiled modules
+                module.functions.clear()
+        return self._codes
+
     def entry(self, module: Module, lines: Sequence[str]) -> str:
         """Write a function that runs lines, and return its name."""
         code, name = Code(module, 1), f"run{self._number()}"
@@ -146,18 +159,9 @@ class Builder:
         module.functions[name] = code.function(f"void @{name}(ptr %table)")
         return name
 
-    def codes(self) -> list[_Compiled]:
-        """The compiled modules."""
-        if self._codes is None:
-            self._codes = [_compiled(module.text(), module.thorough)
-                           for module in (self._small, self._middle) if module.functions]
-        return self._codes
-
     def address(self, name: str) -> int:
         """The address of a function."""
-        found = [code.engine.get_function_address(name) for code in self.codes() if name in code.names]
-        place: int = found[0]
-        return place
+        return next(code.addresses[name] for code in self.codes() if name in code.addresses)
 
 
 def _inside(module: Module, work: Work, lines: list[str], extent: str) -> str:
@@ -170,7 +174,7 @@ def _inside(module: Module, work: Work, lines: list[str], extent: str) -> str:
     return "\n".join(lines)
 
 
-def build(placed: Sequence[Placed | Product], slots: int, target: Host | None = None) -> Native:
+def build(placed: Sequence[Item], slots: int, target: Host | None = None) -> Native:
     """A single plan."""
     return Builder(target).add(placed, slots)
 
@@ -182,13 +186,18 @@ class Native:
     """
 
     def __init__(self, builder: Builder, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
-        self.builder, self.slots = builder, slots
+        self.builder, self.slots, self._written = builder, slots, pieces
         self._pieces: list[str | _Large] = []               # names of functions, or large loops
-        for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
-            items = [piece for _, piece in group]
-            self._pieces += items if kind is _Large else [builder.entry(module, list(map(str, items)))]
         self._calls: list[Callable[[int], object]] | None = None
         self._last: tuple[Any, int] = (None, 0)             # the table of the last call, and its address
+
+    def settle(self, home: Callable[[Module], Module]) -> None:
+        """Write the functions that run what lies together. `home` says in which module the functions of a module are.
+        """
+        pieces = [(home(module), piece) for module, piece in self._written]
+        for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
+            items = [piece for _, piece in group]
+            self._pieces += items if kind is _Large else [self.builder.entry(module, list(map(str, items)))]
 
     def __call__(self, table: np.ndarray[Any, Any]) -> None:
         """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
@@ -200,6 +209,7 @@ class Native:
             self._last = (table, place)
         calls = self._calls
         if calls is None:
+            self.builder.codes()                            # which settles the pieces
             calls = self._calls = [self._callable(piece) for piece in self._pieces]
         for call in calls:
             call(place)
@@ -217,7 +227,7 @@ class Native:
     @property
     def assembly(self) -> str:
         """The code of the builder's plans in the machine's assembly language."""
-        return "\n".join([code.assembly() for code in self.builder.codes()])
+        return "\n".join([code.assembly for code in self.builder.codes()])
 
     def _callable(self, piece: str | _Large) -> Callable[[int], object]:
         place = self.builder.address
@@ -268,23 +278,43 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
 class _Compiled:
     """A module in the machine's language."""
 
-    def __init__(self, source: str, thorough: bool) -> None:
+    def __init__(self, packed: bytes, thorough: bool) -> None:
+        llvm, self._packed = binding(), packed
+        source = self.source
+        names = re.findall(r"^define void @(\w+)", source, re.MULTILINE)
+        self._level = 2 if thorough or source.count("\n") < _MANY else 0
+        machine = self._machine()
+        module = self._optimised(machine)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
+        self.addresses: dict[str, int] = {name: self.engine.get_function_address(name) for name in names}
+        self.engine.remove_module(module)                  # which the code no longer needs
+
+    @property
+    def source(self) -> str:
+        """The text that was given to LLVM."""
+        return zlib.decompress(self._packed).decode()
+
+    def _optimised(self, machine: Any) -> Any:
+        """The module after LLVM's passes: few, since the text has vectors and straight code already."""
         llvm = binding()
-        self.names = frozenset(re.findall(r"^define void @(\w+)", source, re.MULTILINE))
-        self.source, self._level = source, 2 if thorough or source.count("\n") < _MANY else 0
-        module, machine = llvm.parse_assembly(source), self._machine()
-        passes = llvm.create_new_module_pass_manager()      # few, since the text has vectors and straight code already
+        module, passes = llvm.parse_assembly(self.source), llvm.create_new_module_pass_manager()
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
         passes.add_instruction_combine_pass()
         passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-        self.optimised = str(module)
-        self.engine = llvm.create_mcjit_compiler(module, machine)
-        self.engine.finalize_object()
+        return module
 
+    @property
+    def optimised(self) -> str:
+        """The text of the module after LLVM's passes."""
+        return str(self._optimised(self._machine()))
+
+    @property
     def assembly(self) -> str:
         """The text of the machine code."""
-        text: str = self._machine().emit_assembly(binding().parse_assembly(self.optimised))
+        machine = self._machine()
+        text: str = machine.emit_assembly(self._optimised(machine))
         return text
 
     def _machine(self) -> Any:
@@ -294,11 +324,11 @@ class _Compiled:
 
 
 @lru_cache(_KEPT)
-def _kept(source: str, thorough: bool) -> _Compiled:
-    return _Compiled(source, thorough)
+def _kept(packed: bytes, thorough: bool) -> _Compiled:
+    return _Compiled(packed, thorough)
 
 
 def _compiled(source: str, thorough: bool) -> _Compiled:
     """The compiled module of this text. LLVM is not asked to do two modules at once."""
     with _compiling:
-        return _kept(source, thorough)
+        return _kept(zlib.compress(source.encode(), 1), thorough)

@@ -1,28 +1,26 @@
-"""Small matrix products inside of a native function: a call of NumPy's BLAS, or straight code for tiny ones."""
+"""Small matrix products inside of a native function: in tiles, or as straight code for tiny ones."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...dtypes import F32
-from ...kernels.native import openblas
-from .lanes import Code, Lanes, Module, Unknown, fused
+from .lanes import Code, Lanes, Module, fused
+from .tiles import write_tiled
 from .vector_math import shuffled
 
 # Up to this many multiplications a product is straight code.
 _TINY = 512
-_ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # the values in <cblas.h>
 
 
 class Product(NamedTuple):
     """out = a @ b, for an (m, k) and a (k, n) matrix. `slots` are those of a, b and out, which lie row by row.
 
     `transposes` says of a and b whether their memory holds the transposed matrix, row by row. `dtype` is float32 or
-    float64. A tiny product adds along k one after the other, rounding once for each term if the machine can.
+    float64. No dim is 0. A product adds along k one after the other, in blocks of 256 terms, rounding once for each
+    term if the machine can.
     """
 
     slots: tuple[int, int, int]
@@ -33,48 +31,17 @@ class Product(NamedTuple):
     dtype: np.dtype[Any]
 
 
-def _as_it_is(code: Code, number: int) -> int:
-    return number
-
-
-def has_blas(dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy's BLAS can be called by address."""
-    return _gemm(dtype) is not None
-
-
-def _gemm(dtype: np.dtype[Any]) -> Any:
-    letter = "s" if dtype == F32 else "d"
-    return openblas.function(f"cblas_{letter}gemm", f"fffnnn{letter}pnpn{letter}pn")
-
-
-def write_product(module: Module, product: Product, name: str, number: Callable[[Code, int], Any] = _as_it_is) -> None:
-    """Add the function `product<name>(table)` to the module. `number` gives the text of a size in the code."""
-    tiny = number is _as_it_is and 0 < product.m * product.n * product.k <= _TINY
+def write_product(module: Module, product: Product, name: str) -> None:
+    """Add the function `product<name>(table)` to the module."""
     code = Code(module, 1)
     places = [code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
               for slot in product.slots]
-    if tiny:
+    if product.m * product.n * product.k <= _TINY:
         _write_tiny(code, product, places)
     else:
-        _write_call(code, product, places, number)
+        tiled = write_tiled(module, (product.m, product.n, product.k), product.transposes, product.dtype)
+        code.do(f"call void @{tiled}({', '.join([f'ptr {place}' for place in places])})")
     module.functions[f"product{name}"] = code.function(f"internal void @product{name}(ptr %table)")
-
-
-def _write_call(code: Code, product: Product, places: list[str], number: Callable[[Code, int], Any]) -> None:
-    gemm = _gemm(product.dtype)
-    if gemm is None:
-        raise Unknown("NumPy's BLAS cannot be reached")
-    address = ctypes.cast(gemm, ctypes.c_void_p).value
-    kind, size = "float" if product.dtype == F32 else "double", f"i{np.dtype(openblas.size_dtype()).itemsize * 8}"
-    m, n, k = [number(code, count) for count in (product.m, product.n, product.k)]
-    if size != "i64":
-        m, n, k = [code.put(f"trunc i64 {count} to {size}") if isinstance(count, str) else count for count in (m, n, k)]
-    a, b = product.transposes
-    values: list[tuple[str, Any]] = [
-        ("i32", _ROWS), *[("i32", _TRANSPOSED if t else _AS_IT_IS) for t in (a, b)], (size, m), (size, n), (size, k),
-        (kind, "1.0"), ("ptr", places[0]), (size, m if a else k), ("ptr", places[1]), (size, k if b else n),
-        (kind, "0.0"), ("ptr", places[2]), (size, n)]
-    code.do(f"call void inttoptr (i64 {address} to ptr)({', '.join([f'{type} {value}' for type, value in values])})")
 
 
 def _write_tiny(code: Code, product: Product, places: list[str]) -> None:

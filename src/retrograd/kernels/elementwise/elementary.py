@@ -71,6 +71,19 @@ def exp2(x: Any, *, out: Any = ...) -> Any:
     return np.exp(scaled, out=out)
 
 
+def tanh_backward(grad_output: Any, output: Any, *, out: Any = ...) -> Any:
+    """The gradient of tanh: 1 - output * output times the gradient of the output."""
+    slope = np.multiply(output, output, out=...)
+    np.subtract(1, slope, out=slope)
+    return np.multiply(grad_output, slope, out=out)
+
+
+def sigmoid_backward(grad_output: Any, output: Any, *, out: Any = ...) -> Any:
+    """The gradient of the logistic function: (1 - output) * output times the gradient of the output."""
+    scaled = np.multiply(grad_output, np.subtract(1, output, out=...), out=...)
+    return np.multiply(scaled, output, out=out)
+
+
 def threshold_backward(g: Any, result: Any) -> Any:
     """The gradient of relu: g, and 0 where the result is not positive."""
     return where(result <= 0, 0.0, g)

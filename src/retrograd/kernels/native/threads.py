@@ -136,3 +136,15 @@ def in_parts(work: Work, length: int, cost: float) -> None:
     for part in parts:
         if part.error is not None:
             raise part.error
+
+
+def blocks(start: int, stop: int, most: int) -> list[slice]:
+    """The range of a part, in blocks of equal length, which is at most `most` or little more.
+
+    A helper begins after the caller, so the caller's part is a little longer than the others. A short block for the
+    rest would take as many calls as a whole one.
+    """
+    length = stop - start
+    count = max(1, -(-(length - most // 8) // most))
+    bounds = [start + length * i // count for i in range(count + 1)]
+    return [slice(*pair) for pair in pairwise(bounds)]

@@ -12,6 +12,7 @@ import numpy as np
 from ...dtypes import F32, F64, NARROW, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
+from ..elementwise.parts import LARGE, in_blocks, note_rule
 from ..random.drawing import unit64
 from ..random.twister import Twister
 from ..special.normal import twice_ndtr
@@ -19,15 +20,23 @@ from ..special.normal import twice_ndtr
 _ALL_BUT_FLOATS = "biuc"
 
 
-def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A kernel of one array that refuses dtypes of these kinds, by PyTorch's name, and computes half as single."""
+def _of_floats(name: str, refused: str = _ALL_BUT_FLOATS, cost: float = 0.0,
+               rule: float = 0.0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A kernel of one array that refuses dtypes of these kinds, by PyTorch's name, and computes half as single.
+
+    The costs of the kernel and of its derivative are in nanoseconds for each byte; see `parts`.
+    """
 
     def decorated(kernel: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(kernel)
         def call(x: Any) -> Any:
             refuse(x.dtype, name, refused)
-            return kernel(widened(x)).astype(x.dtype, copy=False)
+            wide = widened(x)
+            out = kernel(wide) if x.size < LARGE else in_blocks(kernel, cost, wide)
+            return out.astype(x.dtype, copy=False)
 
+        if rule:
+            note_rule(call, rule)
         return call
 
     return decorated
@@ -45,16 +54,24 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * x, and scale * alpha * (exp(input_scale * x) - 1) if x is not positive."""
     refuse(x.dtype, "elu_cpu", _ALL_BUT_FLOATS)
-    wide = widened(x)
-    below = limited(wide, -math.inf, 0)
+    wide, options = widened(x), (alpha, scale, input_scale)
+    out = _elu(wide, *options) if x.size < LARGE else in_blocks(_elu, 0.3, wide, *options)
+    return out.astype(x.dtype, copy=False)
+
+
+def _elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    below = limited(x, -math.inf, 0)
     if input_scale != 1:
         np.multiply(below, input_scale, out=below)
     np.expm1(below, out=below)
     np.multiply(below, alpha * scale, out=below)
-    return where_into(below, wide > 0, np.multiply(wide, scale)).astype(x.dtype, copy=False)
+    return where_into(below, x > 0, np.multiply(x, scale))
 
 
-@_of_floats("silu_cpu", "biu")
+note_rule(elu, 0.3)
+
+
+@_of_floats("silu_cpu", "biu", 0.15, 0.3)
 def silu(x: Any) -> Any:
     """x / (1 + exp(-x))."""
     t = np.negative(x, out=...)
@@ -63,7 +80,7 @@ def silu(x: Any) -> Any:
     return np.divide(x, t, out=t)
 
 
-@_of_floats("mish_cpu")
+@_of_floats("mish_cpu", cost=0.25, rule=0.8)
 def mish(x: Any) -> Any:
     """x * tanh(log(1 + exp(x)))."""
     t = np.exp(limited(x, -math.inf, 40), out=...)          # beyond 40 the factor is 1
@@ -76,15 +93,23 @@ def softplus(x: Any, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * x)) / beta, and x if beta * x is above the threshold."""
     refuse(x.dtype, "softplus_cpu", _ALL_BUT_FLOATS)
     wide = widened(x)
-    t = np.multiply(wide, beta, out=...)
+    out = _softplus(wide, beta, threshold) if x.size < LARGE else in_blocks(_softplus, 0.4, wide, beta, threshold)
+    return out.astype(x.dtype, copy=False)
+
+
+def _softplus(x: Any, beta: float, threshold: float) -> Any:
+    t = np.multiply(x, beta, out=...)
     straight = t > threshold
     np.exp(t, out=t)
     np.log1p(t, out=t)
     np.divide(t, beta, out=t)
-    return where_into(t, straight, wide).astype(x.dtype, copy=False)
+    return where_into(t, straight, x)
 
 
-@_of_floats("log_sigmoid_cpu")
+note_rule(softplus, 0.4)
+
+
+@_of_floats("log_sigmoid_cpu", cost=0.3, rule=0.25)
 def log_sigmoid(x: Any) -> Any:
     """-log(1 + exp(-x))."""
     t = np.abs(np.asarray(x, order="C"), out=...)            # PyTorch's result is row-major
@@ -106,7 +131,7 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
     return limited(x, min_val, max_val)
 
 
-@_of_floats("GeluKernelImpl")
+@_of_floats("GeluKernelImpl", cost=0.15, rule=0.55)
 def gelu_tanh(x: Any) -> Any:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³)))."""
     t = np.square(x, out=...)
@@ -120,7 +145,7 @@ def gelu_tanh(x: Any) -> Any:
     return np.multiply(t, 0.5, out=t)
 
 
-@_of_floats("GeluKernelImpl")
+@_of_floats("GeluKernelImpl", cost=0.4, rule=0.65)
 def gelu(x: Any) -> Any:
     """x / 2 * (1 + erf(x / sqrt(2)))."""
     t = twice_ndtr(x)

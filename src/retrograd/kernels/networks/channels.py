@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dtypes import F64
 from ..linalg.line_products import add_thin, by_row
-from ..native.threads import in_parts
+from ..native.threads import blocks, in_parts
 
 # Shorter runs bring no gain, because NumPy starts its loops again for each run. FAR bounds the square of a mean over
 # its deviation: beyond it, differences of sums lose digits.
@@ -111,12 +111,12 @@ def _combined(g: Any, x: Any, factor: Any, slope: Any, level: Any, length: int) 
     step, ones = max(1, _BLOCK // length), np.ones((1, length), x.dtype)
 
     def work(start: int, stop: int) -> None:
-        spare = np.empty((min(step, stop - start), length), x.dtype)
-        for a in range(start, stop, step):
-            b = min(a + step, stop)
-            part = np.multiply(rows[a:b], factor[a:b], out=flat[a:b])
-            part += np.multiply(others[a:b], slope[a:b], out=spare[:b - a])
-            add_thin(ones, level[:, a:b], part)
+        ranges = blocks(start, stop, step)
+        spare = np.empty((max(block.stop - block.start for block in ranges), length), x.dtype)
+        for block in ranges:
+            part = np.multiply(rows[block], factor[block], out=flat[block])
+            part += np.multiply(others[block], slope[block], out=spare[:len(part)])
+            add_thin(ones, level[:, block], part)
 
     in_parts(work, len(rows), x.size * 4 * _PASS)
     return out

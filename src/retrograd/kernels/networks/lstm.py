@@ -28,7 +28,7 @@ from .sequences import (
 )
 
 # A core keeps weights of up to this size in its cache from step to step.
-_CACHED_BYTES = 1 << 20
+CACHED_BYTES = 1 << 20
 
 
 def _inside(weight: Array) -> Array:
@@ -44,18 +44,18 @@ def _outside(weight: Array) -> Array:
 
 
 def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, sizes: Any,
-               reverse: Any) -> tuple[Array, ...]:
+               reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """A layer whose states are not projected."""
-    return projected_lstm_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, None, sizes, reverse)
+    return projected_lstm_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, None, sizes, reverse, walk=walk)
 
 
 def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, w_hr: Any,
-                         sizes: Any, reverse: Any) -> tuple[Array, ...]:
+                         sizes: Any, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, the last cell, and for the gradients: the gates with the cell before each step, the
     factors of the products, and the terms of each cell with its tanh.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. The states are
-    multiplied with `w_hr`, if there is one.
+    multiplied with `w_hr`, if there is one. `walk` computes the steps in the place of `_walk`, if it is given.
     """
     bias, (batch, size) = total_bias(b_ih, b_hh), c.shape
     weight = _inside(joined_weight(w_ih, bias, w_hh))
@@ -64,7 +64,7 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: An
     states, gates = factors[:, -h.shape[1]:], np.empty((len(factors), 5 * size, batch), weight.dtype)
     gates[0, 4 * size:] = c.T
     terms = np.empty((len(factors) - 1, 3 * size, batch), weight.dtype)
-    _walk(weight, computed(w_hr), factors, states, gates, terms, dict(ends(sizes, reverse)))
+    (walk or _walk)(weight, computed(w_hr), factors, states, gates, terms, dict(ends(sizes, reverse)))
     outputs = as_given(states[1:].transpose(0, 2, 1), sizes, reverse)
     made = [np.array(result, x.dtype, order="C") for result in (outputs, states[-1].T, gates[-1, 4 * size:].T)]
     return *made, gates, factors, terms
@@ -73,7 +73,7 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: An
 def _walk(weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array, terms: Array,
           absent: dict[int, int]) -> None:
     """Compute the gates, the terms of the cells, the cells and the states, step by step."""
-    width, every, arriving, ready = states.shape[1], gates[:-1, : len(weight)], factors, weight.nbytes > _CACHED_BYTES
+    width, every, arriving, ready = states.shape[1], gates[:-1, : len(weight)], factors, weight.nbytes > CACHED_BYTES
     if ready:
         np.matmul(weight[:, :-width], factors[:-1, :-width], every)
         weight, arriving = np.ascontiguousarray(weight[:, -width:]), states
@@ -134,17 +134,19 @@ def _slopes(gates: Array, terms: Array, raw: Array, absent: dict[int, int]) -> t
 
 def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
                         h: Array, c: Array, w_hr: Any, gates: Array, factors: Array, terms: Array, sizes: Any,
-                        reverse: Any, wanted: Any) -> tuple[Any, ...]:
+                        reverse: Any, wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
 
-    The gradients of results that are None are zero.
+    The gradients of results that are None are zero. `walk` computes the steps in the place of `_walk_back`, if it is
+    given.
     """
     absent, size, features = dict(ends(sizes, reverse)), c.shape[1], w_ih.shape[1]
     raw = factors[1:, -size:] if w_hr is None else gates[:-1, :size] * terms[:, 2 * size:]
     slopes, by_state = _slopes(gates, terms, raw, absent)
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))
     g_h, g_c = incoming(g_h, factors[0, -h.shape[1]:]), incoming(g_c, raw[0])
-    arrived = _walk_back(slopes, by_state, arriving, g_h, g_c, _inside(computed(w_hh)), computed(w_hr), absent)
+    walk = walk or _walk_back
+    arrived = walk(slopes, by_state, arriving, g_h, g_c, _inside(computed(w_hh)), computed(w_hr), absent)
     matrix, rows, by_x = columns(slopes[:, : 4 * size]), in_order(x, sizes, reverse), None
     if wanted[0]:
         by_x = as_given(np.dot(matrix.T, _inside(computed(w_ih))).reshape(rows.shape), sizes, reverse)

@@ -16,7 +16,7 @@ import numpy as np
 from ...dtypes import F16, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
-from ..native.threads import in_parts
+from ..native.threads import blocks, in_parts
 from ..rows import LARGE, extremes, sums as sums_over
 
 _add, _maximum, _minimum = np.add.reduce, np.maximum.reduce, np.minimum.reduce
@@ -52,8 +52,7 @@ def _in_pieces(work_on: Callable[..., None], dim: int, out: Any, *arrays: Any) -
         return _add(x, axis=1, keepdims=True) if ones is None else by_row(x, ones)[:, None]
 
     def work(start: int, stop: int) -> None:
-        for at in range(start, stop, step):
-            piece = slice(at, min(at + step, stop))
+        for piece in blocks(start, stop, step):
             work_on(*[a[piece] for a in whole], total)
 
     in_parts(work, len(whole[0]), out.size)

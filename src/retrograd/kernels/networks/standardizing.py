@@ -17,7 +17,7 @@ from ...dtypes import F64
 from ..elementwise.elementary import widened
 from ..linalg.line_products import add_thin, by_row, thin
 from ..native.blas import alone
-from ..native.threads import in_parts
+from ..native.threads import blocks, in_parts
 from .channels import length_of_runs, near, runs_backward, runs_sum
 
 # Elements. Threads meet at the interpreter's lock between calls, so smaller blocks, in a nearer cache, are slower.
@@ -89,9 +89,8 @@ def standardized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, 
     columns[2] = 1.0
 
     def work(start: int, stop: int) -> None:
-        for at in range(start, stop, step):
-            end = min(at + step, stop)
-            rows, part, middle, factors = x[at:end], out[at:end], mean[at:end], columns[:, at:end]
+        for block in blocks(start, stop, step):
+            rows, part, middle, factors = x[block], out[block], mean[block], columns[:, block]
             far = _moments_of_rows(rows, ones, eps, middle, factors[0], part)
             if far or bare:
                 if not far:
@@ -229,17 +228,17 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
         lines[0] = weight
 
     def work(start: int, stop: int) -> None:
-        spare = np.empty((min(step, stop - start), length), x.dtype)
-        for at in range(start, stop, step):
-            end = min(at + step, stop)
-            part, inverse, middle, rows, share = out[at:end], rstd[at:end], mean[at:end], x[at:end], g[at:end]
+        ranges = blocks(start, stop, step)
+        spare = np.empty((max(block.stop - block.start for block in ranges), length), x.dtype)
+        for block in ranges:
+            part, inverse, middle, rows, share = out[block], rstd[block], mean[block], x[block], g[block]
             if weight is None:
                 np.multiply(share, inverse[:, None], out=part)
             else:
-                factors = columns[:, at:end]
+                factors = columns[:, block]
                 factors[0] = inverse
                 np.multiply(thin(lines, factors, part), share, out=part)
-            product = spare[: end - at]
+            product = spare[:len(part)]
             total = by_row(part, ones[0])
             dots = np.vecdot(part, rows) if length >= _WIDE else by_row(np.multiply(part, rows, out=product), ones[0])
             slope = (total * middle - dots) * (inverse * inverse / length)
@@ -314,11 +313,12 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
     step, found = max(1, _SUMMED // length), []
 
     def work(start: int, stop: int) -> None:
-        total, spare = np.zeros(length, F64), np.empty((min(step, stop - start), length), x.dtype)
-        for at in range(start, stop, step):
-            end = min(at + step, stop)
-            total += rstd[at:end].dot(np.multiply(g[at:end], x[at:end], out=spare[: end - at]))
-            total -= shift[at:end].dot(g[at:end])
+        ranges = blocks(start, stop, step)
+        total, spare = np.zeros(length, F64), np.empty((max(b.stop - b.start for b in ranges), length), x.dtype)
+        for block in ranges:
+            share, rows = g[block], x[block]
+            total += rstd[block].dot(np.multiply(share, rows, out=spare[:len(rows)]))
+            total -= shift[block].dot(share)
         found.append(total)
 
     _over_rows(work, x)

@@ -23,7 +23,7 @@ def _check(name: str, tensor: Any) -> None:
 
 def _holder(module: Any, name: str) -> Any:
     """The dictionary of the module that holds the tensor; None if it is another attribute."""
-    return next((held for held in (module._parameters, module._buffers) if name in held), None)
+    return module._parameters if name in module._parameters else module._buffers if name in module._buffers else None
 
 
 def set_tensor(module: Any, name: str, tensor: Any) -> None:
@@ -96,7 +96,8 @@ class NamedMemberAccessor:
 
     def _place(self, name: str) -> tuple[Any, str]:
         path, _, attribute = name.rpartition(".")
-        return self.get_submodule(path), attribute
+        module = self.memo.get(path)
+        return self.get_submodule(path) if module is None else module, attribute
 
     def swap_submodule(self, path: str, value: Any) -> Any:
         """Exchange a submodule. Returns the one that was there."""
@@ -160,7 +161,8 @@ class NamedMemberAccessor:
         before: dict[str, Any] = {}
         try:
             for name, tensor in named_tensors.items():
-                before[name] = self.swap_tensor(name, tensor, allow_missing=True)
+                module, attribute = self._place(name)
+                before[name] = swap_tensor(module, attribute, tensor, allow_missing=True)
             missing = [name for name, tensor in before.items() if tensor is _MISSING]
             if missing and not allow_missing:
                 raise RuntimeError(f"Missing key(s): {', '.join(map(repr, missing))}.")

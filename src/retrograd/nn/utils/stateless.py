@@ -23,6 +23,8 @@ def _untie_named_tensors_map(module: Module, parameters_and_buffers: dict[str, A
         groups.setdefault(id(tensor), []).append(name)
     untied = dict(parameters_and_buffers)
     for names in groups.values():
+        if len(names) == 1:
+            continue
         given = [name for name in names if name in parameters_and_buffers]
         values = {id(parameters_and_buffers[name]) for name in given}
         if len(values) > 1:

@@ -43,7 +43,10 @@ acos = elementwise("acos", np.arccos, domain="float", x=lambda g, x: g * -rsqrt(
 atan = elementwise("atan", np.arctan, domain="float", x=lambda g, x: g / (x * x + 1))
 sinh = elementwise("sinh", np.sinh, domain="float", x=lambda g, x: g * np.cosh(x))
 cosh = elementwise("cosh", np.cosh, domain="float", x=lambda g, x: g * np.sinh(x))
-tanh = elementwise("tanh", np.tanh, domain="float", x=lambda g, out: g * (1 - out * out))
+tanh_backward: Op = elementwise("tanh_backward", kernels.tanh_backward, domain="as given",
+                                grad_output=lambda g, output: tanh_backward(g, output),
+                                output=lambda g, grad_output, output: g * (-2 * output * grad_output))
+tanh = elementwise("tanh", np.tanh, domain="float", x=lambda g, out: tanh_backward(g, out))
 asinh = elementwise("asinh", np.arcsinh, domain="float", x=lambda g, x: g * rsqrt(x * x + 1), written={"node": 1})
 atanh = elementwise("atanh", np.arctanh, domain="float", x=lambda g, x: g / (1 - x * x), written={"node": 1})
 

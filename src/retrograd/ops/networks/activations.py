@@ -27,7 +27,10 @@ threshold_backward: Op = operator("threshold_backward", elementary.threshold_bac
                                   result=lambda g, result: np.zeros_like(result))
 relu = elementwise("relu", elementary.relu, x=lambda g, out: threshold_backward(g, out), domain=promoted(
     b=RuntimeError("Boolean inputs not supported for relu"), c="clamp is not supported for complex types"))
-sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: g * (out * (1 - out)))
+sigmoid_backward: Op = elementwise("sigmoid_backward", elementary.sigmoid_backward, domain="as given",
+                                   grad_output=lambda g, output: sigmoid_backward(g, output),
+                                   output=lambda g, grad_output, output: g * grad_output * (1 - 2 * output))
+sigmoid = elementwise("sigmoid", elementary.sigmoid, domain="float", x=lambda g, out: sigmoid_backward(g, out))
 
 
 def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:

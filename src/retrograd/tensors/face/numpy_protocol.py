@@ -42,7 +42,7 @@ from ..functions.shapes import (
     view_copies,
     view_scatters,
 )
-from ..recording.calls import recorded
+from ..recording.calls import CALLS
 from ..state.base import TensorBase, plain, requires
 from . import calling, conversion, copying, data, gradient_dtype, interop, layout, sharing, storage, swapping
 
@@ -73,8 +73,11 @@ class NumpyProtocol:
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
         """Record a call of an operator with a tensor. The other operands may be arrays."""
         if op.variadic:
-            return recorded(op)(as_tensors(args[0]), *args[1:])
-        return recorded(op)(*as_tensors(args[:op.arity]), *args[op.arity:])
+            return CALLS[op](as_tensors(args[0]), *args[1:])
+        for operand in args[:op.arity]:
+            if isinstance(operand, np.ndarray):
+                return CALLS[op](*as_tensors(args[:op.arity]), *args[op.arity:])
+        return CALLS[op](*args)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Handle a call of a ufunc with a tensor. Raises TypeError if a gradient would be lost."""
@@ -86,7 +89,7 @@ class NumpyProtocol:
                 if isinstance(inputs[0], np.generic) and ufunc in REFLECTED:
                     return getattr(inputs[1], REFLECTED[ufunc])(inputs[0].item())
                 try:
-                    return recorded(op)(*as_tensors(inputs))
+                    return CALLS[op](*as_tensors(inputs))
                 except TypeError:                        # NumPy may take a number there, unlike PyTorch
                     if _loses_grad(inputs):
                         raise
@@ -120,7 +123,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
                         "ends in an underscore, or with copy_().")
     if method == "__call__" and not options:
         op = Op.by_kernel.get(ufunc)
-        call = FUNCTIONS.get(ufunc) if op is None else recorded(op)
+        call = FUNCTIONS.get(ufunc) if op is None else CALLS[op]
         if call is not None:
             try:
                 return call(*[plain(np.asarray(x)) if isinstance(x, (list, tuple, np.ndarray)) else x for x in inputs])

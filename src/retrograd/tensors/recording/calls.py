@@ -18,6 +18,7 @@ from ...dtypes import DIFFERENTIABLE, F32, F64, RARE
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
+from ...kernels.elementwise.parts import LARGE, in_parts
 from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...modes import local
@@ -99,7 +100,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
     keep_x, keep_out = _kept(op, 1) or (False, False)
-    saves = keep_x or keep_out
+    saves, large = keep_x or keep_out, in_parts(kernel)
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -118,7 +119,8 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             array = common(op, (input,))[0] if chosen else array
             straight = straight and not (RARE and array.dtype in RARE)
         try:
-            out = thread.run(kernel, array, out=...) if straight else op.run(array)
+            out = op.run(array) if not straight else thread.run(
+                kernel if large is None or array.size < LARGE else large, array, out=...)
         except TypeError as error:
             raise explained(op, (input,), error) from None
         result = _new(Results.tensor)

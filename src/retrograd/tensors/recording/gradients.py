@@ -21,8 +21,9 @@ from ...graph.engine import Pass
 from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
+from ...graph.recorded_pass import RecordedPass
 from ...graph.stack import NESTED, on_a_fresh_stack
-from ...graph.versions import writing, written
+from ...graph.versions import writing, written, written_once
 from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, row_major, steps
 from ...modes import local
@@ -45,9 +46,13 @@ class TensorRecorder:
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Saved values as tensors: inputs with the edges of the node, results with the node itself as their history."""
         tensors: list[Any] = []
+        recording = local.thread.grad
         for (kind, index), value in zip(node.saves, values, strict=True):
             if value is None or kind not in ("input", "out"):
                 tensors.append(value)
+                continue
+            if not recording:
+                tensors.append(with_edge(value, None))
                 continue
             edge = original(node.edges[index]) if kind == "input" else node.edge_to(index)
             if type(edge) is AccumulateGrad and not requires(edge.variable):
@@ -115,7 +120,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     thread.grad = create_graph
     thread.passes += 1
     try:
-        kind = thread.passing or (Pass if thread.anomalies is None else CheckedPass)
+        usual = Pass if recorder is None else RecordedPass
+        kind = thread.passing or (usual if thread.anomalies is None else CheckedPass)
         thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
         if walk.notes:
@@ -283,9 +289,9 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
     memory of the leaf's layout, and `_version` counts this write. Copies that PyTorch does not make are not counted.
     """
     if type(g) is np.ndarray and own == SHARED and like.flags.c_contiguous:   # the usual case, with fewer calls
-        copied = plain(row_major(g))
-        written(copied._array, None)
-        return copied
+        array = row_major(g)
+        written_once(array)
+        return plain(array)
     if not isinstance(g, TensorBase):
         g = plain(g)
     copied = copying(g, _layout_of_gradient(like, g._array))

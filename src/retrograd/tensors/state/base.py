@@ -118,11 +118,19 @@ def note_layout(tensor: Any) -> None:
 
     So elementwise calls check the layout only of operands with an AutogradMeta, and usual operands cost nothing.
     """
-    if tensor._meta is None and not tensor._array.flags.c_contiguous:
+    array = tensor._array
+    if tensor._meta is None and not (
+            array.flags.c_contiguous if type(array) is np.ndarray else _in_rows(array)):
         tensor._meta = AutogradMeta()
-        face = getattr(tensor._array, "face", None)
+        face = getattr(array, "face", None)
         if face is not None:                             # a sparse array, whose tensors have a class of their own
             tensor.__class__ = face(type(tensor))
+
+
+def _in_rows(array: Any) -> bool:
+    """Whether an array that is not NumPy's lies row by row. Arrays of samples know this without a sample."""
+    known: bool | None = getattr(array, "in_rows", None)
+    return bool(array.flags.c_contiguous) if known is None else known
 
 
 def note_kind(tensor: Any) -> None:
@@ -332,8 +340,10 @@ StridedView.__name__ = "AsStridedBackward0"
 def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(Results.tensor)
-    tensor._array, tensor._edge, tensor._meta = array, None, None
-    note_layout(tensor)
+    tensor._array = array
+    tensor._edge = tensor._meta = None
+    if type(array) is not np.ndarray or not array.flags.c_contiguous:
+        note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
     return tensor

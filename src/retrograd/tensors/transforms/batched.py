@@ -6,6 +6,7 @@ levels, so the axis of the innermost level becomes the first axis of an ordinary
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,7 +50,8 @@ class Batched:
             self._like = found
         return found  # type: ignore[no-any-return]
 
-    size = property(lambda self: self.like.size)
+    size = property(lambda self: math.prod(self.shape))
+    in_rows = property(lambda self: self.array.flags.c_contiguous or self.like.flags.c_contiguous)
     itemsize = property(lambda self: self.array.itemsize)
     nbytes = property(lambda self: self.like.nbytes)
     strides = property(lambda self: self.array.strides[len(self.levels):])

@@ -9,11 +9,12 @@ results are stacked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...kernels.elementwise.arithmetic import overwrite
 from ...kernels.shape import by_steps
+from ...modes import local
 from ...ops.basic import clone, copy, look
 from ...ops.creation import full_beside
 from ...ops.framework import Op
@@ -22,11 +23,11 @@ from ...ops.joining import stack
 from ...ops.shape import view
 from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
-from .batched import Batched, hidden, is_array, is_batched, shown
+from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched, of_axes, shown
 from .families.dims import DIMS
 from .families.operands import Same, aligned
 from .families.table import rule_of
-from .levels import Level, below, with_level
+from .levels import Level, below, moving, with_level
 from .randomness import RANDOM, draw
 from .refusals import check_reach, unwritable
 from .rules import by_composition
@@ -77,6 +78,8 @@ class BatchLevel(Level):
             return by_composition(op, args, with_level(self))
         if write:
             return self._write(op, call, args)
+        if op.kind == "elementwise" and not moving(*args):
+            return at_once(call, args)
         if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
         if not self.size:
@@ -148,6 +151,20 @@ class BatchLevel(Level):
             return
         for i in range(self.size):
             below(op, call, self._sample(args, i), True)
+
+
+def at_once(call: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """The results of an operator that works element by element, for all samples of all levels.
+
+    No level in effect has tangents for the arguments.
+    """
+    thread = local.thread
+    before, thread.transform = thread.transform, None
+    try:
+        levels, rank = common_axes(args)
+        return of_axes(call(*[in_axes(arg, levels, rank) for arg in args]), levels, rank)
+    finally:
+        thread.transform = before
 
 
 def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...graph.crossings import Crossing
 from ...kernels.indexing.indexing import overlaps
 from ...modes import local
@@ -233,9 +235,9 @@ class Lift(Crossing):
 
 def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
-    if not is_array(array):
+    if type(array) is not np.ndarray and not is_array(array):
         return set()
-    physical, hidden_axes = parts(array)
+    physical, hidden_axes = (array, ()) if type(array) is np.ndarray else parts(array)
     found = {*hidden_axes}
     levels = local.thread.levels
     for level in levels:
@@ -243,7 +245,7 @@ def _levels_of(array: Any) -> set[Any]:
         if shadow is not None and level not in found:
             found.add(level)
             found.update(shadow.levels)
-            if len(levels) > 1:
+            if not found.issuperset(levels):
                 found |= _levels_of(shadow.memory)
     return found
 

@@ -54,13 +54,16 @@ class ForwardLevel(Level):
 
     def concerned(self, op: Op, args: tuple[Any, ...]) -> Tangents | None:
         """The tangents of the operands, if any operand has one."""
-        if not self.shadows.by_owner:
+        by_owner, tangent = self.shadows.by_owner, self.shadows.tangent
+        if not by_owner:
             return None
-        tangent = self.shadows.tangent
         found: Tangents = []
         some = False
         for arg in args:
-            if type(arg) is np.ndarray or type(arg) is Batched:
+            if type(arg) is np.ndarray and arg.base is None:
+                shadow = by_owner.get(id(arg))
+                t = None if shadow is None else shadow.whole
+            elif type(arg) is np.ndarray or type(arg) is Batched:
                 t = tangent(arg)
             elif type(arg) in (list, tuple):
                 t = [tangent(a) if type(a) in (np.ndarray, Batched) else None for a in arg]

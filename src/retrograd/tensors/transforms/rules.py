@@ -13,7 +13,7 @@ from ...modes import local
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
-from .batched import Batched, common_axes, in_axes, is_array, of_axes, parts
+from .batched import Batched, common_axes, in_axes, is_array, of_axes
 from .levels import in_effect, moving
 
 
@@ -50,8 +50,8 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
                                      for rule, given in terms])
     finally:
         thread.levels, thread.transform = before
-    for value in values:
-        if total is parts(value)[0]:                       # the caller asks whether the result is new memory
+    for value in values:                                   # the caller asks whether the result is new memory
+        if total is value or (type(value) is Batched and total is value.array):
             return value
     return of_axes(np.asarray(total), levels, rank)
 

@@ -70,8 +70,16 @@ def _nll_loss(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     losses = as_shape(losses, (level.size, *target.shape))
     if reduction == "none":
         return losses
-    total = sum_dim.run(flat_rows(losses), (1,), False, None)
-    return div.run(total, _weights(level, total, shape, targets, weight, ignored)) if reduction == "mean" else total
+    total = sum_dim.run(flat_rows(losses), (1,), False, None) if target.size != 1 else as_shape(losses, (level.size,))
+    return _shared(level, total, shape, targets, weight, ignored) if reduction == "mean" else total
+
+
+def _shared(level: Any, g: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
+    """A number for each sample, divided by the total weight of the targets of the sample."""
+    if weight is None and type(targets) is np.ndarray and not (targets == ignored).any():
+        count = targets.size // level.size
+        return g if count == 1 else div.run(g, np.array(count, g.dtype))
+    return div.run(g, _weights(level, g, shape, targets, weight, ignored))
 
 
 def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
@@ -92,7 +100,7 @@ def _nll_loss_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     shape, targets = _for_classes(level, sample, target)
     g = first(g, level)
     if reduction == "mean":
-        g = div.run(g, _weights(level, g, shape, targets, weight, ignored))
+        g = _shared(level, g, shape, targets, weight, ignored)
     if reduction != "none":
         g = expand.run(as_shape(g, (level.size, *[1] * target.ndim)), (level.size, *target.shape))
     found = op.run(as_shape(g, targets.shape), targets, weight, shape, "none", ignored)

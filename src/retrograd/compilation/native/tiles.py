@@ -1,0 +1,235 @@
+"""Matrix products in tiles: a tile of the result stays in registers while the factors go by.
+
+Each element adds along k one term after the other, and blocks of 256 terms one after the other. So a number does not
+depend on the tile that it lies in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .lanes import TYPES, Code, Lanes, Module, fused
+from .vector_math import shuffled
+
+# The terms of a block: so many rows of a panel of the second factor lie on the stack.
+_DEPTH = 256
+# The lanes of the squares in which columns are made of rows. Larger squares take LLVM longer.
+_SQUARE = 8
+# The rows of a tile, by the vectors of a row, for 32 and for 16 registers of vectors.
+_TALLEST = {32: (12, 12, 8, 6), 16: (8, 6)}
+
+
+def write_tiled(module: Module, sizes: tuple[int, int, int], transposes: tuple[bool, bool],
+                dtype: np.dtype[Any]) -> str:
+    """The name of a function `(ptr a, ptr b, ptr out)` for out = a @ b, where `sizes` are those of m, n and k.
+
+    `transposes` says of a and b whether their memory holds the transposed matrix, row by row.
+    """
+    m, n, k = sizes
+    name = f"tiled.{m}.{n}.{k}.{int(transposes[0])}.{int(transposes[1])}.{dtype.char}"
+    if name not in module.functions:
+        module.functions[name] = ""                         # its place is before the functions that call it
+        module.functions[name] = _Tiled(module, m, n, k, transposes, dtype).write(name)
+    return name
+
+
+class _Tiled:
+    """One function. The result is made in panels of columns, and each panel in tiles of rows."""
+
+    def __init__(self, module: Module, m: int, n: int, k: int, transposes: tuple[bool, bool],
+                 dtype: np.dtype[Any]) -> None:
+        self.module, self.m, self.n, self.k, self.transposes, self.dtype = module, m, n, k, transposes, dtype
+        self.size, self.lanes = dtype.itemsize, module.host.bits // 8 // dtype.itemsize
+        self.tallest = _TALLEST[32 if module.host.bits == 512 else 16]
+        self.code, self.scratch = Code(module, self.lanes), ""
+
+    def write(self, name: str) -> str:
+        """The text of the function."""
+        code, columns = self.code, self.lanes * len(self.tallest)
+        for start in range(0, self.n, columns):
+            self._panel(start, min(columns, self.n - start))
+        return code.function(f"internal void @{name}(ptr %a, ptr %b, ptr %out)")
+
+    def _panel(self, start: int, count: int) -> None:
+        """The columns from `start` on."""
+        rest = self.k % _DEPTH
+        self._block(start, count, "0", min(self.k, _DEPTH), False)
+        self.code.loop(_DEPTH, self.k - rest, _DEPTH, lambda p: self._block(start, count, p, _DEPTH, True))
+        if rest and self.k > _DEPTH:
+            self._block(start, count, str(self.k - rest), rest, True)
+
+    def _block(self, start: int, count: int, p: str, depth: int, more: bool) -> None:
+        """The columns from `start` on, of the terms from p on. They are added to the result if there are `more`."""
+        code, element, vectors = self.code, TYPES[self.dtype], -(-count // self.lanes)
+        turned, (row, step) = self.transposes[1], (1, self.m) if self.transposes[0] else (self.k, 1)
+        first = _moved(code, element, "%a", p, step)
+        second = _moved(code, element, self._moved("%b", start * (self.k if turned else 1)), p, 1 if turned else self.n)
+        width = self.n
+        if turned or count % self.lanes:
+            second, width = self._packed(second, count, depth), vectors * self.lanes
+        tall = _tall(self.m, self.tallest[vectors - 1])
+        whole, out = self.m // tall * tall, self._moved("%out", start)
+
+        def tile(rows: int, i: str) -> None:
+            numbers = [row, step, width, depth, self.n]
+            code.do(f"call void @{_tile(self.module, rows, count, more, self.dtype)}"
+                    f"(ptr {_moved(code, element, first, i, row)}, ptr {second}, "
+                    f"ptr {_moved(code, element, out, i, self.n)}, {', '.join([f'i64 {n}' for n in numbers])})")
+
+        code.loop(0, whole, tall, lambda i: tile(tall, i))
+        if self.m > whole:
+            tile(self.m - whole, str(whole))
+
+    # Rows of the second factor, in memory of the function
+
+    def _packed(self, second: str, count: int, depth: int) -> str:
+        """Memory of the function with columns of the second factor, in rows of whole vectors."""
+        code, lanes = self.code, self.lanes
+        width = -(-count // lanes) * lanes
+        self.scratch = self.scratch or code.stack(f"[{min(self.k, _DEPTH) * width // lanes} x {code.type(self.dtype)}]")
+        if self.transposes[1]:
+            numbers = f"i64 {count}, i64 {depth}, i64 {self.k}, i64 {width}"
+            code.do(f"call void @{_turn(self.module, self.dtype)}(ptr {second}, ptr {self.scratch}, {numbers})")
+            return self.scratch
+        for first in range(0, count, lanes):
+            self._copy(self._moved(second, first), self._moved(self.scratch, first), min(lanes, count - first), depth,
+                       width)
+        return self.scratch
+
+    def _copy(self, source: str, place: str, valid: int, depth: int, width: int) -> None:
+        """Copy a vector of each row. Lanes beyond the valid ones repeat the first."""
+        code, type, element = self.code, self.code.type(self.dtype), TYPES[self.dtype]
+
+        def body(p: str) -> None:
+            part, repeated = f"<{valid} x {element}>", [i if i < valid else 0 for i in range(self.lanes)]
+            row = code.put(f"load {part}, ptr {_moved(code, element, source, p, self.n)}, align {self.size}")
+            row = row if valid == self.lanes else shuffled(code, part, row, row, repeated)
+            code.do(f"store {type} {row}, ptr {_moved(code, element, place, p, width)}, align {self.size}")
+
+        code.loop(0, depth, 1, body)
+
+    def _moved(self, pointer: str, numbers: int) -> str:
+        return _moved(self.code, TYPES[self.dtype], pointer, numbers) if numbers else pointer
+
+
+def _tall(rows: int, most: int) -> int:
+    """The rows of the tiles: if possible so many that all tiles have as many."""
+    even = [count for count in range(most, most // 2, -1) if rows % count == 0]
+    return even[0] if even else min(rows, most)
+
+
+def _moved(code: Code, element: str, pointer: str, index: int | str, step: int | str = 1) -> str:
+    """The place `index * step` numbers after a pointer."""
+    numbers = index if step == 1 else code.put(f"mul nsw i64 {index}, {step}")
+    return code.put(f"getelementptr {element}, ptr {pointer}, i64 {numbers}")
+
+
+def _turn(module: Module, dtype: np.dtype[Any]) -> str:
+    """The name of a function that makes columns of rows: squares of numbers, and then what is left one by one.
+
+    Its numbers are how many rows there are, how many numbers of each are taken, and the gaps between the rows and
+    between those of the result, which are whole squares. Lanes beyond the rows repeat the last one.
+    """
+    name = f"turn.{dtype.char}"
+    if name not in module.functions:
+        code = Code(module, min(_SQUARE, module.host.bits // 8 // dtype.itemsize))
+        last = code.put("sub nsw i64 %count, 1")
+        code.loop(0, "%width", code.width, lambda start: _turn_some(code, dtype, start, last))
+        module.functions[name] = code.function(
+            f"internal void @{name}(ptr %rows, ptr %out, i64 %count, i64 %k, i64 %gap, i64 %width)")
+    return name
+
+
+def _turn_some(code: Code, dtype: np.dtype[Any], start: str, last: str) -> None:
+    """As many rows from `start` on as a square has."""
+    side, element, size = code.width, TYPES[dtype], dtype.itemsize
+    rows = [code.put(f"add nsw i64 {start}, {i}") for i in range(side)]
+    rows = [code.put(f"select i1 {code.put(f'icmp slt i64 {row}, %count')}, i64 {row}, i64 {last}") for row in rows]
+    pointers = [_moved(code, element, "%rows", row, "%gap") for row in rows]
+    out = _moved(code, element, "%out", start)
+
+    def square(p: str) -> None:
+        vectors = [code.put(f"load {code.type(dtype)}, ptr {_moved(code, element, pointer, p)}, align {size}")
+                   for pointer in pointers]
+        place = _moved(code, element, out, p, "%width")
+        for i, vector in enumerate(_transposed(code, vectors, dtype)):
+            code.do(f"store {code.type(dtype)} {vector}, ptr {_moved(code, element, place, i, '%width')}, align {size}")
+
+    def single(p: str) -> None:
+        place = _moved(code, element, out, p, "%width")
+        for i, pointer in enumerate(pointers):
+            number = code.put(f"load {element}, ptr {_moved(code, element, pointer, p)}")
+            code.do(f"store {element} {number}, ptr {_moved(code, element, place, i)}")
+
+    whole = code.put(f"and i64 %k, {-side}")
+    code.loop(0, whole, side, square)
+    code.loop(whole, "%k", 1, single)
+
+
+def _transposed(code: Code, rows: Sequence[str], dtype: np.dtype[Any]) -> list[str]:
+    """The columns of a square of vectors."""
+    rows, half = [*rows], 1
+    while half < len(rows):
+        for i in [i for i in range(len(rows)) if not i & half]:
+            pair = rows[i], rows[i + half]
+            low = [lane - half + len(rows) if lane & half else lane for lane in range(len(rows))]
+            high = [lane + len(rows) if lane & half else lane + half for lane in range(len(rows))]
+            rows[i], rows[i + half] = [shuffled(code, code.type(dtype), *pair, places) for places in (low, high)]
+        half *= 2
+    return rows
+
+
+def _tile(module: Module, rows: int, columns: int, more: bool, dtype: np.dtype[Any]) -> str:
+    """The name of the function of a tile of so many rows and columns.
+
+    Its numbers are the gaps between the rows and the columns of the first factor, the gap between the rows of the
+    second, the number of terms, and the gap between the rows of the result. The tile is added to the result if there is
+    `more` in it.
+    """
+    name = f"tile.{rows}.{columns}.{int(more)}.{dtype.char}"
+    if name not in module.functions:
+        module.functions[name] = ""
+        module.functions[name] = _write_tile(module, name, rows, columns, more, dtype)
+    return name
+
+
+def _write_tile(module: Module, name: str, rows: int, columns: int, more: bool, dtype: np.dtype[Any]) -> str:
+    lanes, element, size = module.host.bits // 8 // dtype.itemsize, TYPES[dtype], dtype.itemsize
+    code, vectors = Code(module, lanes), -(-columns // lanes)
+    type = code.type(dtype)
+
+    sums = [[code.stack(type) for _ in range(vectors)] for _ in range(rows)]
+    for place in [place for places in sums for place in places]:
+        code.do(f"store {type} zeroinitializer, ptr {place}")
+    starts = [code.put(f"mul nsw i64 {i}, %row") for i in range(rows)]
+
+    def body(p: str) -> None:
+        second = _moved(code, element, "%b", p, "%width")
+        row = [Lanes(code, code.put(f"load {type}, ptr {_moved(code, element, second, v * lanes)}, align {size}"),
+                     dtype)
+               for v in range(vectors)]
+        first = _moved(code, element, "%a", p, "%step")
+        for start, places in zip(starts, sums):
+            number = code.put(f"load {element}, ptr {_moved(code, element, first, start)}")
+            one = code.put(f"insertelement {type} poison, {element} {number}, i32 0")
+            factor = Lanes(code, shuffled(code, type, one, one, [0] * lanes), dtype)
+            for place, vector in zip(places, row):
+                total = fused(factor, vector, Lanes(code, code.put(f"load {type}, ptr {place}"), dtype))
+                code.do(f"store {type} {total.name}, ptr {place}")
+
+    code.loop(0, "%k", 1, body)
+    for i, places in enumerate(sums):
+        out = _moved(code, element, "%out", i, "%gap")
+        for v, place in enumerate(places):
+            count, value = min(lanes, columns - v * lanes), code.put(f"load {type}, ptr {place}")
+            part, target = f"<{count} x {element}>", _moved(code, element, out, v * lanes)
+            if count < lanes:
+                value = shuffled(code, type, value, value, range(count))
+            if more:
+                value = code.put(f"fadd {part} {code.put(f'load {part}, ptr {target}, align {size}')}, {value}")
+            code.do(f"store {part} {value}, ptr {target}, align {size}")
+    return code.function(f"internal void @{name}(ptr %a, ptr %b, ptr %out, i64 %row, i64 %step, i64 %width, i64 %k, "
+                         "i64 %gap)")
