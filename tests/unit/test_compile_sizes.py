@@ -223,6 +223,40 @@ def test_numbers_are_lines_only_if_they_cannot_be_products() -> None:
 
 
 @pytest.mark.parametrize("backend", EXECUTORS)
+def test_a_write_to_an_expanded_argument(backend: str, traces: list[Any]) -> None:
+    def written(x: Any) -> Any:
+        x[:, 1] = 3.0
+        return x * 2
+
+    compiled = torch.compile(written, dynamic=True, backend=backend)
+    for size in (4, 6, 9, 5):
+        x, y = normal(size, 1), normal(size, 1)
+        check(written(x.expand(size, 3)), compiled(y.expand(size, 3)), True)
+        check(x, y, True)
+    assert traces == [4, 6]
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+def test_results_that_the_program_holds_keep_their_numbers(backend: str, traces: list[Any]) -> None:
+    w = normal(4000)
+
+    def sums(x: Any) -> Any:
+        found = x.sum(0)
+        return found, found * 2, found[:x.shape[0] - 2] + 1, found.view(2, -1), (x * w).tanh().sum(0)
+
+    compiled = torch.compile(sums, dynamic=True, backend=backend)
+    held = []
+    for number, size in enumerate((3, 5, 9, 9, 40, 7, 9, 40, 40, 300, 5)):
+        x = normal(size, 4000)
+        found = compiled(x)
+        held.append((sums(x), found if number % 3 else [part.numpy() for part in found]))
+        for pair in held:
+            for wanted, part in zip(*pair, strict=True):
+                torch.testing.assert_close(torch.as_tensor(part), wanted, rtol=1e-4, atol=2e-4)
+    assert traces == [3, 5]
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(4))
 def test_random_programs(group: int, backend: str) -> None:
     smooth, reused = backend == "llvm", 0

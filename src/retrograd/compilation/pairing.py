@@ -40,6 +40,12 @@ class Layout(NamedTuple):
         memory, start = (memory, 0) if memory is not None else reserve(self.bytes(size))
         return np.ndarray(shape, self.dtype, memory, start, strides)
 
+    def like(self, traced: Array, size: int) -> Array:
+        """What the array of a trace is for another size: one that can be written to, or not."""
+        found = self.array(size)
+        found.flags.writeable = traced.flags.writeable
+        return found
+
     def bytes(self, size: int) -> int:
         """The memory from the first byte to behind the last."""
         return self.dtype.itemsize + sum([(at(n, size) - 1) * at(step, size)
@@ -194,7 +200,7 @@ class SizedProgram:
             if number in self.filled:
                 value.like = self.filled[number].at(size)
             elif (value.source == "outside" or number in self.given) and each.varies:
-                value.like = each.array(size)
+                value.like = each.like(value.like, size)
                 moving.add(number)
         lines = [line._replace(call=moved(line.call, size), args=moved(line.args, size)) for line in self.lines]
         for line in lines:
@@ -214,7 +220,7 @@ class SizedProgram:
         elif any([values[number].is_view for number in line.results]):
             raise Refused(f"the result of {line.op.name} lies in the memory of an argument")
         else:
-            found = [each.array(size) for each in layouts]
+            found = [each.like(values[number].like, size) for number, each in zip(line.results, layouts, strict=True)]
             moving |= memory
         for number, array, each in zip(line.results, found, layouts, strict=True):
             if layout((size,), [array]) != layout((size,), [each.array(size)]):
