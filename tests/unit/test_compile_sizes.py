@@ -301,3 +301,20 @@ def test_machine_code_of_each_extent(name: str, columns: int, dtype: Any, traces
             scale = float(one.abs().max()) + float(x.abs().sum()) * (one.ndim < 2)
             assert float((one - other).abs().max()) <= scale * torch.finfo(dtype).eps * 64
     assert traces == [5, 7], why(made)
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+def test_views_that_only_the_forward_pass_uses(backend: str, traces: list[Any]) -> None:
+    w = normal(3).requires_grad_()
+
+    def scaled(x: Any) -> Any:
+        return x[1:].sum(0) * w + (x * w).sum(0)
+
+    compiled = torch.compile(scaled, dynamic=True, backend=backend)
+    for size in (4, 6, 9, 5):
+        x, found = normal(size, 3), []
+        for function in (scaled, compiled):
+            w.grad = None
+            function(x).sum().backward()
+            found.append(w.grad)
+        check(*found, backend == "numpy")
+    assert traces == [4, 6]

@@ -65,6 +65,6 @@ def planned(program: Program, given: Sequence[int], native: bool, sized: bool = 
     """
     program = with_constants(program._replace(values=[value.copied() for value in program.values]))
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
-    kept = range(len(program.values)) if sized else used               # constants are computed again for other sizes
-    let_go(program.values, {number for number in {*kept} - {*given} if program.values[number].source != "line"})
+    if not sized:                                          # whose constants are computed again for other sizes
+        let_go(program.values, {number for number in used - {*given} if program.values[number].source != "line"})
     return Plan(simplified(expanded(program, native, sized)), given, native)
