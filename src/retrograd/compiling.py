@@ -45,8 +45,9 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
     `OptimizedModule`. The backends "numpy" and "llvm" say
     what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. Each shape is
-    traced by itself; with `dynamic`, or with a higher `recompile_limit`, more than eight traces are kept. `mode` and
-    `options` change nothing. Raises RuntimeError if `mode` and `options`
+    traced by itself; with a higher `recompile_limit`, more than eight traces are kept. With `dynamic`, two traces with
+    other sizes make one plan for all sizes, if they show how the program depends on the size. `mode` and `options`
+    change nothing. Raises RuntimeError if `mode` and `options`
     are both given, or if the mode or the backend is not one of PyTorch's.
 
     >>> import retrograd as torch
@@ -73,10 +74,10 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     limit = recompile_limit or (MOST_SHAPES if dynamic else LIMIT)
     if isinstance(model, Modules.kind):
-        return Modules.optimized(model, lambda function: Compiling(function, fullgraph, backend, limit))
+        return Modules.optimized(model, lambda function: Compiling(function, fullgraph, backend, limit, dynamic))
     if isinstance(model, type):
         return model
-    return marked(Compiling(model, fullgraph, backend, limit), model, _torchdynamo_orig_callable=model)
+    return marked(Compiling(model, fullgraph, backend, limit, dynamic), model, _torchdynamo_orig_callable=model)
 
 
 class Stance:
@@ -93,15 +94,17 @@ class Compiling:
 
     compiled: ClassVar[WeakSet[Compiling]] = WeakSet()
 
-    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int,
+                 dynamic: bool | None = None) -> None:
         self.function, self.whole, self.backend, self.limit = function, whole, backend, limit
+        self.dynamic = dynamic
         self.run: Any = self._first if backend in (None, *BACKENDS, *EXECUTORS) else function
         self.called = False                                # in a stance in which the first call is not traced
         Compiling.compiled.add(self)
 
     def _first(self, *args: Any, **kwargs: Any) -> Any:
         self.run = reached("compilation.compiled").Compiled(
-            self.function, self.whole, self.backend, self.limit)
+            self.function, self.whole, self.backend, self.limit, bool(self.dynamic))
         return self.run(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

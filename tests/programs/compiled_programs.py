@@ -90,22 +90,27 @@ LARGE = "normal(20000, 3)"
 
 
 class Author:
-    """Writes one program. `smooth` leaves out what jumps where a number changes in its last digit."""
+    """Writes one program. `smooth` leaves out what jumps where a number changes in its last digit.
 
-    def __init__(self, torch: Any, seed: int, smooth: bool) -> None:
+    `specs` are the arguments, which are drawn otherwise, and `more` are further statements.
+    """
+
+    def __init__(self, torch: Any, seed: int, smooth: bool, specs: Sequence[str] = (),
+                 more: Sequence[str] = ()) -> None:
         self.draw = random.Random(seed)
         self.torch, self.smooth = torch, smooth
         draw = self.draw
         self.specs = [draw.choice(SPECS[:13])] + [draw.choice(SPECS) for _ in range(3)]
-        self.large = draw.random() < 0.05
+        self.large = draw.random() < 0.05 and not specs
         if self.large:
             self.specs[0] = LARGE
+        self.specs, self.views = [*specs] or self.specs, (*_VIEWS, *more)
         self.head = HEAD + f"optimizer = torch.optim.{draw.choice(OPTIMIZERS)}\n".format(
             draw.choice(("[p, q]", "[p, q, r]", "[q, *model.parameters()]")))
         self.space = space(torch, self.head)
         self.space.update(arguments(torch, self.specs, 0))
         self.lines: list[str] = []
-        kinds = [(_SMOOTH, 10), (_VIEWS, 4), (_WRITES, 4), (_EFFECTS, draw.choice((1, 4)))]
+        kinds = [(_SMOOTH, 10), (self.views, 4), (_WRITES, 4), (_EFFECTS, draw.choice((1, 4)))]
         self.kinds = kinds if smooth else [*kinds, (_JUMPS, 4)]
         for _ in range(draw.choice((4, 8, 16, 30))):
             self.statement()
@@ -131,7 +136,7 @@ class Author:
             v = f"v{len(self.lines)}"
             text = template.format(x=self.pick(), y=self.pick(), z=self.pick(), d=self.draw.choice((0, 0, 1, -1)), v=v,
                                    n=self.draw.choice((2, 0.5, 3.0, -1)), p=self.draw.choice("pqr"))
-            if group in (_SMOOTH, _JUMPS, _VIEWS):
+            if group in (_SMOOTH, _JUMPS, self.views):
                 text = f"{v} = {text}"
             if self.draw.random() < 0.05 and not text.startswith("with"):
                 text = f"with torch.no_grad(): {text}"
@@ -156,8 +161,8 @@ def space(torch: Any, head: str) -> dict[str, Any]:
     return made
 
 
-def arguments(torch: Any, specs: Sequence[str], call: int) -> dict[str, Any]:
-    """The arguments of one call."""
+def arguments(torch: Any, specs: Sequence[str], call: int, size: int = 4) -> dict[str, Any]:
+    """The arguments of one call. `size` is the n in their shapes."""
     numbers = np.random.default_rng(call)
 
     def normal(*shape: int, dtype: Any = torch.float32) -> Any:
@@ -165,7 +170,7 @@ def arguments(torch: Any, specs: Sequence[str], call: int) -> dict[str, Any]:
 
     made: dict[str, Any] = {}
     for name, spec in zip(ARGUMENTS, specs, strict=True):
-        made[name] = eval(spec, {"torch": torch, "normal": normal, **made})
+        made[name] = eval(spec, {"torch": torch, "normal": normal, "n": size, **made})
     return made
 
 
@@ -187,10 +192,10 @@ class World:
         self.given: list[Any] = []
         self.stream = torch.get_rng_state()
 
-    def call(self, number: int) -> dict[str, Any]:
+    def call(self, number: int, size: int = 4) -> dict[str, Any]:
         """Call the program, and look at everything."""
         torch = self.torch
-        given = arguments(torch, self.specs, number)
+        given = arguments(torch, self.specs, number, size)
         versions = [t._version for t in self.tensors(given)]
         torch.set_rng_state(self.stream)
         try:

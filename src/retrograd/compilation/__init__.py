@@ -9,6 +9,8 @@
 - The plan (`fusing`, `storage`) joins elementwise calls to loops (`loops`) and gives memory to each value. `stand_ins`
   are arrays without memory, by which a plan knows how the values lie.
 - Two executors run the plan: `numpy_code` with NumPy alone, and `native` as machine code.
+- Two traces make one plan for all sizes: `sizes` notes what a program does with sizes, `symbols` are numbers that
+  depend on one size, `sized_guards`, `pairing` and `sized_recipes` compare the traces, `sized_plans` binds the plan.
 
 Nothing imports this package before a program first calls a compiled function.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,9 @@ class BlockedLoop:
         block = _Block(unit, values, kept, flat(unit, values))
         self.inputs, self.outputs, self.summed, self.flat = block.inputs, block.outputs, block.summed, block.flat
         self.sums = [(line, values[line.results[0]].like) for line in block.sums]
-        size = math.prod(unit.shape)
-        self.length = size if self.flat else unit.shape[0]
-        self.rows, self.cost = max(1, BLOCK // (size // self.length)), COST * len(unit.lines) * size
+        self.size = math.prod(unit.shape)
+        self.length = self.size if self.flat else unit.shape[0]
+        self.rows, self.cost = max(1, BLOCK // (self.size // self.length)), COST * len(unit.lines) * self.size
         self.scratch, self.work = block.scratch, block.function()
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
@@ -64,6 +65,13 @@ class BlockedLoop:
         parts.sort(key=lambda part: part[0])
         blocks = [block for _, found in parts for block in found]
         return tuple([self._summed(*one, [block[i] for block in blocks]) for i, one in enumerate(self.sums)])
+
+    def resized(self, shape: Sequence[int]) -> BlockedLoop:
+        """The same loop over another number of elements, or of places of the first dim."""
+        found, size = copy(self), math.prod(shape)
+        found.size, found.cost = size, self.cost / self.size * size
+        found.length = size if self.flat else shape[0]
+        return found
 
     def _summed(self, line: Line, like: Array, parts: list[Array]) -> Array:
         """A sum from the sums of the blocks."""

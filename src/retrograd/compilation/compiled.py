@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ..errors import warn
 from ..modes import local
+from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .plan import native
 from .run_once import FirstRun
@@ -15,6 +16,8 @@ from .tracing import GivenUp, Reason
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
 FEW = 2
+# So many traced calls are compared with the next one, until so many pairs have not shown how calls depend on sizes.
+TRIED, MOST_REFUSALS = 3, 12
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
 
@@ -32,8 +35,11 @@ class Compiled:
     `shaped` has the entries by the shapes of the arguments of the traced call.
     """
 
-    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int) -> None:
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int, sized: bool) -> None:
         self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
+        self.sized = sized                                 # whether one plan is to serve many sizes
+        self.calls: list[Any] = []                         # the last traced calls, if so
+        self.refused: list[str] = []                       # why two of them do not show how the call depends on a size
         self.entries: list[tuple[Any, Any]] = []
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
         self.reason: Reason | None = None
@@ -89,7 +95,7 @@ class Compiled:
             self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}", None))
             return self.function(*args, **kwargs)
         try:
-            run = FirstRun(self.function, args, kwargs, self.whole, self.native)
+            run = FirstRun(self.function, args, kwargs, self.whole, self.native, self.sized)
             if run.reason is not None:
                 self._run_as_it_is(run.reason)
                 return self.function(*args, **kwargs)
@@ -101,9 +107,29 @@ class Compiled:
             entry = run.guard, run.recipe
             self.entries.append(entry)
             self.shaped.setdefault(_shapes(args), []).insert(0, entry)
+            if run.call is not None:
+                self._pair(run.call)
         else:
             self._run_as_it_is(run.reason)
         return result
+
+    def _pair(self, call: Any) -> None:
+        """Make a recipe for all sizes of this traced call and an earlier one, if they show it."""
+        sized = reached("compilation.sized_recipes")
+        for earlier in reversed(self.calls):
+            try:
+                guard, recipe = sized.paired(earlier, call, self.native)
+            except sized.Refused as reason:
+                self.refused.append(str(reason))
+                continue
+            self.calls.remove(earlier)
+            both = (earlier.recipe, call.recipe)
+            self.entries[:] = [(guard, recipe), *[entry for entry in self.entries if entry[1] not in both]]
+            self.shaped = {shapes: [entry for entry in entries if entry[1] not in both]
+                           for shapes, entries in self.shaped.items()}
+            return
+        self.sized = len(self.refused) < MOST_REFUSALS
+        self.calls = [*self.calls, call][-TRIED:] if self.sized else []
 
     def _run_as_it_is(self, reason: Reason | None) -> None:
         """Give up compiling the function, and say so."""

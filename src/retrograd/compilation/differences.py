@@ -24,7 +24,7 @@ class Check(NamedTuple):
     """What a line of a guard compares. `words` name the place, and `former` is what stood there.
 
     `what` is 'value', 'same' (the same object), 'alias' (the same object as in the place `former`), 'attributes',
-    'container', 'content', 'tensor' or 'memory'. `kind` is the kind of the item.
+    'container', 'content', 'tensor', 'memory' or 'sizes'. `kind` is the kind of the item.
     """
 
     words: str
@@ -47,6 +47,8 @@ def said(check: Check, present: Any) -> str:
         return f"{check.words} and {check.former} were the same object, and are not"
     if check.what == "memory":
         return f"{check.words} share other memory with each other or with captured tensors than before"
+    if check.what == "sizes":
+        return f"{check.words} are such that the program may do something else"
     if check.what == "attributes":
         return f"{check.words} has another class, or other attributes"
     if check.kind == ARRAY and check.what == "content":

@@ -62,13 +62,17 @@ def _is_plain(line: Line, values: list[Value]) -> bool:
     return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
 
 
-def expanded(program: Program, native: bool) -> Program:
-    """The program with lines taken apart. `native` says whether its loops will be machine code."""
+def expanded(program: Program, native: bool, sized: bool = False) -> Program:
+    """The program with lines taken apart. `native` says whether its loops will be machine code.
+
+    If the program is `sized`, nothing is taken apart only because it is small.
+    """
     lines: list[Line] = []
     constants: dict[Any, Ref] = {}
     known = EXPANSIONS
     if native:
-        known = {**known, **reached("compilation.networks").NETWORKS, **reached("compilation.joins").JOINS}
+        known = {**known, **reached("compilation.networks").NETWORKS}
+        known = known if sized else {**known, **reached("compilation.joins").JOINS}
     for line in program.lines:
         expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
         if not _is_plain(line, program.values):

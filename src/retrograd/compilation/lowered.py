@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -42,12 +43,22 @@ def joins(line: Line, values: list[Value]) -> bool:
 
 def is_product(line: Line, values: list[Value]) -> bool:
     """Whether a line is a product of matrices that has machine code."""
+    return may_be_product(line, values) and work_of([values[number].like.shape for number in line.reads]) <= (
+        LARGEST_PRODUCT)
+
+
+def work_of(shapes: Sequence[Sequence[int]]) -> int:
+    """The multiplications of a product of matrices."""
+    return shapes[0][0] * shapes[0][1] * shapes[1][1]
+
+
+def may_be_product(line: Line, values: list[Value]) -> bool:
+    """Whether a line is a product of matrices that has machine code if the product is small enough."""
     if line.op is not mm or not plain_call(line, values):
         return False
     x, y, out = [values[number].like for number in (*line.reads[:2], line.results[0])]
     return (x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and all(x.shape) and all(y.shape)
-            and x.flags.forc and y.flags.forc and out.flags.c_contiguous
-            and x.shape[0] * x.shape[1] * y.shape[1] <= LARGEST_PRODUCT)
+            and x.flags.forc and y.flags.forc and out.flags.c_contiguous)
 
 
 def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Product:

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..kernels.layout import address
 from .fusing import Unit
-from .lowered import lowered, product
+from .lowered import Lowered, lowered, product
 from .native.machine import Builder, Placed
+from .native.recurrent import Steps
 from .numpy_code import NumPyCode
 from .program import Line, Program
 from .stacks import Stacks
@@ -28,7 +29,7 @@ class MachineCode(NumPyCode):
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
         self._builder = Builder()
         self._waiting: list[Any] = []                      # loops and products that become machine code
-        self._slots: dict[int, int] = {}                   # of their arrays, in a table of addresses
+        self._slots: dict[Any, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
         self._done: list[int] = []                         # memory that is not needed after them
         super().__init__(program, units, given)
@@ -42,23 +43,39 @@ class MachineCode(NumPyCode):
             self._close()
             self._one_by_one(unit)
             return
-        if unit.shape is None:
-            line, = unit.lines
-            self._have(line.results[0])
-            x, y, out = [self._slot(number) for number in (*line.reads[:2], line.results[0])]
-            self._waiting.append(product(line, self.values, (x, y, out)))
-        else:
-            found = lowered(unit, self.values, self.storage.kept(unit))
-            made = {number for line in unit.lines for number in line.results}
-            for number in (*found.outputs, *found.sums):
-                if self.values[number].memory in made:     # and not only written, perhaps as a view
-                    self._have(self.values[number].memory)
-            slots = tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
-            self._waiting.append(Placed(found.loop, slots))
+        self._waiting.append(self._product(unit) if unit.shape is None else self._loop(unit))
         self._let_go(self.storage.release(unit.lines))
 
+    def _product(self, unit: Unit) -> Any:
+        """A product in machine code."""
+        line, = unit.lines
+        return product(line, self.values, self._factors(line))
+
+    def _factors(self, line: Line) -> tuple[int, int, int]:
+        """The slots of the factors of a product, and of its result, which has memory then."""
+        self._have(line.results[0])
+        x, y, out = [self._slot(number) for number in (*line.reads[:2], line.results[0])]
+        return x, y, out
+
+    def _loop(self, unit: Unit) -> Any:
+        """A loop in machine code."""
+        found = lowered(unit, self.values, self.storage.kept(unit))
+        return Placed(found.loop, self._operands(unit, found))
+
+    def _operands(self, unit: Unit, found: Lowered) -> tuple[int, ...]:
+        """The slots of the operands of a loop, whose results have memory then."""
+        made = {number for line in unit.lines for number in line.results}
+        for number in (*found.outputs, *found.sums):
+            if self.values[number].memory in made:         # and not only written, perhaps as a view
+                self._have(self.values[number].memory)
+        return tuple([self._slot(number) for number in (*found.inputs, *found.outputs, *found.sums)])
+
+    def _steps(self, line: Line) -> Steps | None:
+        """The steps of a line that machine code may walk."""
+        return steps_of(line, self.values)
+
     def _call(self, line: Line) -> str:
-        steps = steps_of(line, self.values)
+        steps = self._steps(line)
         if steps is not None and self._builder.has_lanes(steps):
             line, native = with_native_steps(line, steps, self._builder)
             self.natives.append(native)
@@ -84,19 +101,23 @@ class MachineCode(NumPyCode):
         self._done = []
 
     def _write_call(self) -> None:
-        native = self._builder.add(self._waiting, len(self._slots))
+        native = self._builder.add(self._waiting, lambda: len(self._slots))
         self.natives.append(native)
         table = np.zeros(len(self._slots), np.uintp)
         self.tables.append(table)
         name = self.source.name(table, "table")
-        for number, slot in self._slots.items():
-            text = self.name(number)
-            if self.storage.is_fixed(number):
-                table[slot] = address(self.storage.arrays[number])
-            else:
-                self.source.lines.append(f"{name}[{slot}] = {self.source.name(address, 'f')}({text})")
+        for key, slot in self._slots.items():
+            self._fill(table, name, key, slot)
         self.source.lines.append(f"{self.source.name(native, 'native')}({name})")
         self._waiting, self._slots = [], {}
 
-    def _slot(self, number: int) -> int:
-        return self._slots.setdefault(number, len(self._slots))
+    def _fill(self, table: Array, name: str, number: int, slot: int) -> None:
+        """Put an address into a table: now, or in each run."""
+        text = self.name(number)
+        if self.storage.is_fixed(number):
+            table[slot] = address(self.storage.arrays[number])
+        else:
+            self.source.lines.append(f"{name}[{slot}] = {self.source.name(address, 'f')}({text})")
+
+    def _slot(self, key: Any) -> int:
+        return self._slots.setdefault(key, len(self._slots))

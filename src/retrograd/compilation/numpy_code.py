@@ -7,7 +7,7 @@ known before the run are global names of the source, so a run looks nothing up a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -56,7 +56,7 @@ class NumPyCode:
         self.program, self.values = program, program.values
         self.stacks = self._stacks(units)
         self.units: Sequence[Unit] = units if self.stacks is None else self.stacks.units
-        self.source, self.storage = Source(), Storage(program, self.units, set(given))
+        self.source, self.storage = Source(), self._storage(set(given))
         self._memory = [] if self.stacks is None else self.storage.stacked(self.stacks)
         self.natives: list[Any] = []                       # machine code that the source calls
         self.tables: list[Array] = []                      # and the addresses that it uses
@@ -122,6 +122,15 @@ class NumPyCode:
         """The stacks of small arrays on which several lines are one call."""
         return Stacks(self.program, units)
 
+    def _storage(self, given: set[int]) -> Storage:
+        """Where the values lie."""
+        return Storage(self.program, self.units, given)
+
+    def _in_blocks(self, unit: Unit) -> bool:
+        """Whether a unit runs in blocks."""
+        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
+        return large and suits(unit, self.values)
+
     def _unit(self, unit: Unit) -> None:
         """Write the lines of a unit."""
         last = unit.lines[-1].results
@@ -130,8 +139,7 @@ class NumPyCode:
             self._call_on_rows(unit.lines[-1], call)
             self._let_go(self.storage.release(unit.lines))
             return
-        large = unit.shape is not None and math.prod(unit.shape) > BLOCKED and len(unit.lines) > 1
-        if large and suits(unit, self.values):
+        if self._in_blocks(unit):
             self._blocked(BlockedLoop(unit, self.values, self.storage.kept(unit)))
             self._let_go(self.storage.release(unit.lines))
         else:
@@ -205,7 +213,7 @@ class NumPyCode:
         source, op = self.source, line.op
         kernel = op.kernel if plain_call(line, self.values) else line.call
         number = line.results[0]
-        write = direct(line, self.values)
+        write = self._direct(line)
         if write is not None:
             if self.storage.buffer(number):
                 return write(source, self.name, self.name(number))
@@ -220,3 +228,7 @@ class NumPyCode:
             names = [f"v{number}" for number in line.results]
             return f"{', '.join(names)}, = {text}" + "".join([f"; {name} = asarray({name}{rows})" for name in names])
         return f"v{number} = {text}" if op.view else f"v{number} = asarray({text}{rows})"
+
+    def _direct(self, line: Line) -> Callable[[Source, Callable[[int], str], str], str] | None:
+        """What gives the text of a call that writes the result of a line into memory, or None."""
+        return direct(line, self.values)

@@ -58,9 +58,13 @@ def native(backend: Any) -> bool:
     return available
 
 
-def planned(program: Program, given: Sequence[int], native: bool) -> Plan:
-    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed."""
+def planned(program: Program, given: Sequence[int], native: bool, sized: bool = False) -> Plan:
+    """The plan of a program for inputs `given`, which may be other arrays in each run. All other inputs are fixed.
+
+    A `sized` program is planned like those for other sizes.
+    """
     program = with_constants(program._replace(values=[value.copied() for value in program.values]))
     used = {number for line in program.lines for number in line.reads} | {*program.outputs}
-    let_go(program.values, {number for number in used - {*given} if program.values[number].source != "line"})
-    return Plan(simplified(expanded(program, native)), given, native)
+    if not sized:                                          # whose constants are computed again for other sizes
+        let_go(program.values, {number for number in used - {*given} if program.values[number].source != "line"})
+    return Plan(simplified(expanded(program, native, sized)), given, native)

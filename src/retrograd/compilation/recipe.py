@@ -110,13 +110,17 @@ class Recipe:
     def _begin(self) -> Ready:
         """Have the plan make its code."""
         assert self.plan is not None
-        self.ready, self.plan = self.plan.begin(), None
+        ready, self.plan = self.plan.begin(), None
+        self._run_with(ready)
+        return ready
+
+    def _run_with(self, ready: Ready) -> None:
+        """Have repetitions run with this."""
+        self.ready = ready
         self.owners = [owner_of(array) for array in self.written]
-        leases: dict[int, Lease] = self.ready.leases.by_place
+        leases: dict[int, Lease] = ready.leases.by_place
         for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
-        ready: Ready = self.ready
-        return ready
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""

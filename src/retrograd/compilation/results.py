@@ -39,16 +39,16 @@ class Left:
                       if item.value._meta is not None and item.value._meta.base is not None}
         self.made: list[Any] = []
         self.views: list[Any] = []
-        self._places: dict[int, int] = {}
+        self.places: dict[int, int] = {}
 
     def add(self, tensor: Any) -> None:
         """Note a tensor that the call left, with the tensors that belong to it. Raises Unknown if it is too special."""
-        if id(tensor) in self.known or id(tensor) in self._places or id(tensor) in self.bases:
+        if id(tensor) in self.known or id(tensor) in self.places or id(tensor) in self.bases:
             return
         meta = tensor._meta
         if type(tensor) is not Results.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
             raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
-        self._places[id(tensor)] = -1
+        self.places[id(tensor)] = -1
         if meta is not None:
             if meta.hooks or meta.post_accumulate or meta.retained is not None or meta.name is not None:
                 raise Unknown("a tensor that the program leaves has hooks, or retains its gradient")
@@ -59,13 +59,13 @@ class Left:
                 if meta.creation != ORDINARY and written_since(tensor._array, meta.seen):
                     raise Unknown("the program leaves a view that can no longer be used")
                 if _taken_again(tensor):
-                    self._places[id(tensor)] = -1 - len(self.views)
+                    self.places[id(tensor)] = -1 - len(self.views)
                     self.views.append(tensor)
                     return
                 raise Unknown("a view that the program leaves was changed in its shape")
             if meta.grad is not None:
                 self.add(meta.grad)
-        self._places[id(tensor)] = len(self.made)
+        self.places[id(tensor)] = len(self.made)
         self.made.append(tensor)
 
     def every(self) -> list[Any]:
@@ -74,7 +74,7 @@ class Left:
 
     def place(self, tensor: Any) -> int:
         """The place of a tensor among the outputs of the plan; -1 if the plan does not make the tensor."""
-        return max(-1, self._places.get(id(tensor), -1))
+        return max(-1, self.places.get(id(tensor), -1))
 
     def finder(self, tensor: Any) -> Make:
         """How a repetition finds a tensor."""
@@ -87,7 +87,7 @@ class Left:
         if id(tensor) in self.bases:
             find = self.finder(self.bases[id(tensor)].value)
             return lambda tensors, inputs, args, kwargs: find(tensors, inputs, args, kwargs)._meta.base
-        place = self._places[id(tensor)]
+        place = self.places[id(tensor)]
         if place < 0:
             place = len(self.made) - 1 - place
         return lambda tensors, inputs, args, kwargs: tensors[place]

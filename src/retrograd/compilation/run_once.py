@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextvars
-import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,13 @@ import numpy as np
 from ..autograd.backward import grad
 from ..errors import user_site
 from ..graph import versions
-from ..kernels.layout import owner_of, steps
+from ..kernels.layout import owner_of
 from ..modes import standing
+from ..names import reached
 from ..optim.stepping import SteppingOptimizer
 from ..tensors.state.base import note_layout, plain
 from . import effects, guards
+from .backward_plans import TracedBackward
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .items import Item
@@ -26,6 +27,7 @@ from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
+from .sizes import Uses, without_sizes
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
@@ -43,7 +45,7 @@ class FirstRun:
     """One traced run. After `run`, `recipe` repeats it, or `reason` says why nothing can."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                 whole: bool, native: bool) -> None:
+                 whole: bool, native: bool, sized: bool = False) -> None:
         self.native = native
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
@@ -55,7 +57,10 @@ class FirstRun:
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
         self.recipe: Recipe | None
-        self.tape, self.recipe, self.plans = Tape(whole, native), None, list[Plan]()
+        self.uses = Uses() if sized else None              # of sizes that may be others in later calls
+        self.call: Any = None                              # what other traces are compared with, if so
+        self.back: TracedBackward | None = None
+        self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -71,12 +76,15 @@ class FirstRun:
     def run(self) -> Any:
         """Run the function, and return what it returns."""
         tape, random, tensors = self.tape, outside_random(), self._tensors()
+        tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
         held = put_in_place(tape, tensors)
         self.borders = Borders(tape, tensors)
         try:
             counts = [versions.count(array) for _, array in held]
-            with watched(tape.give_up), standing(tape.record):
+            with watched(tape.give_up), standing(tape.record), self.uses or nullcontext():
                 result = self.function(*self.args, **self.kwargs)
+            if self.uses is not None:
+                result = without_sizes(result)
             self._check_writes(held, counts)
             self.borders.check()
             if tape.reason is None and random != outside_random():
@@ -168,6 +176,9 @@ class FirstRun:
             recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
                              for effect in filter(_is_gradient, changed.effects)}
             self.recipe = recipe
+            if self.uses is not None:
+                self.call = reached("compilation.sized_recipes").traced_call(
+                    self.guard, recipe, self.traced, self.back, self._given(), left, changed.effects, result, self.uses)
         return None
 
     def _unread(self, kept: list[Any]) -> tuple[set[int], set[int]]:
@@ -198,6 +209,7 @@ class FirstRun:
         numbers = [*outputs, *saved]
         self.arrays = [alive[number].like for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
+        self.traced = program, tuple(given)
         plan = planned(program, [*given], self.native)
         if self._is_unsteady(plan):
             tape.give_up("the program uses the memory behind a view, which may be another in each call")
@@ -282,7 +294,7 @@ class FirstRun:
         zeros: list[Any] = [tape.outside(np.zeros_like(tensor._array.like)) for tensor in tensors]
         cotangents = [plain(array) for array in zeros]
         try:
-            with standing(tape.record):
+            with standing(tape.record), self.uses or nullcontext():
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
                              retain_graph=True)
         except RuntimeError as error:
@@ -304,37 +316,21 @@ class FirstRun:
 
     def _outside(self, recorded: list[int], outputs: list[int], back: Any) -> Backward:
         """What a run needs so that its results can be differentiated."""
-        traced, saved, items = back
-        leaves = [self._reach(item) for item in items]
-        program, asked = traced
-        values = program.values
-        depends = effects.sources_of(program, asked)
-        plan = planned(program, [*saved, *asked], self.native)
+        (program, asked), saved, items = back
+        traced = TracedBackward(program, asked, saved, recorded, outputs, [self._reach(item) for item in items])
+        plan = planned(program, traced.given, self.native)
         self.plans.append(plan)
-        places = [saved.index(number) for number in plan.given if number in saved]
-        cotangents = [asked.index(number) for number in plan.given if number in asked]
-        lock, quiet = threading.Lock(), contextvars.Context()
-        quiet.run(np.seterr, all="ignore")
-
-        begun: list[Ready] = []
+        self.back, begun = traced, list[Ready]()
 
         def run(*arrays: Array) -> tuple[Array, ...]:
-            parts, given = arrays[:len(places)], arrays[len(places):]
-            with lock:
-                if begun:
-                    begun[0].leases.take_back()
-                else:
-                    begun.append(plan.begin())
-                found: tuple[Array, ...] = quiet.run(begun[0].run, *parts, *[given[i] for i in cotangents])
+            if begun:
+                begun[0].leases.take_back()
+            else:
+                begun.append(plan.begin())
+            found: tuple[Array, ...] = begun[0].run(*arrays)
             return found
 
-        seen = {values[number].memory for number in outputs}
-        watched = [len(outputs) + i for i in places
-                   if values[saved[i]].memory in seen or values[values[saved[i]].memory].source == "outside"]
-        read = {number for line in plan.program.lines for number in line.reads} - {*plan.given}
-        fixed = [value.like for value in values if value.source == "outside" and value.number in read]
-        layouts = [steps(values[number].like) for number in asked]
-        return Backward(run, recorded, [len(outputs) + i for i in places], leaves, watched, fixed, depends, layouts)
+        return traced.planned(plan, run)
 
 
 def _is_gradient(effect: Effect) -> bool:

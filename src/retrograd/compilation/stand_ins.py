@@ -8,6 +8,7 @@ itself no longer needs it.
 from __future__ import annotations
 
 import mmap
+import weakref
 from collections.abc import Sequence
 from threading import Lock
 from typing import Any
@@ -24,6 +25,20 @@ _RESERVED = 1 << 20
 ALIGNED = 64
 # Addresses that stand for memory: those of an array from a byte on.
 Place = tuple[Array, int]
+
+
+class Memory(weakref.ref[Array]):
+    """Memory that values of a tape lie in, as long as its owner lives, to which it is a reference.
+
+    `number` is that of the first value in the memory, and `address` its address. `place` stands for the memory; it is
+    None for memory from outside, which stands for itself. `key` is the identity of the owner.
+    """
+
+    __slots__ = ("address", "key", "number", "place")
+    address: int
+    key: int
+    number: int
+    place: Place | None
 
 
 class _Free:

@@ -20,7 +20,7 @@ from ..kernels.layout import address, dense
 from .fusing import Unit
 from .program import Line, Program, Ref, Value, replaced
 from .stacks import Rows, Stacks
-from .stand_ins import ALIGNED, reserve, seen_in
+from .stand_ins import ALIGNED, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
@@ -40,13 +40,17 @@ class Storage:
                         for number in line.results if program.values[number].is_view}       # by lines that are no views
         self._last, self._done = self._lifetimes(units), 0             # the number of lines that are done
         self._arena = Arena()
-        self._place = reserve(sum([_aligned(value.like.nbytes) for value in self.values if value.source == "line"]))
+        self._place = self._reserved()
         self._parts: dict[int, tuple[int, int]] = {}       # of the memory of buffers, by the value they belong to
         self._lent: dict[int, Array] = {}                  # buffers of their own
         self._same: dict[Any, Array] = {}                  # equal parts are the same array
         for value in self.values:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
+
+    def _reserved(self) -> Place:
+        """Addresses that stand for the memory of buffers."""
+        return reserve(sum([_aligned(value.like.nbytes) for value in self.values if value.source == "line"]))
 
     def _lifetimes(self, units: Sequence[Unit]) -> dict[int, int]:
         """The last line that uses each memory, in the order in which they run."""

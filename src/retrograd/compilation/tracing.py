@@ -11,6 +11,7 @@ the run goes on, but nothing can be repeated without the program's own Python.
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from collections.abc import Callable, Iterable
 from threading import get_ident
@@ -31,7 +32,8 @@ from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from .program import STEP, Line, Program, Ref, Value, refs, replaced
-from .stand_ins import Place, reserve, seen_in
+from .sizes import SizeInt, Uses, plain as plain_sizes
+from .stand_ins import Memory, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 
@@ -63,6 +65,17 @@ class Traced(Geometry):
     nbytes = property(lambda self: self.like.nbytes)
     base = property(lambda self: self.like)
     offset = property(lambda self: offset_of(self.like))
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes, which note what the program does with them if the tape asks for this."""
+        shape: tuple[Any, ...] = self.like.shape
+        return tuple(map(SizeInt, shape)) if self.tape.notes_sizes(self) else shape
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return math.prod(self.shape)
 
     def apart(self) -> Traced:
         """The same memory, whose writes are counted apart."""
@@ -110,20 +123,6 @@ class Traced(Geometry):
         return self.seen().__index__()
 
 
-class _Memory(weakref.ref[Array]):
-    """Memory that values of a tape lie in, as long as its owner lives, to which it is a reference.
-
-    `number` is that of the first value in the memory, and `address` its address. `place` stands for the memory; it is
-    None for memory from outside, which stands for itself. `key` is the identity of the owner.
-    """
-
-    __slots__ = ("address", "key", "number", "place")
-    address: int
-    key: int
-    number: int
-    place: Place | None
-
-
 # Operators whose results have a shape that their numbers decide.
 SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 
@@ -131,8 +130,10 @@ SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 class Tape:
     """The calls of one run, in order. `record` stands on the seam."""
 
-    def __init__(self, whole: bool = False, native: bool = False) -> None:
+    def __init__(self, whole: bool = False, native: bool = False, uses: Uses | None = None) -> None:
         self.whole = whole                                 # whether giving up is an error
+        self.uses = uses                                   # of sizes that may be others in later calls
+        self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
         self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
@@ -141,7 +142,7 @@ class Tape:
         self.reason: Reason | None = None
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
-        self._owners: dict[int, _Memory] = {}              # memory, by the identity of its owner
+        self._owners: dict[int, Memory] = {}              # memory, by the identity of its owner
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
@@ -149,6 +150,10 @@ class Tape:
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
         return not self.native or op.arity > 3
+
+    def notes_sizes(self, array: Traced) -> bool:
+        """Whether the sizes of an array may be others in later calls."""
+        return self.uses is not None and id(array.like) not in self.captured
 
     def give_up(self, words: str) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept.
@@ -220,9 +225,9 @@ class Tape:
         self._made.append(weakref.ref(traced))
         return traced
 
-    def _own(self, owner: Array, number: int, address: int, place: Place | None) -> _Memory:
+    def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
         """Note who owns memory, until the owner is gone and another array may have its identity."""
-        memory = _Memory(owner, self._disown)
+        memory = Memory(owner, self._disown)
         memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
         self._owners[memory.key] = memory
         return memory
@@ -234,6 +239,8 @@ class Tape:
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
+        if self.uses is not None:
+            args = plain_sizes(args)
         if self.reason is not None:
             return self._only_run(call, args, write)
         if op.name in SHAPED_BY_NUMBERS:

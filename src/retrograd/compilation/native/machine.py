@@ -21,11 +21,13 @@ from .lanes import Code, Module
 from .nest import reduced_size
 from .products import Product, write_product
 from .recurrent import Steps, lanes_of, write_steps
+from .sized_products import SizedProduct, write_sized_product
+from .sized_writing import SizedLoopWriter, SizedNest, key_of, planned_for
 from .writing import LoopWriter, Work, identity
 
-# Loops from _LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
+# Loops from LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
 # others are not, if there are so many of them that they have _MANY lines. If they have fewer, all is one module.
-_LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
+LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
 # How many modules are kept, since programs often have the same loops again.
 _KEPT = 256
@@ -42,11 +44,35 @@ class Placed(NamedTuple):
     slots: tuple[int, ...]
 
 
-class _Large(NamedTuple):
-    """A loop that is called by ranges."""
+class SizedPlaced(NamedTuple):
+    """A loop of which some numbers stand in the table: `slot` says where. `large` says whether it is called by ranges.
+    """
 
-    placed: Placed
+    loop: Loop
+    slots: tuple[int, ...]
+    nest: SizedNest
+    slot: Callable[[Any], int]
+    large: bool
+
+
+class _Large(NamedTuple):
+    """A loop that is called by ranges. If their number is set at run time, it stands in the table, in `slot`."""
+
+    placed: Placed | SizedPlaced
     work: Work
+    slot: int | None = None
+
+    def extent(self, table: int) -> int:
+        """How many places the ranges have together."""
+        return self.work.extent if self.slot is None else int(_entry(table, self.slot).value)
+
+
+def _entry(table: int, slot: int) -> Any:
+    """What stands in a slot of a table."""
+    return ctypes.c_size_t.from_address(table + slot * ctypes.sizeof(ctypes.c_size_t))
+
+
+Item = Placed | Product | Steps | SizedPlaced | SizedProduct
 
 
 class Builder:
@@ -61,11 +87,15 @@ class Builder:
         self._plans: list[Native] = []
         self._codes: list[_Compiled] | None = None
 
-    def add(self, placed: Sequence[Placed | Product | Steps], slots: int) -> Native:
-        """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called."""
+    def add(self, placed: Sequence[Item], slots: int | Callable[[], int]) -> Native:
+        """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called.
+
+        A function says how many slots there are when all is written.
+        """
         if self._codes is not None:
             raise RuntimeError("the plans are compiled already")
-        self._plans.append(Native(self, [self._piece(item) for item in placed], slots))
+        pieces = [self._piece(item) for item in placed]
+        self._plans.append(Native(self, pieces, slots if isinstance(slots, int) else slots()))
         return self._plans[-1]
 
     def has_lanes(self, steps: Steps) -> bool:
@@ -76,7 +106,7 @@ class Builder:
         self._count += 1
         return str(self._count - 1)
 
-    def _piece(self, item: Placed | Product | Steps) -> tuple[Module, str | _Large]:
+    def _piece(self, item: Item) -> tuple[Module, str | _Large]:
         """Write the functions of a loop, a product or steps. Returns lines that call them, or a large loop."""
         number = self._number()
         if isinstance(item, Product):
@@ -85,16 +115,29 @@ class Builder:
         if isinstance(item, Steps):
             write_steps(self._middle, item, number)
             return self._middle, f"  call void @steps{number}(ptr %table)"
+        if isinstance(item, SizedProduct):
+            write_sized_product(self._middle, item, number)
+            return self._middle, f"  call void @product{number}(ptr %table)"
+        if isinstance(item, SizedPlaced):
+            return self._sized_piece(item, number)
         module = self._small if item.loop.size < _MIDDLE else self._middle
         work = LoopWriter(module, item.loop, item.slots, number).write()
-        if item.loop.size >= _LARGE and work.extent > 1:
+        if item.loop.size >= LARGE and work.extent > 1:
             return module, _Large(item, work)
-        lines = [f"  call void @{work.loop}(ptr %table, i64 0, i64 {work.extent})"]
-        if work.fill:
-            lines.insert(0, f"  call void @{work.fill}(ptr %table)")
-        for name in filter(None, (work.fill, work.loop)):
-            module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
-        return module, "\n".join(lines)
+        return module, _inside(module, work, [], str(work.extent))
+
+    def _sized_piece(self, item: SizedPlaced, number: str) -> tuple[Module, str | _Large]:
+        """Write the functions of a loop whose extents are set at run time."""
+        module = self._middle
+        work = SizedLoopWriter(module, item.loop, item.slots, number, item.nest, item.slot).write()
+        if item.large:
+            return module, _Large(item, work, None if type(work.extent) is int else item.slot(key_of(work.extent)))
+        if type(work.extent) is int:
+            return module, _inside(module, work, [], str(work.extent))
+        place, extent = f"%place{number}", f"%extent{number}"
+        return module, _inside(module, work, [
+            f"  {place} = getelementptr ptr, ptr %table, i64 {item.slot(key_of(work.extent))}",
+            f"  {extent} = load i64, ptr {place}"], extent)
 
     def codes(self) -> list[_Compiled]:
         """The compiled modules."""
@@ -121,7 +164,17 @@ class Builder:
         return next(code.addresses[name] for code in self.codes() if name in code.addresses)
 
 
-def build(placed: Sequence[Placed | Product | Steps], slots: int, target: Host | None = None) -> Native:
+def _inside(module: Module, work: Work, lines: list[str], extent: str) -> str:
+    """Lines that call the functions of a loop, which nothing else calls."""
+    if work.fill:
+        lines.append(f"  call void @{work.fill}(ptr %table)")
+    lines.append(f"  call void @{work.loop}(ptr %table, i64 0, i64 {extent})")
+    for name in filter(None, (work.fill, work.loop)):
+        module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
+    return "\n".join(lines)
+
+
+def build(placed: Sequence[Item], slots: int, target: Host | None = None) -> Native:
     """A single plan."""
     return Builder(target).add(placed, slots)
 
@@ -188,12 +241,14 @@ class Native:
 
 def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) -> None:
     """Run a large loop in parts, and combine what the parts make of reductions that they share."""
-    placed, work = large
+    placed, work = large.placed, large.work
     loop, first = placed.loop, len(placed.loop.inputs) + len(placed.loop.outputs)
+    extent = large.extent(table)
+    cost = work.cost if extent is work.extent else work.cost * extent / planned_for(work.extent)
     if fill is not None:
         fill(table)
     if not work.partial:
-        in_parts(lambda begin, end: ranges(table, begin, end), work.extent, work.cost)
+        in_parts(lambda begin, end: ranges(table, begin, end), extent, cost)
         return
     parts: list[tuple[int, list[Any]]] = []
 
@@ -211,11 +266,11 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
         ranges(address(own), begin, end)
         parts.append((begin, results))
 
-    in_parts(run, work.extent, work.cost)
+    in_parts(run, extent, cost)
     for _, results in sorted(parts, key=lambda part: part[0]):
         for i, result in zip(work.partial, results):
             reduction = loop.reductions[i]
-            place = ctypes.c_size_t.from_address(table + placed.slots[first + i] * ctypes.sizeof(ctypes.c_size_t)).value
+            place = _entry(table, placed.slots[first + i]).value
             whole = np.frombuffer((ctypes.c_char * result.nbytes).from_address(place), reduction.dtype)
             _COMBINE[reduction.kind](whole, result, out=whole)
 

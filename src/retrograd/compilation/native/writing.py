@@ -21,7 +21,7 @@ from .nest import BLOCK, Nest, nest_of, reduced_size
 from .vector_math import shuffled
 
 # A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
-_FEW_STEPS, _ACCUMULATORS = 4, 4
+FEW_STEPS, ACCUMULATORS = 4, 4
 _COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
 
 
@@ -58,9 +58,9 @@ def memory(dtype: np.dtype[Any]) -> str:
 class LoopWriter:
     """Writes one loop. The operands stand at `slots` of the table."""
 
-    def __init__(self, module: Module, loop: Loop, slots: Sequence[int], name: str) -> None:
+    def __init__(self, module: Module, loop: Loop, slots: Sequence[int], name: str, nest: Nest | None = None) -> None:
         self.module, self.loop, self.slots, self.name = module, loop, slots, name
-        self.nest: Nest | None = nest_of(loop) if loop.size else None
+        self.nest: Nest | None = nest or (nest_of(loop) if loop.size else None)
         dtypes = [operand.dtype for operand in loop.inputs]
         dtypes += [step.dtype for step in loop.steps] + [reduction.dtype for reduction in loop.reductions]
         for dtype in dtypes:
@@ -118,8 +118,12 @@ class LoopWriter:
             def body(i: str, type: str = type, place: str = place, value: str = value) -> None:
                 code.do(f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}")
 
-            code.loop(0, reduced_size(self.loop, reduction), 1, body)
+            code.loop(0, self._reduced(code, reduction), 1, body)
         return code.function(f"void @{name}(ptr %table)")
+
+    def _reduced(self, code: Code, reduction: Reduction) -> int | str:
+        """How many numbers the result of a reduction has."""
+        return reduced_size(self.loop, reduction)
 
     # Dims
 
@@ -155,8 +159,12 @@ class LoopWriter:
             moved = [self._moved(pointer, i, step) for pointer, step in zip(pointers, steps)]
             self._level(level + 1, moved, i)
 
-        begin, end = ("%begin", "%end") if level == 0 else (0, outer[level])
+        begin, end = ("%begin", "%end") if level == 0 else (0, self._count(outer[level]))
         code.loop(begin, end, 1, body)
+
+    def _count(self, number: int) -> int | str:
+        """A number of places, or the name that has it."""
+        return number
 
     def _moved(self, pointer: str, i: str, step: int) -> str:
         if not step or i == "0":
@@ -173,7 +181,7 @@ class LoopWriter:
         n = nest.shape[-1]
         last = n - (n - 1) // BLOCK * BLOCK                 # the length of the last block
         inner = [i for i in range(len(self.loop.reductions)) if not nest.strides[self.first_result + i][-1]]
-        turns = _ACCUMULATORS if inner and len(self.loop.steps) <= _FEW_STEPS and n >= 8 * self.width else 1
+        turns = ACCUMULATORS if inner and len(self.loop.steps) <= FEW_STEPS and n >= 8 * self.width else 1
         accumulators = {i: [self._accumulator(i, self.width) for _ in range(turns)] for i in inner}
         rest = {i: self._accumulator(i, 1) for i in inner}
         whole, end = last // (turns * self.width) * turns * self.width, None

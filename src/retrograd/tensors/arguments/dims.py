@@ -10,6 +10,7 @@ import numpy as np
 from ..state.inference import watch_saving
 
 Dims = int | tuple[int, ...] | list[int]
+_PLAIN = frozenset((int, type(None)))                        # the usual ends of a slice
 
 
 def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> np.ndarray[Any, Any]:
@@ -89,3 +90,19 @@ def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
         twice = next(axis for i, axis in enumerate(axes) if axis in axes[:i])
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return tuple(sorted(axes)) if ndim else ()
+
+
+def bounds(key: slice, size: int) -> tuple[int, int, int]:
+    """The start, stop and step of a slice of so many places. A size that is noted is only compared."""
+    noted = type(size) is not int or not (type(key.start) in _PLAIN and type(key.stop) in _PLAIN)
+    if not noted or (key.step is not None and index(key.step) <= 0):
+        return key.indices(size)
+    ends = []
+    for end, otherwise in ((key.start, 0), (key.stop, size)):
+        if end is None:
+            ends.append(otherwise)
+            continue
+        place = end if isinstance(end, int) else index(end)
+        place = place + size if place < 0 else place
+        ends.append(0 if place < 0 else size if place > size else place)
+    return ends[0], ends[1], 1 if key.step is None else index(key.step)

@@ -23,7 +23,7 @@ from ....ops.elementwise import arithmetic
 from ....ops.framework import Op
 from ....ops.indexing import indexing as ops
 from ....ops.shape import alias, unsqueeze
-from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.dims import array_of, as_int, axis_of, bounds
 from ...arguments.options import filling
 from ...recording.calls import recorded
 from ...recording.inplace import check_writable, over, written
@@ -104,7 +104,7 @@ def _place(index: int, shape: Sequence[int], dim: int, place: int) -> int:
 
 def _range(key: slice, shape: Sequence[int], dim: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice, within the dimension."""
-    start, stop, step = key.indices(shape[dim] if shape else 0)
+    start, stop, step = bounds(key, shape[dim] if shape else 0)
     if step < 0:
         raise ValueError("step must be greater than zero. Use flip() to reverse a dimension.")
     if not shape:

@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import dtype as torch_dtype
 from ....ops import joining as ops
 from ....ops.indexing.indexing import slice_
-from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.dims import array_of, as_int, axis_of, bounds
 from ...recording.calls import recorded
 from ...recording.out_rules import APART, UNJOINABLE, rule
 from ...recording.public import public
@@ -202,7 +202,7 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
         cuts = [i * (n // count) + min(i, n % count) for i in range(1, count)]
     parts = []
     for start, stop in zip((0, *cuts), (*cuts, n)):
-        begin, end, _ = slice(start, stop).indices(n)
+        begin, end, _ = bounds(slice(start, stop), n)
         parts.append(_slice(input, axis, begin, max(begin, end), 1))
     return tuple(parts)
 

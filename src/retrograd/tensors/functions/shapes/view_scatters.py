@@ -10,7 +10,7 @@ from typing import Any
 
 from ....kernels.layout import steps
 from ....ops.indexing import indexing as ops
-from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.dims import array_of, as_int, axis_of, bounds
 from ...arguments.options import refuse_complex_gradient, refuse_lost_gradient
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
 from ...recording.overwriting import fill_
@@ -57,7 +57,7 @@ def range_of(input: Any, dim: int, start: int | None, end: int | None, step: int
     axis = axis_of("slice", dim, input._array.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    first, last, by = slice(start, end, step).indices(input._array.shape[axis])
+    first, last, by = bounds(slice(start, end, step), input._array.shape[axis])
     return axis, first, max(first, last), by
 
 

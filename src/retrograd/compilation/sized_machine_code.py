@@ -1,0 +1,100 @@
+"""Machine code of a plan for all sizes: the extents of its loops stand in the tables, beside the addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels.layout import address
+from .fusing import Unit
+from .lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
+from .machine_code import MachineCode
+from .native.machine import LARGE, Placed, SizedPlaced
+from .native.nest import nest_of
+from .native.recurrent import Steps
+from .native.sized_products import SizedProduct, has_blas
+from .native.sized_writing import SizedNest
+from .program import Line, Value
+from .sized_plans import SizedCode
+from .symbols import Extent, at, has_extents, merged
+
+Array = np.ndarray[Any, Any]
+
+
+class SizedLowering:
+    """What has machine code for all sizes."""
+
+    def joins(self, line: Line, values: list[Value]) -> bool:
+        """Whether a line of a loop has: its options do not depend on the size."""
+        return not has_extents(line.args) and joins(line, values)
+
+    def is_product(self, line: Line, values: list[Value]) -> bool:
+        """Whether a line is a product of matrices that has, for some sizes."""
+        return may_be_product(line, values) and has_blas(values[line.results[0]].like.dtype)
+
+
+class SizedMachineCode(SizedCode, MachineCode):
+    """The code of a plan for those sizes for which the same loops are large."""
+
+    def __init__(self, plan: Any, large: tuple[bool, ...]) -> None:
+        self.entries: list[tuple[Array, int, Any]] = []    # of tables: the slots, and what stands there
+        super().__init__(plan, large)
+
+    def _unit(self, unit: Unit) -> None:
+        if unit.native and unit.shape is None and self.large[self.places[id(unit)]]:
+            self._close()
+            self._one_by_one(unit)
+        else:
+            super()._unit(unit)
+
+    def _product(self, unit: Unit) -> Any:
+        line, = unit.lines
+        slots, place = self._factors(line), self.places[id(unit)]
+        found = merged(self.plan.sizes, [product(units[place].lines[0], values, slots)
+                                         for units, values in self.plan.planned])
+        return SizedProduct(found, self._slot) if has_extents(found) else found
+
+    def _loop(self, unit: Unit) -> Any:
+        kept, place = self.storage.kept(unit), self.places[id(unit)]
+        each = [lowered(units[place], values, kept) for units, values in self.plan.planned]
+        found: Lowered = merged(self.plan.sizes, each)
+        slots = self._operands(unit, found)
+        if not has_extents(found.loop):
+            return Placed(found.loop, slots)
+        nest = SizedNest(*merged(self.plan.sizes, [tuple(nest_of(one.loop)) for one in each]))
+        apart = all([not isinstance(n, Extent) for reduction in found.loop.reductions
+                     for dim, n in enumerate(found.loop.shape) if dim not in reduction.dims])
+        return SizedPlaced(found.loop, slots, nest, self._slot, self.large[place] and apart)
+
+    def _steps(self, line: Line) -> Steps | None:
+        return None
+
+    def _fill(self, table: Array, name: str, number: Any, slot: int) -> None:
+        if isinstance(number, int):
+            super()._fill(table, name, number, slot)
+        if not isinstance(number, int) or self.storage.is_fixed(number):
+            self.entries.append((table, slot, number))
+
+    def _tables(self, arrays: dict[int, Array], size: int) -> list[tuple[Array, Any, Any]]:
+        """The tables, with the slots whose entries depend on the size, and these entries."""
+        moving = {number for number, _ in self.moving}
+        found: dict[int, tuple[Array, list[int], list[int]]] = {}
+        for table, slot, key in self.entries:
+            if key not in moving and isinstance(key, int):
+                continue
+            _, slots, entries = found.setdefault(id(table), (table, [], []))
+            slots.append(slot)
+            entries.append(address(arrays[key]) if isinstance(key, int) else key.at(size))
+        return [(table, np.array(slots), np.array(entries, np.uintp)) for table, slots, entries in found.values()]
+
+
+def is_large(unit: Unit, shape: Any, layouts: dict[int, Any], size: int) -> bool:
+    """Whether a unit is large for a size: a loop that may be split over threads, or a product that is called by Python.
+    """
+    if not unit.native:
+        return False
+    if unit.shape is None:
+        return work_of([[at(n, size) for n in layouts[number].shape] for number in unit.lines[0].reads[:2]]) > (
+            LARGEST_PRODUCT)
+    return bool(np.prod([at(n, size) for n in shape]) >= LARGE)

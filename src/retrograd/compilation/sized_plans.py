@@ -1,0 +1,334 @@
+"""A plan for all sizes: one program and one source of code, whose arrays and numbers are set for a size before a run.
+
+The program is planned for a size that no other number in it equals, so nothing is joined that only happens to have the
+same shape. `binding` then sets for another size what depends on the size: buffers are views of memory for the largest
+size so far, views are taken again, and constants are computed again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.layout import owner_of
+from ..names import reached
+from ..ops.linalg.matrix import mm
+from ..ops.reductions import sum_all, sum_dim
+from .blocks import BlockedLoop, flat, suits
+from .fusing import Unit, units
+from .numpy_code import BLOCKED, NumPyCode
+from .pairing import Filled, Layout, SizedProgram, layout
+from .plan import Plan, planned
+from .program import Line, Program, Ref, Value, refs, replaced
+from .sized_storage import SizedStorage
+from .stacks import Stacks
+from .symbols import Refused, at, fitted, has_extents, merged, moved, settled, varies
+
+Array = np.ndarray[Any, Any]
+# Sizes of which three are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
+# except for sizes so small that none are smaller.
+LARGEST, SMALLEST = 1 << 26, 100
+GENERIC = (10007, 10009, 10037, 5003, 5009, 5011, 2003, 2011, 2017, 1009, 1013, 1019, 503, 509, 521, 251, 257, 263, 127,
+           131, 137, 61, 67, 71, 53, 59, 47, 43, 41, 37)
+# So many sizes are kept bound.
+KEPT = 512
+
+
+def generic(sized: SizedProgram, conditions: Sequence[str]) -> list[int]:
+    """Three sizes for which the program holds, and which are no numbers of the program."""
+    found = [size for size in GENERIC if (size < SMALLEST or sized.bytes(size) < LARGEST)
+             and sized.is_generic(size) and sized.sized.holds(size)
+             and all([eval(condition, {"size": size}) for condition in conditions])]
+    if len(found) < 3:
+        raise Refused("the program holds for few sizes")
+    return found[:3]
+
+
+class SizedPlan:
+    """A plan whose `bind` makes it one for a size. Then `code` runs calls of this size."""
+
+    def __init__(self, sized: SizedProgram, conditions: Sequence[str], native: bool) -> None:
+        self.sized, self.native = sized, native
+        self.sizes = generic(sized, conditions)
+        plans = [planned(sized.at(size), sized.given, native, sized=True) for size in self.sizes]
+        self.given = plans[0].given
+        self.program = self._joined(plans)
+        for plan, size in zip(plans, self.sizes, strict=True):
+            self._let_go(plan.program.values, size)
+        self.executor = reached("compilation.sized_machine_code") if native else None
+        self.planned = [self._units(plan.program.values, size) for plan, size in zip(plans, self.sizes, strict=True)]
+        self.units = self.planned[0][0]
+        self.shapes = [self._shape(unit) for unit in self.units]
+        self.codes: dict[tuple[bool, ...], SizedCode] = {}
+        self.of_size: dict[int, SizedCode] = {}
+        self.size = 0
+
+    @property
+    def code(self) -> SizedCode:
+        """The code for the size that was bound last."""
+        return self._code(self.size)
+
+    def bind(self, size: int) -> SizedCode:
+        """Make the code be that for a size."""
+        code = self.of_size.get(size)
+        if code is None:
+            code = self.of_size[size] = self._code(size)
+        self.size = size
+        if code.size != size:
+            code.bind(size)
+        return code
+
+    def _code(self, size: int) -> SizedCode:
+        key = tuple([self._is_large(unit, shape, size) for unit, shape in zip(self.units, self.shapes, strict=True)])
+        code = self.codes.get(key)
+        if code is None:
+            code = self.codes[key] = (self.executor.SizedMachineCode if self.executor else SizedCode)(self, key)
+            code.ready.leases.settle()
+        return code
+
+    def _is_large(self, unit: Unit, shape: Any, size: int) -> bool:
+        """Whether a unit runs in another way, since it is large."""
+        if self.executor:
+            return bool(self.executor.is_large(unit, shape, self.layouts, size))
+        return shape is not None and math.prod([at(n, size) for n in shape]) > BLOCKED
+
+    def _units(self, values: list[Value], size: int) -> tuple[list[Unit], list[Value]]:
+        """The units for one of the sizes, and the values."""
+        lines = [line._replace(call=moved(line.call, size), args=moved(line.args, size)) for line in self.program.lines]
+        lowering = self.executor.SizedLowering() if self.executor else None
+        return units(self.program._replace(values=values, lines=lines), lowering), values
+
+    def _joined(self, plans: list[Plan]) -> Program:
+        """The program of the plans, which differ only in what depends on the size."""
+        programs = [plan.program for plan in plans]
+        first = programs[0]
+        if any([plan.given != self.given or plan.program.outputs != first.outputs
+                or len(plan.program.lines) != len(first.lines) for plan in plans]):
+            raise Refused("the plan is another one for another size")
+        self.layouts: dict[int, Layout] = {}
+        self.filled = dict(self.sized.filled)
+        lines = [self._line(lines) for lines in zip(*[program.lines for program in programs])]
+        used = {number for line in lines for number in (*line.reads, *line.results)} | {*first.outputs, *self.given}
+        self.folded = self._folded(first.values)
+        self.computed = self._needed(used)
+        for number in used:
+            self._value(number, [program.values[number] for program in programs])
+        return first._replace(lines=lines)
+
+    def _let_go(self, values: list[Value], size: int) -> None:
+        """Keep the geometry of constants that depend on the size, but not their memory."""
+        for number in {*self.filled, *self.folded}:
+            known = self.layouts.get(number)
+            values[number].like = np.empty(0) if known is None else known.array(size)
+
+    def _line(self, lines: Sequence[Line]) -> Line:
+        first = lines[0]
+        if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
+            raise Refused("the plan has other operations for another size")
+        call, args = merged(self.sizes, [(line.call, line.args) for line in lines])
+        return first._replace(call=call, args=args)
+
+    def _value(self, number: int, values: Sequence[Value]) -> None:
+        if any([value.memory != values[0].memory or value.source != values[0].source for value in values]):
+            raise Refused("a value of the plan lies in other memory for another size")
+        arrays = [value.like for value in values]
+        found = self.layouts[number] = layout(self.sizes, arrays)
+        known = number in self.filled or number in self.folded or number < len(self.sized.like.values)
+        if values[0].source == "constant" and not known and any([
+                array.tobytes() != arrays[0].tobytes() for array in arrays]):
+            if found.shape:
+                raise Refused("a table of the plan depends on the size")
+            self.filled[number] = Filled(found, _number(self.sizes, arrays))
+
+    def _folded(self, values: list[Value]) -> dict[int, Line]:
+        """The lines whose results are the same in all runs of a size, and that depend on the size."""
+        found: dict[int, Line] = {}
+        for line in self.sized.lines:
+            reads = [ref.number for ref in refs(line.args)]
+            if all([values[number].source == "constant" for number in line.results]) and line.results and (
+                    has_extents(line.args) or any([n in self.filled or n in found for n in reads])):
+                found.update(dict.fromkeys(line.results, line))
+        return found
+
+    def _shape(self, unit: Unit) -> tuple[Any, ...] | None:
+        """The index space of a unit for all sizes, if it may run in blocks."""
+        blocks = self.executor is None
+        if unit.shape is None or (blocks and (len(unit.lines) == 1 or not suits(unit, self.program.values))):
+            return None
+        numbers = [number for line in unit.lines for number in (*line.reads, *line.results)]
+        shape = next((self.layouts[n].shape for n in numbers if self.program.values[n].like.shape == unit.shape), None)
+        if shape is None and not blocks:
+            raise Refused("a loop has a shape of its own")
+        ordered = shape is not None and (not any(map(varies, shape[1:])) or flat(unit, self.program.values))
+        return shape if ordered or not blocks else None
+
+    def _needed(self, used: set[int]) -> list[Line]:
+        """The folded lines whose results the program uses, or that other such lines use."""
+        needed, found = set(used), list[Line]()
+        for line in reversed([*{id(line): line for line in self.folded.values()}.values()]):
+            if not needed.isdisjoint(line.results):
+                needed.update(line.reads)
+                found.insert(0, line)
+        return found
+
+    def constants(self, size: int) -> dict[int, Array]:
+        """The constants that depend on the size."""
+        found = {number: filled.at(size) for number, filled in self.filled.items()}
+        values = self.program.values
+        for line in self.computed:
+            args = replaced(settled(line.args, size), Ref,
+                            lambda ref: found[ref.number] if ref.number in found else values[ref.number].like)
+            made = line.call(*args)
+            found.update(zip(line.results, made if line.several else (np.asarray(made),), strict=True))
+        return found
+
+
+def _number(sizes: Sequence[int], arrays: Sequence[Array]) -> Any:
+    """A number that was computed from sizes, for all sizes."""
+    numbers = [array.item() for array in arrays]
+    if any([number != int(number) for number in numbers]):
+        raise Refused("a number of the plan depends on the size")
+    return fitted(sizes, [*map(int, numbers)])
+
+
+class Bound(NamedTuple):
+    """What depends on the size: global names of the source, and entries of tables."""
+
+    names: dict[str, Any]
+    tables: list[tuple[Array, Any, Any]]
+
+
+class SizedCode(NumPyCode):
+    """The code of a plan for those sizes for which the same units run in blocks."""
+
+    storage: SizedStorage
+
+    def __init__(self, plan: SizedPlan, large: tuple[bool, ...]) -> None:
+        self.plan, self.large, self.layouts = plan, large, plan.layouts
+        self.places = {id(unit): place for place, unit in enumerate(plan.units)}
+        self.names: dict[int, str] = {}                    # of fixed arrays
+        self.loops: dict[int, tuple[Any, ...]] = {}        # the shapes of loops in blocks, by their identity
+        self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
+        self.bound: dict[int, Bound] = {}
+        self.size = 0                                      # that is bound
+        super().__init__(plan.program, plan.units, plan.given)
+        self.storage.forget_lent()
+        self.moving = self._find_moving()
+        self._named = [(name, value) for name, value in self.source.scope.items() if (
+            has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
+
+    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
+        return None
+
+    def _storage(self, given: set[int]) -> SizedStorage:
+        return SizedStorage(self.program, self.units, given, self.layouts)
+
+    def name(self, number: int) -> str:
+        """The name of a value."""
+        found = super().name(number)
+        if self.storage.is_fixed(number):
+            self.names[number] = found
+        return found
+
+    def _in_blocks(self, unit: Unit) -> bool:
+        return self.large[self.places[id(unit)]]
+
+    def _blocked(self, loop: BlockedLoop) -> None:
+        self.loops[id(loop)] = self._shape or ()
+        super()._blocked(loop)
+
+    def _unit(self, unit: Unit) -> None:
+        self._shape = self.plan.shapes[self.places[id(unit)]]
+        super()._unit(unit)
+
+    def _direct(self, line: Line) -> Any:
+        if line.op in (sum_all, sum_dim) and self.layouts[line.reads[0]].varies:
+            return None                                    # the kernel knows which sums are large
+        if line.op is mm and self.layouts[line.reads[1]].varies and self.values[line.reads[1]].like.flags.f_contiguous:
+            return None                                    # and which factors are
+        return super()._direct(line)
+
+    def _find_moving(self) -> list[tuple[int, str]]:
+        """The fixed arrays that depend on the size, in their order, and what they are."""
+        arrays, moving = self.storage.arrays, dict[int, str]()
+        constants = {*self.plan.filled, *[number for line in self.plan.computed for number in line.results]}
+        self.memories: dict[int, list[Layout]] = {}
+        for number, array in arrays.items():
+            if self.values[number].source == "line" and number not in self.views:
+                self.memories.setdefault(id(owner_of(array)), []).append(self.layouts[number])
+        for number, array in arrays.items():
+            if number in constants:
+                moving[number] = "constant"
+            elif number in self.views:
+                line = self.views[number]
+                if has_extents(line.args) or any([n in moving for n in line.reads]):
+                    moving[number] = "view"
+            elif self.values[number].source == "line" and any([
+                    each.varies for each in self.memories[id(owner_of(array))]]):
+                moving[number] = "buffer"
+        return [*moving.items()]
+
+    def bind(self, size: int) -> None:
+        """Have the code run for a size."""
+        self.size, bound = 0, self.bound.get(size) or self._bound(size)
+        self.source.scope.update(bound.names)
+        for table, slots, entries in bound.tables:
+            table[slots] = entries
+        self.size = size
+
+    def _bound(self, size: int) -> Bound:
+        """What depends on the size."""
+        if self._grow(size) or len(self.bound) >= KEPT:
+            self.bound.clear()
+        arrays, constants = dict(self.storage.arrays), self.plan.constants(size)
+        for number, kind in self.moving:
+            if kind == "constant":
+                arrays[number] = constants[number]
+            elif kind == "buffer":
+                memory = self.pool[id(owner_of(self.storage.arrays[number]))]
+                arrays[number] = self.layouts[number].array(size, memory)
+            else:
+                self._take(self.views[number], arrays, size)
+        found = {self.names[number]: arrays[number] for number, _ in self.moving if number in self.names}
+        found.update([(name, self._for(value, size)) for name, value in self._named])
+        bound = self.bound[size] = Bound(found, self._tables(arrays, size))
+        return bound
+
+    def _tables(self, arrays: dict[int, Array], size: int) -> list[tuple[Array, Any, Any]]:
+        """The tables of machine code, with the slots whose entries depend on the size, and these entries."""
+        return []
+
+    def _take(self, line: Line, arrays: dict[int, Array], size: int) -> None:
+        """Take a view of arrays for a size."""
+        made = line.op.kernel(*replaced(settled(line.args, size), Ref, lambda ref: arrays[ref.number]))
+        arrays.update(zip(line.results, made if line.several else (made,), strict=True))
+
+    def _for(self, value: Any, size: int) -> Any:
+        """What the source names, as it is for a size."""
+        if type(value) is BlockedLoop:
+            return value.resized([at(n, size) for n in self.loops[id(value)]])
+        number = self._made_like(value)
+        return settled(value, size) if number is None else partial(np.empty_like, self.layouts[number].array(size))
+
+    def _made_like(self, value: Any) -> int | None:
+        """The value whose memory a function of the source makes in each run, if it depends on the size."""
+        if type(value) is not partial or value.func is not np.empty_like:
+            return None
+        return next((number for number, each in self.layouts.items()
+                     if each.varies and self.values[number].like is value.args[0]), None)
+
+    def _grow(self, size: int) -> bool:
+        """See to it that the buffers are large enough for a size. Returns whether some of them are new."""
+        grown = False
+        for memory, layouts in self.memories.items():
+            if not any([each.varies for each in layouts]):
+                continue
+            needed = max([each.bytes(size) for each in layouts])
+            if memory not in self.pool or self.pool[memory].nbytes < needed:
+                self.pool[memory] = np.empty(needed, np.uint8)
+                grown = True
+        return grown

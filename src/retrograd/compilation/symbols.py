@@ -1,0 +1,237 @@
+"""Numbers that depend on one size of the arguments: `by * size + start`.
+
+Such a number is found from its values for several sizes. Two values do not prove a line, so a number counts only if it
+is not below zero for the size 0 by as much as the smallest size: then no product of sizes is taken for a line.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ops.creation import Draw
+from . import kinds
+from .loops import Ref
+from .sizes import SizeInt, plain
+
+
+class Refused(Exception):
+    """Two traces do not show how a program depends on a size; the text says why."""
+
+
+class Affine(NamedTuple):
+    """A number for each size."""
+
+    by: int
+    start: int
+
+    def at(self, size: int) -> int:
+        """The number for a size."""
+        return self.by * size + self.start
+
+    def text(self, name: str) -> str:
+        """The number as Python writes it."""
+        scaled = name if self.by == 1 else f"{self.by} * {name}"
+        return f"({scaled} + {self.start})" if self.start else scaled
+
+
+Count = int | Affine
+
+
+class Extent(int):
+    """An int in the arguments of a line that depends on the size, with its value for one size."""
+
+    expression: Affine
+
+    def __new__(cls, expression: Affine, size: int) -> Extent:
+        made = int.__new__(cls, expression.at(size))
+        made.expression = expression
+        return made
+
+
+class Ratio(NamedTuple):
+    """A quotient for each size."""
+
+    top: Any
+    bottom: Any
+
+    def at(self, size: int) -> float:
+        """The number for a size."""
+        top, bottom = at(self.top, size), at(self.bottom, size)
+        return float(top / bottom)
+
+
+class Quotient(float):
+    """A float in the arguments of a line that depends on the size, with its value for one size."""
+
+    expression: Ratio
+
+    def __new__(cls, expression: Ratio, size: int) -> Quotient:
+        made = float.__new__(cls, expression.at(size))
+        made.expression = expression
+        return made
+
+
+_MOVING = (Extent, Quotient)
+_WITH_PARTS = (slice, dict, partial, Draw)
+# The quotients of a traced program, with their results for the sizes of the traces.
+Quotients = Sequence[tuple[Ratio, tuple[float, ...]]]
+
+
+def fitted(sizes: Sequence[int], numbers: Sequence[int]) -> Count:
+    """What gives these numbers for these sizes. Raises Refused if no line does."""
+    first = numbers[0]
+    if all([number == first for number in numbers]):
+        return first
+    by, rest = divmod(numbers[1] - first, sizes[1] - sizes[0])
+    found = Affine(by, first - by * sizes[0])
+    if rest or any([found.at(size) != number for size, number in zip(sizes, numbers, strict=True)]):
+        raise Refused(f"a number is {list(numbers)} for the sizes {list(sizes)}")
+    if found.start <= -min(sizes):
+        raise Refused(f"a number may depend on a product of sizes: it is {list(numbers)} for {list(sizes)}")
+    return found
+
+
+def at(number: Count, size: int) -> int:
+    """A number for a size."""
+    return number.at(size) if isinstance(number, Affine) else number
+
+
+def varies(number: Any) -> bool:
+    """Whether a number depends on the size."""
+    return type(number) is Affine
+
+
+def merged(sizes: Sequence[int], values: Sequence[Any], quotients: Quotients = ()) -> Any:
+    """An argument from what it is for several sizes: that of the first size, with an `Extent` or a `Quotient` for each
+    number that depends on the size. Raises Refused if anything else differs.
+    """
+    values = [plain(value) for value in values] if type(values[0]) is SizeInt else values
+    first = values[0]
+    kind = type(first)
+    if all([value is first for value in values]):
+        return first
+    if any([type(value) is not kind for value in values]):
+        raise Refused(f"an argument is {first!r} for one size and {values[-1]!r} for another")
+    if kind is int:
+        number = fitted(sizes, values)
+        return Extent(number, sizes[0]) if isinstance(number, Affine) else number
+    if kind is float:
+        return _quotient(sizes, values, quotients)
+    if kind in _MOVING:
+        _same([value.expression for value in values])
+        return first
+    if kind is Ref or (kinds.is_constant(first) and not isinstance(first, (tuple, slice))):
+        return _constant(values)
+    if isinstance(first, (tuple, list)):
+        if any([len(value) != len(first) for value in values]):
+            raise Refused("a list of arguments has another length for another size")
+        return rebuilt(first, [merged(sizes, parts, quotients) for parts in zip(*values)])
+    if isinstance(first, _WITH_PARTS):
+        parts = merged(sizes, [parts_of(value) for value in values], quotients)
+        return rebuilt(first, parts)
+    if kind is types.MethodType:
+        _same([value.__func__ for value in values])
+        merged(sizes, [value.__self__ for value in values])
+        return first
+    if kind is types.FunctionType:
+        return _function(sizes, values)
+    if isinstance(first, np.ndarray) and all([_equal(first, value) for value in values]):
+        return first
+    raise Refused(f"an argument of the class {kind.__name__} is another object for another size")
+
+
+def _quotient(sizes: Sequence[int], values: Sequence[float], quotients: Quotients) -> float:
+    if not any([kinds.differ(value, values[0]) for value in values]):
+        return values[0]
+    for expression, results in quotients:
+        if results == tuple(values):
+            return Quotient(expression, sizes[0])
+    raise Refused(f"the number {values[0]} is {values[-1]} for another size")
+
+
+def _constant(values: Sequence[Any]) -> Any:
+    if type(values[0]) is Ref:
+        _same(values)
+    elif any([kinds.differ(value, values[0]) for value in values]):
+        raise Refused(f"an argument is {values[0]!r} for one size and {values[-1]!r} for another")
+    return values[0]
+
+
+def _same(values: Sequence[Any]) -> None:
+    if any([value is not values[0] and value != values[0] for value in values]):
+        raise Refused(f"an argument is {values[0]!r} for one size and {values[-1]!r} for another")
+
+
+def _function(sizes: Sequence[int], values: Sequence[Any]) -> Any:
+    """A function that was made anew in each trace, with the same captured values."""
+    first = values[0]
+    if any([value.__code__ is not first.__code__ or value.__kwdefaults__ != first.__kwdefaults__ for value in values]):
+        raise Refused(f"the function {first.__name__} is another one for another size")
+    cells = [[cell.cell_contents for cell in value.__closure__ or ()] for value in values]
+    if has_extents(merged(sizes, [[*inner, value.__defaults__] for inner, value in zip(cells, values, strict=True)])):
+        raise Refused(f"the function {first.__name__} has captured a size")
+    return first
+
+
+def _equal(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    return (one.shape == other.shape and one.dtype == other.dtype and one.strides == other.strides
+            and one.tobytes() == other.tobytes())
+
+
+def parts_of(value: Any) -> list[Any]:
+    """The parts of a slice, a dict, a partial function, or a call that draws random numbers."""
+    if isinstance(value, slice):
+        return [value.start, value.stop, value.step]
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    if isinstance(value, Draw):
+        return [value.draw, value.args]
+    return [value.func, value.args, value.keywords]
+
+
+def rebuilt(like: Any, parts: list[Any]) -> Any:
+    """A value with other parts."""
+    if isinstance(like, slice):
+        return slice(*parts)
+    if isinstance(like, dict):
+        half = len(parts) // 2
+        return dict(zip(parts[:half], parts[half:], strict=True))
+    if isinstance(like, Draw):
+        return Draw(parts[0], parts[1])
+    if isinstance(like, partial):
+        return type(like)(parts[0], *parts[1], **parts[2])
+    return tuple.__new__(type(like), parts) if isinstance(like, tuple) else parts
+
+
+def changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A value with something else in the place of each `Extent` and `Quotient` in it."""
+    if type(value) in _MOVING:
+        return change(value)
+    if type(value) is Ref or not isinstance(value, (tuple, list, *_WITH_PARTS)):
+        return value
+    parts = [*value] if isinstance(value, (tuple, list)) else parts_of(value)
+    others = [changed(part, change) for part in parts]
+    if all([other is part for other, part in zip(others, parts, strict=True)]):
+        return value
+    return rebuilt(value, others)
+
+
+def has_extents(value: Any) -> bool:
+    """Whether a value depends on the size."""
+    return changed(value, lambda number: None) is not value
+
+
+def moved(value: Any, size: int) -> Any:
+    """A value as it is for another size, with its extents."""
+    return changed(value, lambda number: type(number)(number.expression, size))
+
+
+def settled(value: Any, size: int) -> Any:
+    """A value as it is for a size."""
+    return changed(value, lambda number: number.expression.at(size))
+
