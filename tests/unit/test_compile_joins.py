@@ -13,7 +13,7 @@ from retrograd.compilation.native import available
 if not available():
     pytest.skip("llvmlite is absent", allow_module_level=True)
 
-from retrograd.compilation.machine_code import MachineCode
+from retrograd.compilation.execution.machine_code import MachineCode
 
 JOINS: dict[str, Any] = {
     "cat": lambda x, y: torch.cat([x * 2, y, x + y], 1),

@@ -14,10 +14,10 @@ import pytest
 
 import retrograd as torch
 from retrograd import nn
-from retrograd.compilation.fusing import same_place
+from retrograd.compilation.execution.storage import Arena
+from retrograd.compilation.passes.fusing import same_place
 from retrograd.compilation.program import Value
 from retrograd.compilation.stand_ins import let_go, stand_in
-from retrograd.compilation.storage import Arena
 
 SIZE = 200_000
 BYTES = 4 * SIZE

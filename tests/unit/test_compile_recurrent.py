@@ -13,7 +13,7 @@ from retrograd.compilation.native import available
 if not available():
     pytest.skip("llvmlite is absent", allow_module_level=True)
 
-from retrograd.compilation import walks
+from retrograd.compilation.execution import walks
 
 # Steps, batch, features, states; the options of the layer; and whether machine code walks.
 LAYERS: dict[str, Any] = {

@@ -15,8 +15,8 @@ import retrograd.utils.checkpoint
 from compiled.sizes import EXECUTORS, check, normal, noted_traces, parts, why
 from programs.sized_programs import author, compared
 from retrograd.compilation.native import available
-from retrograd.compilation.sizes import SizeFloat, SizeInt, Uses
-from retrograd.compilation.symbols import Affine, Refused, fitted
+from retrograd.compilation.sized.sizes import SizeFloat, SizeInt, Uses
+from retrograd.compilation.sized.symbols import Affine, Refused, fitted
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "80"))
 SIZES = (4, 6, 9, 13, 4, 3, 40, 1, 7, 200)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.compilation.loops import Loop, Operand, Output, Ref, Step
+from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
 from retrograd.compilation.native import available
 from retrograd.ops.elementwise import arithmetic, elementary
 from retrograd.ops.framework import Op

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograd.compilation.loops import Loop, Operand, Output, Ref, Step
+from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
 from retrograd.compilation.native import available
 from retrograd.ops import basic, choosing, creation
 from retrograd.ops.elementwise import arithmetic, comparison, elementary

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.numpy_code import NumPyCode
+from retrograd.compilation.execution.numpy_code import NumPyCode
 
 SHAPES = [(), (1,), (2,), (3, 2), (2, 1, 2)]
 

@@ -6,11 +6,11 @@
   refused), `reading` (what code names) and `surroundings` (the modes).
 - `tracing` runs the function once and writes down each call that passes the seam.
 - `program` is what remains: calls and writes on numbered values.
-- The plan (`fusing`, `storage`) joins elementwise calls to loops (`loops`) and gives memory to each value. `stand_ins`
-  are arrays without memory, by which a plan knows how the values lie.
-- Two executors run the plan: `numpy_code` with NumPy alone, and `native` as machine code.
-- Two traces make one plan for all sizes: `sizes` notes what a program does with sizes, `symbols` are numbers that
-  depend on one size, `sized_guards`, `pairing` and `sized_recipes` compare the traces, `sized_plans` binds the plan.
+- `passes` take calls apart, simplify the program, and join elementwise calls to loops.
+- `execution` gives memory to each value and runs the plan: with NumPy alone, or as machine code that `native` makes.
+  `stand_ins` are arrays without memory, by which a plan knows how the values lie.
+- `recipe` is a call that can be repeated: the guard, the plan, and what the call leaves behind (`results`).
+- Two traces make one plan for all sizes (`sized`).
 
 Nothing imports this package before a program first calls a compiled function.
 """

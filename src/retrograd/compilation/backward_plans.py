@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.layout import steps
-from . import effects
+from .passes import effects
 from .program import Program
 from .recipe import Backward
 

@@ -10,7 +10,7 @@ from ..errors import warn
 from ..modes import local
 from ..names import reached
 from ..tensors.state.base import Results, TensorBase
-from .plan import native
+from .execution.plan import native
 from .run_once import FirstRun
 from .tracing import GivenUp, Reason
 
@@ -115,7 +115,7 @@ class Compiled:
 
     def _pair(self, call: Any) -> None:
         """Make a recipe for all sizes of this traced call and an earlier one, if they show it."""
-        sized = reached("compilation.sized_recipes")
+        sized = reached("compilation.sized.recipes")
         for earlier in reversed(self.calls):
             try:
                 guard, recipe = sized.paired(earlier, call, self.native)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dtypes import dtype as torch_dtype
-from .fusing import Unit
-from .plan import Plan, native
+from .execution.plan import Plan, native
+from .execution.python_source import Source
+from .passes.fusing import Unit
 from .program import Line, Value
-from .python_source import Source
 from .run_once import FirstRun
 
 

@@ -25,7 +25,7 @@ from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
 from .places import Missing
 from .reading import OWN, USER, whose
-from .sizes import SizeFloat, SizeInt, plain
+from .sized.sizes import SizeFloat, SizeInt, plain
 
 # Values that a guard compares by type and by equality.
 NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat)

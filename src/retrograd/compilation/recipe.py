@@ -17,11 +17,11 @@ from ..graph import versions
 from ..graph.node import Output
 from ..kernels.layout import owner_of
 from ..tensors.state.base import edge_of, plain
-from .effects import may_start_again
-from .leases import Lease
-from .numpy_code import Ready
+from .execution.leases import Lease
+from .execution.numpy_code import Ready
+from .execution.plan import Plan
 from .outside import CompiledFunctionBackward
-from .plan import Plan
+from .passes.effects import may_start_again
 
 Array = np.ndarray[Any, Any]
 

@@ -16,18 +16,19 @@ from ..modes import standing
 from ..names import reached
 from ..optim.stepping import SteppingOptimizer
 from ..tensors.state.base import note_layout, plain
-from . import effects, guards
+from . import guards
 from .backward_plans import TracedBackward
 from .borders import Borders
 from .changes import Effect, Whole, changes
+from .execution.numpy_code import Ready
+from .execution.plan import Plan, planned
 from .items import Item
-from .numpy_code import Ready
+from .passes import effects
 from .places import Step
-from .plan import Plan, planned
 from .program import Line, Program
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
-from .sizes import Uses, without_sizes
+from .sized.sizes import Uses, without_sizes
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
@@ -177,7 +178,7 @@ class FirstRun:
                              for effect in filter(_is_gradient, changed.effects)}
             self.recipe = recipe
             if self.uses is not None:
-                self.call = reached("compilation.sized_recipes").traced_call(
+                self.call = reached("compilation.sized.recipes").traced_call(
                     self.guard, recipe, self.traced, self.back, self._given(), left, changed.effects, result, self.uses)
         return None
 

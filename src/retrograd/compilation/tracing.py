@@ -32,7 +32,7 @@ from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from .program import STEP, Line, Program, Ref, Value, refs, replaced
-from .sizes import SizeInt, Uses, plain as plain_sizes
+from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...kernels.layout import address
 from ...kernels.native.threads import in_parts
-from ..loops import Loop
+from ..execution.loops import Loop
 from .host import Host, binding, host
 from .lanes import Code, Module
 from .nest import reduced_size

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..loops import Loop, Reduction
+from ..execution.loops import Loop, Reduction
 
 BLOCK = 8192
 Strides = tuple[int, ...]

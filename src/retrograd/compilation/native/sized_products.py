@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dtypes import F32
 from ...kernels.native import openblas
-from ..symbols import Extent
+from ..sized.symbols import Extent
 from .lanes import Code, Module, Unknown
 from .products import Product
 from .sized_writing import number_at

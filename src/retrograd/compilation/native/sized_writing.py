@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..loops import Loop, Reduction
-from ..symbols import Affine, Extent
+from ..execution.loops import Loop, Reduction
+from ..sized.symbols import Affine, Extent
 from .lanes import Code, Module
 from .nest import BLOCK, Nest
 from .writing import ACCUMULATORS, FEW_STEPS, LoopWriter

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..ops.linalg.matrix import mm
-from ..ops.reductions import sum_all
-from ..tensors.recording.inplace import write_over
-from .fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
+from ...ops.linalg.matrix import mm
+from ...ops.reductions import sum_all
+from ...tensors.recording.inplace import write_over
+from ..native.lowering import lowers
+from ..native.products import Product
+from ..passes.fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
+from ..program import Line, Value
 from .loops import Loop, Operand, Output, Reduction, Ref, Step
-from .native.lowering import lowers
-from .native.products import Product
-from .program import Line, Value
 from .python_source import plain_call
 
 # The most multiplications of a product in machine code. Larger ones let other threads run meanwhile.

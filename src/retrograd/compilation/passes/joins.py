@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.basic import clone
-from ..ops.elementwise.arithmetic import positive
-from ..ops.framework import Op
-from ..ops.indexing.indexing import select, select_backward, slice_, slice_backward
-from ..ops.joining import cat, stack
+from ...ops.basic import clone
+from ...ops.elementwise.arithmetic import positive
+from ...ops.framework import Op
+from ...ops.indexing.indexing import select, select_backward, slice_, slice_backward
+from ...ops.joining import cat, stack
 from .line_writer import LineWriter
 
 # Larger joins are memory traffic, for which a call costs nothing.

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import owner_of
-from .fusing import Unit
+from ...kernels.layout import owner_of
+from ..execution.storage import Storage, laid_out
+from ..passes.fusing import Unit
+from ..program import Line, Program, Value
+from ..stand_ins import Place, reserve
 from .pairing import Layout
-from .program import Line, Program, Value
-from .stand_ins import Place, reserve
-from .storage import Storage, laid_out
 from .symbols import has_extents
 
 Array = np.ndarray[Any, Any]

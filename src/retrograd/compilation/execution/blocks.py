@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.native.threads import in_parts
-from ..ops.framework import called_as_ufunc
-from ..ops.reductions import sum_all
-from .fusing import Unit, is_reduction
-from .program import Line, Value
+from ...kernels.native.threads import in_parts
+from ...ops.framework import called_as_ufunc
+from ...ops.reductions import sum_all
+from ..passes.fusing import Unit, is_reduction
+from ..program import Line, Value
 from .python_source import Source, write_text
 
 Array = np.ndarray[Any, Any]

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.networks.losses import check_classes
-from ..ops.basic import cast, look
-from ..ops.choosing import choose
-from ..ops.elementwise.arithmetic import add, div, mul, neg, sub
-from ..ops.elementwise.comparison import eq, ne
-from ..ops.elementwise.elementary import exp, log, rsqrt
-from ..ops.framework import Op
-from ..ops.networks.losses import nll_loss, nll_loss_backward
-from ..ops.networks.normalization import layer_norm, standardize_backward, standardized_sum, sum_over_rows
-from ..ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
-from ..ops.reductions import amax, sum_all, sum_dim
-from ..ops.shape import unsqueeze
+from ...kernels.networks.losses import check_classes
+from ...ops.basic import cast, look
+from ...ops.choosing import choose
+from ...ops.elementwise.arithmetic import add, div, mul, neg, sub
+from ...ops.elementwise.comparison import eq, ne
+from ...ops.elementwise.elementary import exp, log, rsqrt
+from ...ops.framework import Op
+from ...ops.networks.losses import nll_loss, nll_loss_backward
+from ...ops.networks.normalization import layer_norm, standardize_backward, standardized_sum, sum_over_rows
+from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
+from ...ops.reductions import amax, sum_all, sum_dim
+from ...ops.shape import unsqueeze
 from .line_writer import LineWriter
 
 Array = np.ndarray[Any, Any]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import RARE
-from ..kernels.layout import dense
-from ..kernels.rows import LARGE_SUM
-from ..ops.framework import Op, called_as_ufunc
-from ..ops.linalg.matrix import mm
-from ..ops.reductions import sum_all, sum_dim
-from ..tensors.recording.inplace import write_over
-from .program import Line, Ref, Value
+from ...dtypes import RARE
+from ...kernels.layout import dense
+from ...kernels.rows import LARGE_SUM
+from ...ops.framework import Op, called_as_ufunc
+from ...ops.linalg.matrix import mm
+from ...ops.reductions import sum_all, sum_dim
+from ...tensors.recording.inplace import write_over
+from ..program import Line, Ref, Value
 
 # A write over one number is quicker in Python's floats. Their result has more than twice as many bits as a float32, so
 # its rounding to float32 is that of the exact result.

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ops.basic import call, cast, clone, copy, look
-from ..ops.creation import drawn, drawn_beside, fresh, new_full, random_apart, random_from, random_like
-from ..ops.linalg.matrix import addmm, bmm, mm
-from ..ops.networks.activations import threshold_backward
-from ..ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
-from ..ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
-from ..ops.shape import unsafe_view
-from .program import STEP, Arithmetic, Line, Program, Value
+from ...ops.basic import call, cast, clone, copy, look
+from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_apart, random_from, random_like
+from ...ops.linalg.matrix import addmm, bmm, mm
+from ...ops.networks.activations import threshold_backward
+from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
+from ...ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
+from ...ops.shape import unsafe_view
+from ..program import STEP, Arithmetic, Line, Program, Value
 
 _DRAWING = frozenset((random_like, random_from, random_apart))
 # Operators, other than elementwise ones, that take all numbers.

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import versions
-from ..kernels.layout import address, owner_of
-from ..tensors.state.base import note_layout, plain
-from .stand_ins import seen_in
+from ...graph import versions
+from ...kernels.layout import address, owner_of
+from ...tensors.state.base import note_layout, plain
+from ..stand_ins import seen_in
 
 Array = np.ndarray[Any, Any]
 

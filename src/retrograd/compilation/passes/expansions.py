@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import RARE
-from ..names import reached
-from ..ops.elementwise.arithmetic import add, div, mul, sub
-from ..ops.framework import Op
-from ..ops.linalg.matrix import addmm, mm
-from ..ops.networks.losses import mse_loss
-from ..ops.reductions import mean_all, sum_all
+from ...dtypes import RARE
+from ...names import reached
+from ...ops.elementwise.arithmetic import add, div, mul, sub
+from ...ops.framework import Op
+from ...ops.linalg.matrix import addmm, mm
+from ...ops.networks.losses import mse_loss
+from ...ops.reductions import mean_all, sum_all
+from ..program import Line, Program, Ref, Value
 from .line_writer import LineWriter
-from .program import Line, Program, Ref, Value
 from .steps import STEPS
 
 
@@ -71,8 +71,8 @@ def expanded(program: Program, native: bool, sized: bool = False) -> Program:
     constants: dict[Any, Ref] = {}
     known = EXPANSIONS
     if native:
-        known = {**known, **reached("compilation.networks").NETWORKS}
-        known = known if sized else {**known, **reached("compilation.joins").JOINS}
+        known = {**known, **reached("compilation.passes.networks").NETWORKS}
+        known = known if sized else {**known, **reached("compilation.passes.joins").JOINS}
     for line in program.lines:
         expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
         if not _is_plain(line, program.values):

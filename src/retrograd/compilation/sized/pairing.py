@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .effects import checks, is_view, memory_written
-from .program import Line, Program, Value, refs
-from .sized_guards import Sizing
-from .stand_ins import let_go, reserve
-from .storage import viewed
+from ..execution.storage import viewed
+from ..passes.effects import checks, is_view, memory_written
+from ..program import Line, Program, Value, refs
+from ..stand_ins import let_go, reserve
+from .guards import Sizing
 from .symbols import Affine, Count, Ratio, Refused, at, changed, fitted, merged, moved, varies
 
 Array = np.ndarray[Any, Any]

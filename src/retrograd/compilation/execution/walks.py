@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import address
-from ..kernels.networks.lstm import CACHED_BYTES
-from ..ops.networks.recurrent import lstm_layer, lstm_layer_backward
-from .native.machine import Builder, Native
-from .native.recurrent import Steps
-from .program import Line, Ref, Value
+from ...kernels.layout import address
+from ...kernels.networks.lstm import CACHED_BYTES
+from ...ops.networks.recurrent import lstm_layer, lstm_layer_backward
+from ..native.machine import Builder, Native
+from ..native.recurrent import Steps
+from ..program import Line, Ref, Value
 from .python_source import plain_call
 
 Array = np.ndarray[Any, Any]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops.framework import Op
-from .program import Ref as Ref
+from ...ops.framework import Op
+from ..program import Ref as Ref
 
 
 class Step(NamedTuple):

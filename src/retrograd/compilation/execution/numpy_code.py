@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.framework import called_as_ufunc
+from ...ops.framework import called_as_ufunc
+from ..passes.effects import is_view, memory_written
+from ..passes.fusing import Unit
+from ..program import Arithmetic, Line, Program
 from .blocks import BlockedLoop, suits
-from .effects import is_view, memory_written
-from .fusing import Unit
 from .leases import Lease, Leases
-from .program import Arithmetic, Line, Program
 from .python_source import FIRST_LINE, Source, direct, plain_call, write_text
 from .stacks import Call, Rows, Stacks
 from .storage import COPIED, Storage, rows_of

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..names import reached
-from ..tensors.arguments.size import Size
-from .reading import OWN, whose
+from ...names import reached
+from ...tensors.arguments.size import Size
+from ..reading import OWN, whose
 
 
 class Use(NamedTuple):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from ..ops.basic import clone, copy
-from ..ops.creation import fresh, new_full
-from ..ops.elementwise.arithmetic import mul
+from ...ops.basic import clone, copy
+from ...ops.creation import fresh, new_full
+from ...ops.elementwise.arithmetic import mul
+from ..program import Line, Program, Ref, Value, replaced
 from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
-from .program import Line, Program, Ref, Value, replaced
 
 
 def simplified(program: Program) -> Program:

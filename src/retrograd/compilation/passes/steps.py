@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F64
-from ..ops.basic import cast
-from ..ops.elementwise.arithmetic import add, div, mul, neg, pow_, sub
-from ..ops.elementwise.comparison import maximum
-from ..ops.elementwise.elementary import sqrt
-from ..ops.framework import Op
+from ...dtypes import F64
+from ...ops.basic import cast
+from ...ops.elementwise.arithmetic import add, div, mul, neg, pow_, sub
+from ...ops.elementwise.comparison import maximum
+from ...ops.elementwise.elementary import sqrt
+from ...ops.framework import Op
+from ..program import Arithmetic
 from .line_writer import LineWriter
-from .program import Arithmetic
 
 Array = np.ndarray[Any, Any]
 

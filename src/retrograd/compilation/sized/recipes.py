@@ -9,18 +9,18 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple
 
-from ..names import reached
-from ..tensors.state.base import TensorBase
-from . import kinds
-from .backward_plans import TracedBackward
-from .changes import Effect, Whole
-from .effects import may_start_again
-from .guards import Guard
+from ...names import reached
+from ...tensors.state.base import TensorBase
+from .. import kinds
+from ..backward_plans import TracedBackward
+from ..changes import Effect, Whole
+from ..guards import Guard
+from ..passes.effects import may_start_again
+from ..recipe import Backward, Recipe
+from ..results import Left
+from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
-from .recipe import Backward, Recipe
-from .results import Left
-from .sized_guards import Sizing, sized_guard, sizing
-from .sized_plans import SizedCode, SizedPlan
+from .plans import SizedCode, SizedPlan
 from .sizes import Use, Uses
 from .symbols import Refused as Refused, at, has_extents, merged
 

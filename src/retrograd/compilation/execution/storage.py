@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import address, dense
-from .fusing import Unit
-from .program import Line, Program, Ref, Value, replaced
+from ...kernels.layout import address, dense
+from ..passes.fusing import Unit
+from ..program import Line, Program, Ref, Value, replaced
+from ..stand_ins import ALIGNED, Place, reserve, seen_in
 from .stacks import Rows, Stacks
-from .stand_ins import ALIGNED, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.

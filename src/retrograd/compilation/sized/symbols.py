@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops.creation import Draw
-from . import kinds
-from .loops import Ref
+from ...ops.creation import Draw
+from .. import kinds
+from ..execution.loops import Ref
 from .sizes import SizeInt, plain
 
 

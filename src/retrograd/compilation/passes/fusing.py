@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..kernels.layout import address
-from ..ops.basic import cast, clone, copy
-from ..ops.choosing import choose
-from ..ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
-from ..ops.reductions import amax, sum_all, sum_dim
+from ...kernels.layout import address
+from ...ops.basic import cast, clone, copy
+from ...ops.choosing import choose
+from ...ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
+from ...ops.reductions import amax, sum_all, sum_dim
+from ..execution.python_source import has_rare_types
+from ..program import Line, Program, Value
 from . import effects
-from .program import Line, Program, Value
-from .python_source import has_rare_types
 
 Shape = tuple[int, ...]
 # Operators that compute element by element, but whose statements do not say so.

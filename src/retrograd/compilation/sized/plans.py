@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.layout import owner_of
-from ..names import reached
-from ..ops.linalg.matrix import mm
-from ..ops.reductions import sum_all, sum_dim
-from .blocks import BlockedLoop, flat, suits
-from .fusing import Unit, units
-from .numpy_code import BLOCKED, NumPyCode
+from ...kernels.layout import owner_of
+from ...names import reached
+from ...ops.linalg.matrix import mm
+from ...ops.reductions import sum_all, sum_dim
+from ..execution.blocks import BlockedLoop, flat, suits
+from ..execution.numpy_code import BLOCKED, NumPyCode
+from ..execution.plan import Plan, planned
+from ..execution.stacks import Stacks
+from ..passes.fusing import Unit, units
+from ..program import Line, Program, Ref, Value, refs, replaced
 from .pairing import Filled, Layout, SizedProgram, layout
-from .plan import Plan, planned
-from .program import Line, Program, Ref, Value, refs, replaced
-from .sized_storage import SizedStorage
-from .stacks import Stacks
+from .storage import SizedStorage
 from .symbols import Refused, at, fitted, has_extents, merged, moved, settled, varies
 
 Array = np.ndarray[Any, Any]
@@ -59,7 +59,7 @@ class SizedPlan:
         self.program = self._joined(plans)
         for plan, size in zip(plans, self.sizes, strict=True):
             self._let_go(plan.program.values, size)
-        self.executor = reached("compilation.sized_machine_code") if native else None
+        self.executor = reached("compilation.sized.machine_code") if native else None
         self.planned = [self._units(plan.program.values, size) for plan, size in zip(plans, self.sizes, strict=True)]
         self.units = self.planned[0][0]
         self.shapes = [self._shape(unit) for unit in self.units]

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from types import CellType
 from typing import Any, NamedTuple
 
-from . import kinds
-from .differences import Check
-from .guards import Guard
-from .items import TENSOR
+from .. import kinds
+from ..differences import Check
+from ..guards import Guard
+from ..items import TENSOR
 from .sizes import Use
 from .symbols import Affine, Count, Quotients, Ratio, Refused, fitted, varies
 

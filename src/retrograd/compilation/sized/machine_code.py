@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import address
-from .fusing import Unit
-from .lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
-from .machine_code import MachineCode
-from .native.machine import LARGE, Placed, SizedPlaced
-from .native.nest import nest_of
-from .native.recurrent import Steps
-from .native.sized_products import SizedProduct, has_blas
-from .native.sized_writing import SizedNest
-from .program import Line, Value
-from .sized_plans import SizedCode
+from ...kernels.layout import address
+from ..execution.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
+from ..execution.machine_code import MachineCode
+from ..native.machine import LARGE, Placed, SizedPlaced
+from ..native.nest import nest_of
+from ..native.recurrent import Steps
+from ..native.sized_products import SizedProduct, has_blas
+from ..native.sized_writing import SizedNest
+from ..passes.fusing import Unit
+from ..program import Line, Value
+from .plans import SizedCode
 from .symbols import Extent, at, has_extents, merged
 
 Array = np.ndarray[Any, Any]

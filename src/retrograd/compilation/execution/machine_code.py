@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import address
-from .fusing import Unit
+from ...kernels.layout import address
+from ..native.machine import Builder, Placed
+from ..native.recurrent import Steps
+from ..passes.fusing import Unit
+from ..program import Line, Program
 from .lowered import Lowered, lowered, product
-from .native.machine import Builder, Placed
-from .native.recurrent import Steps
 from .numpy_code import NumPyCode
-from .program import Line, Program
 from .stacks import Stacks
 from .walks import steps_of, with_native_steps
 
