@@ -20,7 +20,7 @@ class RecordedPass(Pass):
             super()._full_step(node, cotangent)
             return
         recorder: Any = self.recorder
-        thread.grad, wanted, edges, buffers = self.grad, self.wanted, node.edges, self.buffers
+        thread.grad, wanted, edges = self.grad, self.wanted, node.edges
         if saved is not None:
             self._use(node, saved, node.plan.arrays)
             saved = recorder.saved(node, saved)
@@ -37,12 +37,5 @@ class RecordedPass(Pass):
         if self.grad:
             results = recorder.tied(node, results)
         for edge, result in zip(edges, results, strict=True):
-            if edge is None or result is None:
-                continue
-            array = recorder.array(result)
-            if array.shape != edge.shape or array.dtype is not edge.dtype:
-                result = self.fitted(result, edge.shape, edge.dtype)
-            if edge in buffers:
-                self.give(edge, result)
-            else:
-                buffers[edge] = result
+            if edge is not None and result is not None:
+                self.give(edge, self.fitted(result, edge.shape, edge.dtype))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -42,15 +42,19 @@ class Affine(NamedTuple):
 Count = int | Affine
 
 
-class Extent(int):
-    """An int in the arguments of a line that depends on the size, with its value for one size."""
+class Moving:
+    """A number in the arguments of a line that depends on the size, with its value for one size."""
 
-    expression: Affine
+    expression: Any
 
-    def __new__(cls, expression: Affine, size: int) -> Extent:
-        made = int.__new__(cls, expression.at(size))
+    def __new__(cls, expression: Any, size: int) -> Self:
+        made = super().__new__(cls, expression.at(size))  # type: ignore[call-arg]
         made.expression = expression
         return made
+
+
+class Extent(Moving, int):
+    """An int that is an `Affine` of the size."""
 
 
 class Ratio(NamedTuple):
@@ -65,18 +69,10 @@ class Ratio(NamedTuple):
         return float(top / bottom)
 
 
-class Quotient(float):
-    """A float in the arguments of a line that depends on the size, with its value for one size."""
-
-    expression: Ratio
-
-    def __new__(cls, expression: Ratio, size: int) -> Quotient:
-        made = float.__new__(cls, expression.at(size))
-        made.expression = expression
-        return made
+class Quotient(Moving, float):
+    """A float that is a `Ratio` of the size."""
 
 
-_MOVING = (Extent, Quotient)
 _WITH_PARTS = (slice, dict, partial, Draw)
 # The quotients of a traced program, with their results for the sizes of the traces.
 Quotients = Sequence[tuple[Ratio, tuple[float, ...]]]
@@ -122,7 +118,7 @@ def merged(sizes: Sequence[int], values: Sequence[Any], quotients: Quotients = (
         return Extent(number, sizes[0]) if isinstance(number, Affine) else number
     if kind is float:
         return _quotient(sizes, values, quotients)
-    if kind in _MOVING:
+    if issubclass(kind, Moving):
         _same([value.expression for value in values])
         return first
     if kind is Ref or (kinds.is_constant(first) and not isinstance(first, (tuple, slice))):
@@ -210,7 +206,7 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:
     """A value with something else in the place of each `Extent` and `Quotient` in it."""
-    if type(value) in _MOVING:
+    if isinstance(value, Moving):
         return change(value)
     if type(value) is Ref or not isinstance(value, (tuple, list, *_WITH_PARTS)):
         return value

@@ -156,15 +156,11 @@ class BatchLevel(Level):
 def at_once(call: Callable[..., Any], args: Sequence[Any]) -> Any:
     """The results of an operator that works element by element, for all samples of all levels.
 
-    No level in effect has tangents for the arguments.
+    No level in effect has tangents for the arguments. The kernel runs without levels; `levels.interpret` restores them.
     """
-    thread = local.thread
-    before, thread.transform = thread.transform, None
-    try:
-        levels, rank = common_axes(args)
-        return of_axes(call(*[in_axes(arg, levels, rank) for arg in args]), levels, rank)
-    finally:
-        thread.transform = before
+    local.thread.levels, local.thread.transform = (), None
+    levels, rank = common_axes(args)
+    return of_axes(call(*[in_axes(arg, levels, rank) for arg in args]), levels, rank)
 
 
 def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...graph.crossings import Crossing
 from ...kernels.indexing.indexing import overlaps
 from ...modes import local
@@ -235,9 +233,9 @@ class Lift(Crossing):
 
 def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
-    if type(array) is not np.ndarray and not is_array(array):
+    if not is_array(array):
         return set()
-    physical, hidden_axes = (array, ()) if type(array) is np.ndarray else parts(array)
+    physical, hidden_axes = parts(array)
     found = {*hidden_axes}
     levels = local.thread.levels
     for level in levels:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32
+from ...dtypes import DIFFERENTIABLE
 from ...graph.versions import count_with, new_lineage
 from ...kernels.layout import address, owner_of
 from ...ops.basic import copy
@@ -86,7 +86,7 @@ class Shadows:
         The tangent is kept without a copy if it lies as the array does and owns its memory; so it must be new.
         """
         physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
-        if physical.dtype is not F32 and physical.dtype not in DIFFERENTIABLE:
+        if physical.dtype not in DIFFERENTIABLE:
             return
         owner = physical if physical.base is None else owner_of(physical)
         shadow = self.by_owner.get(id(owner))
@@ -100,12 +100,10 @@ class Shadows:
                 physical.flags.c_contiguous or (physical.flags.forc and not lead)):
             if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
                 given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
-                written = joined(given_levels, given)
-                self._write(written, tangent)
-                tangent = written
+                self._write(joined(given_levels, given), tangent)
             shadow = Shadow(given, 0, given_levels[:lead], (given.shape[:lead], given.strides[:lead]))
             if lead:
-                shadow.whole = Batched(shadow.levels, given) if levels else tangent
+                shadow.whole = Batched(shadow.levels, given)
             self._keep(owner, shadow)
             return
         extra = tuple([level for level in given_levels if level not in levels])
