@@ -2,13 +2,14 @@
 
 The results of a run lie in buffers of the plan, and the program holds them as tensors. Before the next run, a `Lease`
 asks who still holds the buffer. If only the tensor of the last run does, and the tensor stands nowhere but as the
-gradient that the next run replaces, the tensor gets the next numbers. If the program holds the tensor elsewhere, the
-tensor gets a copy of its numbers. If the program holds the memory in another way, such as a NumPy array, the plan
-leaves this memory to the program, and goes on with other memory.
+gradient that the next run replaces, the tensor gets the next numbers. If the program holds the tensor or the memory
+elsewhere, the plan goes on with other memory. A program often holds the result of one run until the next run is over,
+so the plan does not forget the memory that it leaves: two memories take turns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -47,10 +48,10 @@ class Lease:
         held = getrefcount(self.array) - self._array_count
         if getrefcount(self.memory) != self._memory_count or held > (tensor is not None):
             return False
-        if tensor is not None and (not held or getrefcount(tensor) > _SLOT_ALONE or not self._is_in_place(tensor)
-                                   or tensor._meta is not None or tensor._edge is not None):
-            if held:
-                tensor._array = self.array.copy(order="K")
+        if tensor is not None and (not held or tensor._meta is not None or tensor._edge is not None
+                                   or getrefcount(tensor) != _ALONE + self._is_in_place(tensor)):
+            if held and getrefcount(tensor) != _ALONE:
+                return False
             self.tensor = None
         versions.forget(self.memory)
         return True
@@ -68,20 +69,44 @@ class Lease:
         return tensor
 
 
-# The references to a tensor that only its lease and one place hold: both, the variable here, and the argument.
-_SLOT_ALONE = 4
+# The references to a tensor that only its lease holds: the lease, the variable here, and the argument.
+_ALONE = 3
+
+
+class Left:
+    """Memory that the plan has left to the program: what of the plan lies in it.
+
+    `named` are the arrays, by their names in the source. `entries` are the tables of machine code, with the places of
+    addresses in this memory, and the addresses. `arrays` are those of the leases, and `counts` are the references to
+    each of them, and to the memory, when the program holds nothing.
+    """
+
+    __slots__ = ("arrays", "counts", "entries", "memory", "named")
+
+    def __init__(self, leases: Sequence[Lease], scope: dict[str, Any]) -> None:
+        first = leases[0]
+        self.memory, self.arrays = first.memory, [lease.array for lease in leases]
+        self.counts = [first._memory_count + 1 - len(leases), *[lease._array_count for lease in leases]]
+        self.named = {name: scope[name] for name in first.names or ()}
+        self.entries = [(table, places, table[places]) for table, places in first.slots]
+
+    def is_free(self) -> bool:
+        """Whether the program has let go of the memory."""
+        return [getrefcount(self.memory), *map(getrefcount, self.arrays)] == self.counts
 
 
 class Leases:
     """The leases of a plan, by the place of the result.
 
-    `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses.
+    `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses. `left` is the
+    memory that the plan has left last, by the place of the first result in it.
     """
 
-    __slots__ = ("by_place", "scope", "tables")
+    __slots__ = ("by_place", "left", "scope", "tables")
 
     def __init__(self, leases: dict[int, Lease], scope: dict[str, Any], tables: list[Array]) -> None:
         self.by_place, self.scope, self.tables = leases, scope, tables
+        self.left: dict[int, Left] = {}
 
     def settle(self) -> None:
         """Begin to count who holds the memory. Call this when the plan is complete."""
@@ -93,31 +118,53 @@ class Leases:
         held = [lease for lease in self.by_place.values() if not lease.is_free()]
         if held:
             self._leave({id(lease.memory) for lease in held})
+        elif self.left:
+            self.left.clear()
 
     def _leave(self, owners: set[int]) -> None:
         """Leave memory to the program."""
-        left = [lease for lease in self.by_place.values() if id(lease.memory) in owners]
-        self._look_up(left)
-        for lease in left:
-            if id(lease.memory) in owners:                 # not yet moved with another lease
-                self._move(lease, [other for other in left if other.memory is lease.memory])
-        for lease in left:
-            lease.settle()
+        leaving: dict[int, list[Lease]] = {}
+        places: dict[int, int] = {}
+        for place, lease in self.by_place.items():
+            if id(lease.memory) in owners:
+                places.setdefault(id(lease.memory), place)
+                leaving.setdefault(id(lease.memory), []).append(lease)
+        self._look_up([leases[0] for leases in leaving.values()])
+        for owner, leases in leaving.items():
+            self._move(leases, places[owner])
 
-    def _look_up(self, left: list[Lease]) -> None:
-        """Find where the memory of leases stands in the plan, once for each lease."""
-        names: dict[int, list[str]] = {id(lease.memory): [] for lease in left if lease.names is None}
+    def _look_up(self, firsts: list[Lease]) -> None:
+        """Find where the memory of leases stands in the plan, once for the first lease of each memory."""
+        names: dict[int, list[str]] = {id(lease.memory): [] for lease in firsts if lease.names is None}
         for name, array in self.scope.items() if names else ():
             if type(array) is np.ndarray and id(owner_of(array)) in names:
                 names[id(owner_of(array))].append(name)
-        for lease in left:
+        for lease in firsts:
             if lease.names is None:
                 start, size = address(lease.memory), lease.memory.nbytes
                 found = [(table, np.nonzero((table >= start) & (table < start + size))[0]) for table in self.tables]
                 lease.names, lease.slots = names[id(lease.memory)], [pair for pair in found if len(pair[1])]
 
-    def _move(self, first: Lease, leases: list[Lease]) -> None:
-        """Have the plan use new memory in the place of that of some leases."""
+    def _move(self, leases: list[Lease], place: int) -> None:
+        """Have the plan use the memory that it left before, or new memory, in the place of that of some leases."""
+        other, self.left[place] = self.left.pop(place, None), Left(leases, self.scope)
+        if other is not None and other.is_free():
+            versions.forget(other.memory)
+            self._return(other, leases)
+        else:
+            self._begin(leases)
+
+    def _return(self, other: Left, leases: list[Lease]) -> None:
+        """Use memory again that was left."""
+        self.scope.update(other.named)
+        for table, places, addresses in other.entries:
+            table[places] = addresses
+        for lease, array in zip(leases, other.arrays, strict=True):
+            lease.array, lease.memory, lease.tensor = array, other.memory, None
+
+    def _begin(self, leases: list[Lease]) -> None:
+        """Use new memory."""
+        first = leases[0]
         start, memory = address(first.memory), np.empty_like(first.memory)
         for name in first.names or ():
             self.scope[name] = seen_in((memory, 0), self.scope[name], address(self.scope[name]) - start)
@@ -125,3 +172,6 @@ class Leases:
             table[places] = table[places] - np.uintp(start) + np.uintp(address(memory))
         for lease in leases:
             lease.array, lease.memory, lease.tensor = self.scope[lease.name], memory, None
+        del memory
+        for lease in leases:
+            lease.settle()
