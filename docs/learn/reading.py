@@ -19,7 +19,7 @@
 # | 4 | `ops/elementwise/arithmetic.py` | 150 | operators with two inputs | `mul`, `div` |
 # | 5 | `tensors/state/base.py` | 360 | what a tensor holds | `TensorBase`, `edge_of` |
 # | 6 | `tensors/recording/calls.py` | 400 | how a call leaves a node | `recorded`, `_binary` |
-# | 7 | `graph/engine.py` | 400 | the backward pass | `Pass`, `give`, `run` |
+# | 7 | `graph/engine.py` | 350 | the backward pass | `Pass`, `give`, `run` |
 # | 8 | `graph/fit.py` | 40 | from a gradient to the shape of its input | `unbroadcast`, `fit` |
 # | 9 | `tensors/recording/gradients.py` | 370 | from `backward()` to `.grad` | `run_backward`, `accumulate` |
 # | 10 | `graph/versions.py` | 180 | how writes are counted | `written`, `written_since` |
@@ -115,8 +115,9 @@ visited(loss.backward)
 #>     run_backward, accumulate
 #> graph/node.py: node
 #> tensors/recording/hooks.py: accumulating_edges
-#> graph/engine.py: __init__, give, _collect, _meet, run, _run_plainly, _looking, _nodes,
-#>     _use, _delivered, _arrive
+#> graph/engine.py: __init__, give, run, _run_plainly, _looking, _nodes, _use, _delivered,
+#>     _arrive
+#> graph/route.py: __init__, _collect, _meet
 #> ops/reductions.py: <lambda>
 #> ops/framework.py: __call__
 #> graph/versions.py: written_since
@@ -131,7 +132,7 @@ visited(loss.backward)
 #
 # Reading with a question is quicker than reading. Try these, in this order:
 #
-# 1. Why are nodes visited in the order of their numbers, and not by a topological sort? (`graph/engine.py`, `_collect`)
+# 1. Why are nodes visited in the order of their numbers, and not by a topological sort? (`graph/route.py`, `_collect`)
 # 2. When may the engine add into an array, and when must it make a new one? (`give`)
 # 3. Who notices that a saved array was written? (`graph/versions.py`, and `_use` in the engine)
 # 4. Why does a rule work for second derivatives without another line? (`tensors/recording/gradients.py`,

@@ -9,6 +9,8 @@ from hypothesis import given, strategies as st
 
 import retrograd as torch
 from retrograd.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
+from retrograd.graph.route import Route
+from retrograd.utils.checkpoint import checkpoint
 
 
 def vector(*values: float) -> Any:
@@ -174,6 +176,24 @@ def test_in_strict_mode_independence_is_refused(call: Callable[[], Any], message
     with pytest.raises(RuntimeError) as caught:
         call()
     assert str(caught.value).startswith(message)
+
+
+def test_passes_for_rows_share_their_route_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One route serves all rows. A checkpoint, which adds edges to a pass, and hooks work in each row."""
+    routes, rows, begin = list[int](), list[Any](), Route.__init__
+    monkeypatch.setattr(Route, "__init__", lambda self, *args: (routes.append(1), begin(self, *args))[-1])
+
+    def times_its_sum(x: Any) -> Any:
+        y = x * x
+        y.register_hook(lambda g: rows.append(g.tolist()))
+        z = checkpoint(lambda a: a * x, y, use_reentrant=False)
+        return z * z.sum()
+
+    found = jacobian(times_its_sum, X)
+    cubes, slopes = X.numpy() ** 3, 3 * X.numpy() ** 2
+    np.testing.assert_allclose(found.numpy(), slopes * (np.eye(2) * cubes.sum() + cubes[:, None]))
+    assert len(routes) == 1
+    np.testing.assert_allclose(rows, X.numpy() * (np.eye(2) * cubes.sum() + cubes[:, None]))
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,16 @@ A row is a backward pass from one element of an output. A column is a forward pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from ..graph.route import Route
 from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
-from ..tensors.recording.gradients import input_edge, run_backward, starting
+from ..tensors.recording.gradients import input_edge, root_edge, run_backward
 from ..tensors.state.base import edge_of, plain, with_edge
 from . import strict as check
 from .backward import grad
@@ -48,12 +49,15 @@ def gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | Non
     return grad([out for out, _ in pairs], inputs, [g for _, g in pairs], create_graph=record, allow_unused=True)
 
 
-def _pass(out: Any, edges: list[Any], j: int, record: bool) -> dict[Any, Any]:
-    """The gradients of element j of `out` along these edges."""
-    basis = np.zeros(out._array.shape, out._array.dtype)
-    basis.reshape(-1)[j] = 1
-    starts = starting([out], [plain(basis)])
-    return run_backward(starts, retain_graph=True, create_graph=record, inputs=edges, capture=True)
+def _passes(out: Any, edges: list[Any], record: bool) -> Iterator[dict[Any, Any]]:
+    """The gradients of each element of `out` along these edges."""
+    root = root_edge(out, 0)
+    route = Route([root], edges, True)
+    for j in range(out._array.size):
+        basis = np.zeros(out._array.shape, out._array.dtype)
+        basis.reshape(-1)[j] = 1
+        yield run_backward([(root, plain(basis))], retain_graph=True, create_graph=record, inputs=edges, capture=True,
+                           route=route)
 
 
 def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
@@ -66,8 +70,7 @@ def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
     blocks = [np.zeros((size, *x._array.shape), x._array.dtype) for x in xs]
     if edge_of(out) is not None:
         edges = [input_edge(x) for x in xs]
-        for j in range(size):
-            found = _pass(out, edges, j, False)
+        for j, found in enumerate(_passes(out, edges, False)):
             for i, edge in enumerate(edges):
                 row = found.get(edge)
                 if row is not None:
@@ -81,8 +84,7 @@ def recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:
     """The rows of `rows` as a list for each input, recorded so that they can be differentiated again."""
     by_input: list[list[Any]] = [[] for _ in xs]
     edges = [] if edge_of(out) is None else [input_edge(x) for x in xs]
-    for j in range(out._array.size):
-        found = _pass(out, edges, j, True) if edges else {}
+    for found in _passes(out, edges, True) if edges else [{}] * out._array.size:
         for i, x in enumerate(xs):
             row = found.get(edges[i]) if edges else None
             if row is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from operator import attrgetter, call
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -22,96 +22,42 @@ from ..modes import local
 from . import faults
 from .fit import fit
 from .hooks import Users
-from .node import RELEASED, AccumulateGrad, Output
+from .node import RELEASED, AccumulateGrad
 from .ownership import ALONE, LENT, SHARED, hold
 from .packed import Packed
 from .recorder import Recorder
+from .route import Route
 from .versions import written_since
-
-_by_number = attrgetter("number")
 
 
 class Pass:
     """One backward pass over a graph.
 
     `roots` are (edge, cotangent) pairs. `inputs` are the edges to stop at; None means every leaf. With `capture`, `run`
-    returns the gradients of the inputs and accumulates none. `keep` leaves the saved values for another pass.
+    returns the gradients of the inputs and accumulates none. `keep` leaves the saved values for another pass. `route`
+    is that of an earlier pass with the same edges, if there was one.
     """
 
     def __init__(self, roots: Sequence[tuple[Any, Any]], *, recorder: Recorder | None, keep: bool,
-                 inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None) -> None:
+                 inputs: Sequence[Any] | None = None, capture: bool = False, outer: Pass | None = None,
+                 route: Route | None = None) -> None:
         self.recorder, self.keep, self.outer = recorder, keep, outer    # outer: the pass that runs this pass
         self.buffers: dict[Any, Any] = {}
         self.owned: set[Any] = set()
         self.captured: dict[Any, Any] = {}
         self.notes: dict[Any, Any] = {}             # for parcels, during this pass
-        self.addresses: dict[Any, list[Output]] = {}     # node of several outputs -> its edges met
-        # Node -> the edges to capture gradients of at this node; and the nodes that lead on to another target.
-        self.capture: dict[Any, list[Any]] = {}
-        self.leading: set[Any] = set()
-        # Leaf -> the number of edges that still owe it a gradient. A leaf accumulates as soon as none is due.
-        self.due: dict[AccumulateGrad, int] = {}
         for edge, cotangent in roots:
             self.give(edge, cotangent)
         self.start = roots[0][0] if len(roots) == 1 else None
         self.grad = local.thread.grad  # every hook starts in this mode, even if an earlier hook changed it
         self.numbers: set[int] | None = None        # of the nodes to run, once `runs` was called
-        self.order = self._collect()
-        self.wanted: set[Any] | None = None
-        if inputs is not None:
-            self.wanted = wanted = self._leading_to([edge.node for edge in inputs if edge.node is not None])
-            self.order = [node for node in self.order if node in wanted]
-            if capture:
-                for edge in inputs:
-                    self.capture.setdefault(edge.node, []).append(edge)
-
-    def _collect(self) -> list[Any]:
-        """Every reachable node, newest first, without the leaves."""
-        due = self.due
-        order: list[Any] = []
-        seen: set[Any] = {None}                     # None: a missing edge needs no entry
-        for edge in self.buffers:
-            if type(edge) is AccumulateGrad:
-                due[edge] = 0
-            else:
-                self._meet(edge, seen, order)
-        for node in order:
-            for edge in node.edges:
-                if type(edge) is AccumulateGrad:
-                    due[edge] = due.get(edge, 0) + 1
-                elif edge not in seen:
-                    if type(edge) is Output:
-                        self._meet(edge, seen, order)
-                    else:                           # `_meet`, inline: a call for each node of a long chain is slow
-                        seen.add(edge)
-                        order.append(edge)
-        order.sort(key=_by_number, reverse=True)
-        return order
-
-    def _meet(self, edge: Any, seen: set[Any], order: list[Any]) -> None:
-        """Note an edge that is seen for the first time, and the node behind it."""
-        seen.add(edge)
-        if type(edge) is Output:
-            self.addresses.setdefault(edge.node, []).append(edge)
-            edge = edge.node
-            if edge in seen:
-                return
-            seen.add(edge)
-        order.append(edge)
-
-    def _leading_to(self, targets: Iterable[Any]) -> set[Any]:
-        """The edges that lead to a target. The pass computes only their gradients."""
-        wanted = set(targets)
-        for node in reversed(self.order):
-            for edge in node.edges:
-                if edge in wanted:
-                    self.leading.add(node)
-                elif type(edge) is Output and edge.node in wanted:
-                    wanted.add(edge)
-                    self.leading.add(node)
-            if node in self.leading:
-                wanted.add(node)
-        return wanted
+        if route is None:
+            route = Route(self.buffers, inputs, capture)
+            self.due, self.wanted = route.due, route.wanted
+        else:                                       # the pass changes both
+            self.due, self.wanted = {**route.due}, None if route.wanted is None else {*route.wanted}
+        self.order, self.addresses, self.capture, self.leading = (
+            route.order, route.addresses, route.capture, route.leading)
 
     def give(self, edge: Any, cotangent: Any) -> None:
         """Add a gradient to the sum on an edge. The sum is updated in place only if nothing else holds its array."""

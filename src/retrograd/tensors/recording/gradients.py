@@ -22,6 +22,7 @@ from ...graph.hooks import Users
 from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
 from ...graph.recorded_pass import RecordedPass
+from ...graph.route import Route
 from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import writing, written, written_once
 from ...kernels.kinds import OtherArray
@@ -103,8 +104,12 @@ def refuse_inside() -> None:
 
 
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
-                 inputs: Sequence[Any] | None = None, capture: bool = False) -> dict[Any, Any]:
-    """Run one pass from what `starting` returned. With `capture`, it returns the gradients of the edges `inputs`."""
+                 inputs: Sequence[Any] | None = None, capture: bool = False,
+                 route: Route | None = None) -> dict[Any, Any]:
+    """Run one pass from what `starting` returned. With `capture`, it returns the gradients of the edges `inputs`.
+
+    `route` is for passes that start and stop at the same edges.
+    """
     keep: Any = create_graph if retain_graph is None else retain_graph
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = bool(as_int(keep)), bool(create_graph)
@@ -122,7 +127,8 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
     try:
         usual = Pass if recorder is None else RecordedPass
         kind = thread.passing or (usual if thread.anomalies is None else CheckedPass)
-        thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer)
+        thread.walk = walk = kind(starts, recorder=recorder, keep=keep, inputs=inputs, capture=capture, outer=outer,
+                                  route=route)
         found = walk.run() if thread.passes % NESTED else on_a_fresh_stack(walk.run)
         if walk.notes:
             for callback in walk.notes.get(_CALLBACKS, ()):
