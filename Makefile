@@ -53,7 +53,7 @@ bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (
 	$(BIN)/python -W ignore -m benchmarks --json build/eager.json; eager=$$?; \
 	$(BIN)/python -W ignore -m benchmarks.compiled --json build/compiled.json && exit $$eager
 
-figures: $(VENV)/.bench ## measure growth with size, and write it and the last `make bench` into docs/performance.md
+figures: $(VENV)/.bench ## measure growth with size; write it and the last `make bench` into README.md and docs/performance.md
 	mkdir -p build
 	$(BIN)/python -W ignore -m benchmarks.growth --json build/growth.json --pictures docs/pictures
 	$(BIN)/python -m benchmarks.page --growth build/growth.json $(foreach kind,eager compiled,\

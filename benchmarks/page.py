@@ -1,4 +1,5 @@
-"""``python -m benchmarks.page``: writes the figures of the JSON files into the tables of docs/performance.md.
+"""``python -m benchmarks.page``: writes the figures of the JSON files into the tables of the README and of
+docs/performance.md.
 
 A table stands between two comments, `<!-- figures: NAME -->` and `<!-- end -->`. Tables whose file is not given stay.
 """
@@ -16,10 +17,29 @@ from benchmarks.compiled import FIRST_TARGETS, size
 from benchmarks.contestants import COMPILED, CONTESTANTS, EAGER, OURS, RIVALS
 from benchmarks.report import duration
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md")
 TABLE = re.compile(r"(<!-- figures: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 TITLES = {"torch": "PyTorch", "numpy": "NumPy", "llvm": "machine code"}
 Figures = dict[str, Any]
+# The rows of the README about programs that are not compiled: what the row says, and its workloads.
+ROWS = (
+    ("`import` in a fresh interpreter", ("import",)),
+    ("2,000 small operations, forward and backward", ("chain",)),
+    ("a training step written by hand, on 2,000 points; the same step with a custom `Function`", ("cubic", "legendre")),
+    ("a training step of a two-layer network, batches of 16", ("model",)),
+    ("training steps of example programs: an image classifier, a GAN, a language model, a transformer",
+     ("classifier", "gan", "words", "letters")),
+    ("an LSTM over 20 steps; a GRU; forward and backward", ("lstm", "gru")),
+    ("a chain of a million operations, forward, backward and release", ("million",)),
+    ("`functional.jacobian` of a small function", ("jacobian",)),
+    ("`func.jvp` of a network; gradients by sample, with `vmap(grad(...))`; a Hessian of 16 numbers",
+     ("jvp", "per-sample", "hessian")),
+    ("softmax of 64x128x128; layer_norm of the same tensor, with weight and bias", ("softmax", "layer-norm")),
+    ("a convolution of 32x16x28x28 with 32 filters 3x3, forward and backward", ("conv2d",)),
+    ("100,000 rows of an embedding, forward and backward", ("embedding",)),
+    ("sorting a million numbers, with their indices", ("sort",)),
+)
 
 
 def rows(titles: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
@@ -48,6 +68,21 @@ def eager(figures: Figures) -> str:
         ["workload", "PyTorch", "retrograd", "retrograd / PyTorch"],
         [[each["summary"], _of(each["seconds"], EAGER, duration), _of(each["seconds"], OURS, duration),
           ratio(each["ratio"], each["target"])] for each in figures["results"]])
+
+
+def short(figures: Figures) -> str:
+    """Some workloads of `python -m benchmarks`, with their ratios only."""
+    found = {each["name"]: each["ratio"] for each in figures["results"]}
+    return machine(figures) + "\n" + rows(["workload", "retrograd / PyTorch"], [
+        [words, "; ".join([f"{found[name]:.2f}" for name in names])] for words, names in ROWS])
+
+
+def steps(figures: Figures) -> str:
+    """The ratios of compiled steps to the faster rival."""
+    return machine(figures) + "\n" + rows(
+        ["step", *[f"{TITLES[name]} / best" for name in COMPILED]],
+        [[each["summary"], *[_of(each["ratios"], name, "{:.2f}".format) for name in COMPILED]]
+         for each in figures["results"]])
 
 
 def compiled(figures: Figures) -> str:
@@ -123,7 +158,7 @@ def _of(values: dict[str, Any], name: str, show: Callable[[float], str]) -> str:
 
 # The tables, by the file of figures that each of them shows.
 TABLES: dict[str, tuple[Callable[[Figures], str], ...]] = {
-    "eager": (eager,), "compiled": (compiled, first, memory, missed), "growth": (limits, nodes),
+    "eager": (short, eager), "compiled": (steps, compiled, first, memory, missed), "growth": (limits, nodes),
 }
 
 
@@ -140,13 +175,14 @@ def fill(text: str, files: dict[str, Figures]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page",
-                                     description="Write measured figures into docs/performance.md.")
+                                     description="Write measured figures into the README and docs/performance.md.")
     for kind in TABLES:
         parser.add_argument(f"--{kind}", metavar="FILE", help=f"the figures of {kind}, as JSON")
     options = parser.parse_args()
     files = {kind: json.loads(Path(file).read_text(encoding="utf-8"))
              for kind, file in vars(options).items() if file is not None}
-    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), files), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(fill(page.read_text(encoding="utf-8"), files), encoding="utf-8")
 
 
 if __name__ == "__main__":
