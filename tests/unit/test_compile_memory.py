@@ -165,3 +165,74 @@ def test_stand_ins_lie_as_the_arrays_lie() -> None:
     for like in (memory.T, memory[::2], memory[:, :0], np.zeros((), np.complex128)):
         assert stand_in(like).strides == np.empty_like(like).strides
         assert not np.may_share_memory(stand_in(like), stand_in(like))
+
+
+def test_results_that_are_held_until_the_next_run_take_turns(backend: str) -> None:
+    weight = torch.rand(SIZE)
+    compiled = torch.compile(lambda x: x * weight + 1, backend=backend)
+    x = torch.rand(SIZE)
+    compiled(x)
+    alone = [compiled(x).data_ptr() for _ in range(4)]     # each result is gone before the next call
+    assert len({*alone}) == 1
+    result, places = compiled(x), []
+    for _ in range(6):
+        result = compiled(x)                               # the former result is there during the call
+        places.append(result.data_ptr())
+    assert len({*places[-4:]}) == 2
+    assert places[-4:-2] == places[-2:]
+    gc.collect()
+    tracemalloc.start()
+    try:
+        result = compiled(x)
+        # Nothing is copied. NumPy has the memory for one block.
+        assert tracemalloc.get_traced_memory()[1] < (1.2 if backend == "numpy" else 0.1) * BYTES
+    finally:
+        tracemalloc.stop()
+    kept = [compiled(x) for _ in range(5)]
+    assert len({tensor.data_ptr() for tensor in kept}) == 5
+    assert all(torch.equal(tensor, result) for tensor in kept)
+
+
+def test_memory_that_was_left_is_let_go_when_nothing_is_held(backend: str) -> None:
+    compiled, x = torch.compile(lambda x: x.exp() + 1, backend=backend), torch.rand(SIZE)
+    compiled(x)
+    compiled(x)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        first = compiled(x)
+        second = compiled(x)
+        del first, second
+        compiled(x)
+        compiled(x)
+        assert tracemalloc.get_traced_memory()[0] < 1.5 * BYTES
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_a_program_holds_keeps_its_numbers(seed: int, backend: str) -> None:
+    """A program holds results, arrays and views of them for a while, writes to them, and gives them to later calls."""
+    draw, weight = random.Random(seed), torch.rand(2000)
+
+    def function(x: Any) -> Any:
+        return x * weight, x.flip(0), (x + 1) / 2
+
+    compiled, x = torch.compile(function, backend=backend), torch.rand(2000)
+    held: list[tuple[Any, Any]] = []
+    for _ in range(40):
+        expected, found = function(x), compiled(x)
+        for e, f in zip(expected, found):
+            torch.testing.assert_close(f, e)
+            numbers = e.numpy().copy()
+            held += draw.choice([
+                [], [], [(f, numbers)], [(f.numpy(), numbers)],
+                [(f[5:900:3], numbers[5:900:3])], [(f.numpy()[:70], numbers[:70])]])
+        if draw.random() < 0.3:
+            found[1].mul_(2)
+            held = [(h, n) for h, n in held if not np.may_share_memory(np.asarray(h), found[1].numpy())]
+        x = draw.choice([torch.rand(2000), found[0], found[1].detach() / 2, found[2], x])
+        del e, f, found
+        held = draw.sample(held, min(len(held), draw.randrange(10)))
+        for h, n in held:
+            np.testing.assert_allclose(np.asarray(h), n, rtol=1e-5)
