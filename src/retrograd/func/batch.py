@@ -82,7 +82,7 @@ class _Call:
         self.name = getattr(func, "__name__", repr(func))
         flat, dims, spec = _inputs(self.name, in_dims, args)
         self.leaves, self.dims, self.spec, self.kwargs = flat, dims, spec, kwargs
-        sizes = [leaf.shape[dim] for leaf, dim in zip(self.leaves, self.dims) if dim is not None]
+        sizes = [leaf._array.shape[dim] for leaf, dim in zip(self.leaves, self.dims) if dim is not None]
         if not sizes:
             raise ValueError("vmap: Expected at least one Tensor to vmap over")
         if len(set(sizes)) > 1:
@@ -130,7 +130,7 @@ class _Call:
         if not isinstance(output, Tensor):
             raise ValueError(f"vmap({self.name}, ...): `{self.name}` must only return Tensors, got type "
                              f"{type(output)}. Did you mean to set out_dims= to None for output?")
-        return leave_batch(level, output, _within(dim, output.dim() + 1))
+        return leave_batch(level, output, _within(dim, output._array.ndim + 1))
 
     def in_chunks(self, randomness: str, chunk_size: int) -> Any:
         """The outputs of calls for some samples each, joined."""
@@ -163,29 +163,36 @@ def _within(dim: int, rank: int) -> int:
 
 def _inputs(name: str, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], list[Any], TreeSpec]:
     """The leaves of the inputs, the dim of the batch in each or None, and the structure of the inputs."""
-    where = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
-    if not isinstance(in_dims, int | tuple):
-        raise ValueError(f"{where}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
-                         f"structure of inputs, got: {type(in_dims)}.")
+    if not isinstance(in_dims, (int, tuple)):
+        raise _wrong(name, in_dims, "expected `in_dims` to be int or a (potentially nested) tuple matching the "
+                                    f"structure of inputs, got: {type(in_dims)}.")
     if not args:
         raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
                          "vmap over a function with no inputs. The latter is unsupported.")
     leaves, spec = tree_flatten(args)
     dims = _broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
-        raise ValueError(f"{where}: in_dims is not compatible with the structure of `inputs`. in_dims has structure "
-                         f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}.")
+        raise _wrong(name, in_dims, "in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+                                    f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}.")
     for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True)):
-        if not isinstance(dim, int | None):
-            raise ValueError(f"{where}: Got in_dim={dim} for an input but in_dim must be either an integer dimension "
-                             "or None.")
-        if isinstance(dim, int) and not isinstance(leaf, Tensor):
-            raise ValueError(f"{where}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot "
-                             "vmap over non-Tensor arguments, please use None as the respective in_dim")
-        if dim is not None and not -leaf.dim() <= dim < leaf.dim():
-            raise ValueError(
-                f"{where}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.dim()} "
-                f"so expected in_dim to satisfy -{leaf.dim()} <= in_dim < {leaf.dim()}.")
-        if dim is not None:
-            dims[i] = dim % leaf.dim()
+        if dim is None:
+            continue
+        if not isinstance(dim, int):
+            raise _wrong(name, in_dims, f"Got in_dim={dim} for an input but in_dim must be either an integer dimension "
+                                        "or None.")
+        if not isinstance(leaf, Tensor):
+            raise _wrong(name, in_dims, f"Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
+                                        "cannot vmap over non-Tensor arguments, please use None as the respective "
+                                        "in_dim")
+        rank = leaf._array.ndim
+        if not -rank <= dim < rank:
+            raise _wrong(name, in_dims, f"Got in_dim={dim} for some input, but that input is a Tensor of "
+                                        f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < "
+                                        f"{rank}.")
+        dims[i] = dim % rank
     return leaves, dims, spec
+
+
+def _wrong(name: str, in_dims: Any, what: str) -> ValueError:
+    """The error for inputs that do not fit `in_dims`."""
+    return ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): {what}")

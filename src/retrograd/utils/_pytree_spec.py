@@ -28,8 +28,10 @@ class TreeSpec:
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         self.type, self._context, self._children = type, context, children_specs
         self.num_children = len(children_specs)
-        self.num_nodes: int = 1 + sum([child.num_nodes for child in children_specs])
-        self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in children_specs])
+        self.num_nodes, self.num_leaves = 1, 1 if type is None else 0
+        for child in children_specs:
+            self.num_nodes += child.num_nodes
+            self.num_leaves += child.num_leaves
 
     @property
     def context(self) -> Context:
