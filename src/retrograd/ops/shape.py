@@ -11,7 +11,7 @@ from .framework import Op, linear, operator
 
 
 def _back(g: Any, x_shape: Any) -> Any:
-    return g.reshape(x_shape) if type(g) is np.ndarray else np.reshape(g, x_shape)       # the method takes less time
+    return np.reshape(g, x_shape)
 
 
 view: Op = linear("view", kernels.view, view=True, x=_back)
