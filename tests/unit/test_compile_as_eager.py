@@ -82,6 +82,13 @@ def test_a_view_that_leaves_the_memory(backend: str) -> None:
         assert len({*errors}) == 1
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_that_leaves_empty_memory(backend: str) -> None:
+    compiled = torch.compile(lambda x: (0.5 - x[1:-1]).as_strided((2,), (1,)), backend=backend)
+    with pytest.raises(RuntimeError, match="are out of bounds for storage of size 0"):
+        compiled(torch.ones(1, 3))
+
+
 def doubled(x: Any) -> Any:
     x.register_hook(lambda g: g * 2)
     return x * 3
