@@ -117,6 +117,21 @@ def test_hooks_on_a_tensor_with_a_history(function: Callable[[Any], Any]) -> Non
     assert seen[0] in (([0.0, 30.0], None), ([0.0, 10.0], None), ([0.0, 15.0], 3.0))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_results_of_inference_mode(backend: str) -> None:
+    def evaluate(x: Any) -> Any:
+        with torch.inference_mode():
+            y = x * 2
+            return y, y[1:], x.view(-1)
+
+    compiled = torch.compile(evaluate, backend=backend, fullgraph=True)
+    for _ in range(3):
+        results = compiled(torch.ones(3))
+        assert [part.is_inference() for part in results] == [True, True, False]
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+            results[0].add_(1)
+
+
 RULES: dict[str, Callable[[Any], Any]] = {
     "gelu": torch.nn.functional.gelu, "var": lambda w: w.var(0), "softmax": lambda w: w.softmax(0),
     "quotient": lambda w: w / (2 + w * w), "layer_norm": lambda w: torch.nn.functional.layer_norm(w, w.shape)}
