@@ -228,6 +228,14 @@ def test_solutions_for_vectors(name: str) -> None:
     assert torch.allclose(torch.vmap(torch.linalg.solve, (0, None))(matrices, vectors[0])[0], wanted[0])
 
 
+@pytest.mark.parametrize("alpha", [3, 2.5])
+def test_a_product_of_other_types_is_added(alpha: float) -> None:
+    x, bools = torch.rand(2, 3, 4, dtype=torch.float64), torch.tensor([True, False, True, True])
+    for other in (bools, bools.int(), bools.float()):
+        found = torch.vmap(lambda sample, other=other: torch.addr(sample, other[:3], other, alpha=alpha))(x)
+        assert torch.equal(found, torch.stack([torch.addr(sample, other[:3], other, alpha=alpha) for sample in x]))
+
+
 INTEGERS: dict[str, Callable[[Any], Any]] = {
     "pad": lambda x: torch.nn.functional.pad(x, [1, 0, 0, 2], value=3), "full_like": lambda x: torch.full_like(x, 3),
     "masked_fill": lambda x: x.masked_fill(x > 2, 3), "index_fill": lambda x: x.index_fill(0, torch.tensor([1]), 3),

@@ -89,6 +89,19 @@ def test_a_view_that_leaves_empty_memory(backend: str) -> None:
         compiled(torch.ones(1, 3))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_row_that_is_broadcast_shows_nothing_of_other_sizes(backend: str) -> None:
+    def program(x: Any) -> Any:
+        return 3.0 - torch.zeros(2, 2) + torch.arange(x.shape[0] - 2), x * 2
+
+    compiled = torch.compile(program, dynamic=True, backend=backend)
+    for size in (4, 3, 4, 3):
+        assert torch.equal(compiled(torch.ones(size))[0], program(torch.ones(size))[0])
+    for size in (40, 7):
+        with pytest.raises(RuntimeError, match="The size of tensor a"):
+            compiled(torch.ones(size))
+
+
 def doubled(x: Any) -> Any:
     x.register_hook(lambda g: g * 2)
     return x * 3

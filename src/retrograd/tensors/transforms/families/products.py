@@ -58,7 +58,7 @@ def _plus(product: Rule, alone: Callable[[Any, Any], Any]) -> Rule:
 
     def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
         x, left, right, beta, alpha = args
-        if x.dtype.kind not in "fc":
+        if x.dtype.kind not in "fc" or not x.dtype == left.dtype == right.dtype:        # addr takes several types
             return NotImplemented
         if is_batched(left, level) or is_batched(right, level):
             found = product(level, op, (left, right))
