@@ -273,3 +273,35 @@ def test_there_and_back(dtype: str, shape: tuple[int, ...]) -> None:
     for expression in ("v.numpy()", "v.tolist()", "torch.from_numpy(v.numpy())", "copy.deepcopy(v)", "repr(v)",
                        "pickle.loads(pickle.dumps(v))", "v.data", "v.detach()", "torch.tensor(v.tolist())", "v.type()"):
         check(torch, retrograd, setup, expression)
+
+
+TENSORS = {"retrograd": retrograd.ones(2, 3), "torch": torch.ones(2, 3)}
+
+
+MIXED = {
+    "a function": lambda package, own, other: package.sin(other),
+    "the second argument": lambda package, own, other: package.add(own, other),
+    "the first argument": lambda package, own, other: package.matmul(other, own.T),
+    "a list": lambda package, own, other: package.cat([own, other]),
+    "three arguments": lambda package, own, other: package.where(own > 0, own, other),
+    "a functional": lambda package, own, other: package.nn.functional.relu(other),
+    "a loss": lambda package, own, other: package.nn.functional.cross_entropy(other, other),
+    "a module": lambda package, own, other: package.nn.Linear(3, 2)(other),
+    "a method": lambda package, own, other: own.add_(other),
+    "an assignment": lambda package, own, other: own.__setitem__(0, other[0]),
+    "a derivative": lambda package, own, other: package.autograd.grad(other.sum(), other)}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_the_two_packages_do_not_mix(name: str) -> None:
+    for package, other in ((torch, retrograd), (retrograd, torch)):
+        with pytest.raises(TypeError, match="another package"):
+            MIXED[name](package, TENSORS[package.__name__], TENSORS[other.__name__])
+
+
+def test_numbers_go_from_one_package_to_the_other() -> None:
+    assert torch.equal(torch.tensor(TENSORS["retrograd"]), TENSORS["torch"])
+    assert retrograd.equal(retrograd.tensor(TENSORS["torch"]), TENSORS["retrograd"])
+    assert retrograd.as_tensor(torch.ones(2, dtype=torch.int32)).dtype is retrograd.int32
+    with pytest.raises(RuntimeError, match="requires grad"):
+        retrograd.tensor(torch.ones(2, requires_grad=True))

@@ -216,3 +216,35 @@ def test_a_batch_is_its_samples(way: Callable[..., None], dtype: str, monkeypatc
     if dtype == "float64" and way in (values, inside):
         always = UNDERIVED if way is values else LOOPED - UNDERIVED
         assert always <= looped, "these are computed in one call, and no longer to be listed"
+
+
+@pytest.mark.parametrize("name", ["a stack of vectors", "a vector for a stack of matrices"])
+def test_solutions_for_vectors(name: str) -> None:
+    """PyTorch takes one vector for a stack of matrices, but not inside of vmap."""
+    matrices = torch.eye(2) + torch.rand(3, 4, 2, 2) / 8
+    vectors = torch.rand(3, 4, 2) if name == "a stack of vectors" else torch.rand(3, 2)
+    wanted = torch.stack([torch.linalg.solve(a, b) for a, b in zip(matrices, vectors)])
+    assert torch.allclose(torch.vmap(torch.linalg.solve)(matrices, vectors), wanted)
+    assert torch.allclose(torch.vmap(torch.linalg.solve, (0, None))(matrices, vectors[0])[0], wanted[0])
+
+
+@pytest.mark.parametrize("alpha", [3, 2.5])
+def test_a_product_of_other_types_is_added(alpha: float) -> None:
+    x, bools = torch.rand(2, 3, 4, dtype=torch.float64), torch.tensor([True, False, True, True])
+    for other in (bools, bools.int(), bools.float()):
+        found = torch.vmap(lambda sample, other=other: torch.addr(sample, other[:3], other, alpha=alpha))(x)
+        assert torch.equal(found, torch.stack([torch.addr(sample, other[:3], other, alpha=alpha) for sample in x]))
+
+
+INTEGERS: dict[str, Callable[[Any], Any]] = {
+    "pad": lambda x: torch.nn.functional.pad(x, [1, 0, 0, 2], value=3), "full_like": lambda x: torch.full_like(x, 3),
+    "masked_fill": lambda x: x.masked_fill(x > 2, 3), "index_fill": lambda x: x.index_fill(0, torch.tensor([1]), 3),
+    "fill_": lambda x: x.clone().fill_(3), "threshold": lambda x: torch.nn.functional.threshold(x, 2, 3)}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_are_filled_with_a_number(name: str) -> None:
+    x = torch.arange(24).reshape(2, 3, 4) % 5
+    found = torch.vmap(INTEGERS[name])(x)
+    assert found.dtype is torch.int64
+    assert torch.equal(found, torch.stack([INTEGERS[name](sample) for sample in x]))

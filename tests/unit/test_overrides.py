@@ -298,3 +298,53 @@ def test_the_frames_of_functions_that_ask_can_be_looked_into() -> None:
         frame = frame.tb_next
     with pytest.raises(TypeError, match=r"argmax\(\) takes from 1 to 3 positional arguments but 6 were given"):
         torch.argmax(torch.ones(2), 1, 2, 3, 4, 5)
+
+
+class OtherTensor:
+    """A tensor of another package with the protocol, such as PyTorch itself."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array([1.0, 2.0])
+
+
+OtherTensor.__module__, OtherTensor.__name__ = "torch", "Tensor"
+
+
+def other_sin(x: Any) -> Any:
+    """A function of the other package: it asks its argument to handle the call."""
+    return type(x).__torch_function__(other_sin, (type(x),), (x,), {})
+
+
+@pytest.mark.parametrize("x", [torch.ones(2), torch.nn.Parameter(torch.ones(2)), torch.ones(2).to_sparse()])
+def test_a_function_of_another_package_is_refused(x: Any) -> None:
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"other_sin\(\) is a function of another package, and takes no tensor"):
+            other_sin(x)
+    assert Logged(torch.ones(2)).mean().item() == 1
+
+
+@pytest.mark.parametrize("call", [
+    torch.sin, lambda x: torch.add(torch.ones(2), x), lambda x: torch.ones(2).add_(x), lambda x: torch.cat([x, x]),
+    torch.nn.Linear(2, 2), torch.nn.functional.relu])
+def test_a_tensor_of_another_package_is_refused(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"\(\) is a function of retrograd, and takes no tensor of another"):
+        call(OtherTensor())
+
+
+def test_a_tensor_of_another_package_is_copied() -> None:
+    assert torch.tensor(OtherTensor()).tolist() == [1.0, 2.0]
+    assert torch.as_tensor(OtherTensor(), dtype=torch.int32).tolist() == [1, 2]
+
+
+def test_a_function_may_call_itself_for_other_arguments() -> None:
+    def halved(x: Any) -> Any:
+        if overrides.has_torch_function((x,)):
+            return overrides.handle_torch_function(halved, (x,), x)
+        return x if x.max() < 1 else halved((x / 2).as_subclass(Logged))
+
+    Logged.log = []
+    assert halved(torch.full((2,), 5.0).as_subclass(Logged)).tolist() == [0.625, 0.625]

@@ -239,3 +239,13 @@ def test_floats_of_8_bits_compute_little(name: str) -> None:
                          (lambda: x.sum(), "sum_cpu"), (lambda: torch.rand(2, dtype=x.dtype), "check_uniform_bounds")):
         with pytest.raises(NotImplementedError, match=f'"{kernel}" not implemented'):
             call()
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,)])
+def test_the_gradient_of_a_broadcast_is_added_in_float32(shape: tuple[int, ...]) -> None:
+    """The sum of ones in bfloat16 ends at 256."""
+    scale = torch.ones(shape, dtype=torch.bfloat16, requires_grad=True)
+    (torch.ones(4000, 2, dtype=torch.bfloat16) * scale).sum().backward()
+    assert scale.grad is not None
+    assert scale.grad.dtype is torch.bfloat16
+    assert {*scale.grad.reshape(-1).tolist()} == {8000.0 if scale.numel() == 1 else 4000.0}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..graph.node import OtherNode
+from ..graph.node import OtherNode, hooks_of
 from ..tensors.state.base import edge_of
 from .tracing import Tape
 
@@ -29,6 +29,14 @@ class Border(OtherNode):
             return [None]
         self.tape.give_up("the program runs a backward pass through a graph from outside of it")
         return cotangents
+
+    def give_hooks(self) -> None:
+        """Give the hooks that the program has registered on the tensor to the node that has made the tensor."""
+        own, self.hooks, edge = self.hooks, None, self.edges[0]
+        if own is not None:
+            hooks = hooks_of(edge.node)
+            hooks.tensor += [(edge.index, added) for _, added in own.tensor]
+            hooks.retain.update({number: (edge.index, keep) for number, (_, keep) in own.retain.items()})
 
 
 class Borders:
@@ -53,10 +61,11 @@ class Borders:
                 border.tape.give_up("the program writes to a tensor that has a history outside of it")
 
     def remove(self) -> None:
-        """Give the tensors their edges."""
+        """Give the tensors their edges, and their nodes the hooks."""
         for tensor, border in self.borders:
             if tensor._edge is border:
                 tensor._edge = border.edges[0]
+            border.give_hooks()
 
     @contextmanager
     def closed(self, leaves: Iterable[Any]) -> Iterator[None]:

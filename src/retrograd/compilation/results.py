@@ -99,6 +99,8 @@ class Left:
             meta = tensor._meta
             if meta is not None and meta.leaf:
                 steps.append(partial(_mark_leaf, place))
+            if meta is not None and meta.inference:
+                steps.append(partial(_mark_inference, place))
             if meta is not None and meta.grad is not None:
                 steps.append(partial(_put_gradient, place, self.finder(meta.grad)))
         return [*steps, *self.retaking()]
@@ -114,6 +116,10 @@ class Left:
 
 def _mark_leaf(place: int, tensors: list[Any], inputs: list[Any]) -> None:
     set_leaf(meta_of(tensors[place]), True)
+
+
+def _mark_inference(place: int, tensors: list[Any], inputs: list[Any]) -> None:
+    meta_of(tensors[place]).inference = True
 
 
 def _put_gradient(place: int, find: Make, tensors: list[Any], inputs: list[Any]) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ..dtypes import F32, NARROW
 from ..modes import local
+from ..ops.basic import cast
 from . import faults
 from .engine import Pass
 from .packed import Packed
@@ -13,10 +18,44 @@ from .packed import Packed
 class RecordedPass(Pass):
     """A pass with a recorder. Usual nodes take a short way, in which nobody can see or change the gradients."""
 
+    def gradients(self, node: Any, cotangent: Any) -> Sequence[Any]:
+        """The gradients of a node's inputs. If nothing is recorded, rules compute with float32 in the place of narrow
+        types, as in a plain pass.
+        """
+        if not self._is_exact(node):
+            return super().gradients(node, cotangent)
+        results = super().gradients(node, self._widened(cotangent))
+        if node.op.variadic or node.op.joint:
+            return results
+        return [result if result is None else self._narrowed(result, edge.dtype)
+                for edge, result in zip(node.edges, results, strict=True)]
+
+    def _values(self, node: Any, saved: Any) -> Any:
+        values = super()._values(node, saved)
+        return self._widened(values) if self._is_exact(node) else values
+
+    def _is_exact(self, node: Any) -> bool:
+        """Whether the rules of a node compute with float32 in the place of its narrow type."""
+        if not NARROW or self.grad or node.steps is None:
+            return False
+        return any([dtype in NARROW for dtype in (node.dtype if node.several else [node.dtype])])
+
+    def _widened(self, value: Any) -> Any:
+        """A value that a rule computes with: float32 in the place of a narrow type."""
+        if type(value) is list or type(value) is tuple:
+            return type(value)(map(self._widened, value))
+        if isinstance(value, np.dtype):
+            return F32 if value in NARROW else value
+        return cast(value, F32) if _dtype_of(value) in NARROW else value
+
+    def _narrowed(self, result: Any, dtype: np.dtype[Any]) -> Any:
+        """What a rule made of widened values, in the type of an edge."""
+        return cast(result, dtype) if dtype in NARROW and _dtype_of(result) == F32 else result
+
     def _full_step(self, node: Any, cotangent: Any) -> None:
         saved, thread = node.saved, local.thread
         if (cotangent is None or node.plan is None or node.hooks is not None or node in self.capture
-                or type(saved) is Packed or node.dtype.kind == "c" or thread.observer is not None):
+                or type(saved) is Packed or node.dtype.kind in "cV" or thread.observer is not None):
             super()._full_step(node, cotangent)
             return
         recorder: Any = self.recorder
@@ -39,3 +78,8 @@ class RecordedPass(Pass):
         for edge, result in zip(edges, results, strict=True):
             if edge is not None and result is not None:
                 self.give(edge, self.fitted(result, edge.shape, edge.dtype))
+
+
+def _dtype_of(value: Any) -> Any:
+    """The NumPy dtype of a tensor or an array; None for any other value."""
+    return getattr(getattr(value, "_array", value), "dtype", None)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import NARROW
+from ..errors import see
 from .indexing.indexing import overlaps
 from .rounding import before_rounding
 
@@ -60,7 +61,7 @@ def steps(array: Array) -> Shape:
     return tuple([stride // array.itemsize for stride in array.strides])
 
 
-def row_by_row(shape: Shape) -> Shape:
+def row_by_row(shape: Sequence[int]) -> Shape:
     """The strides of memory that is filled row by row. A size of 0 counts as 1."""
     strides, step = [], 1
     for n in reversed(shape):
@@ -85,6 +86,8 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
     """
     size = x.itemsize
     owner, bytes_ = owner_of(x), tuple([stride * size for stride in strides])
+    if not owner.size and 0 not in shape:                  # NumPy does not look at the room of an empty buffer
+        raise out_of_bounds(x, shape, strides, offset_of(x) + start)
     try:
         if 0 in shape or not owner.flags.forc:
             view = _by_stride_tricks(x, owner, shape, bytes_, start * size)
@@ -92,11 +95,24 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
             before = 0 if owner is x else address(x) - address(owner)
             view = window(owner, shape, x.dtype, before + start * size, bytes_)
     except ValueError:
-        raise RuntimeError(f"setStorage: sizes {[*shape]}, strides {[*strides]}, from element {start} on, are out of "
-                           "bounds for the memory") from None
+        raise out_of_bounds(x, shape, strides, offset_of(x) + start) from None
     if overlaps(view) or not x.flags.writeable:
         view.flags.writeable = False
     return view
+
+
+def out_of_bounds(x: Any, shape: Shape, strides: Shape, offset: int) -> RuntimeError:
+    """The error of a view that would leave the memory of `x`. The view begins `offset` elements behind its start."""
+    needed = x.itemsize * (1 + offset + sum([(n - 1) * step for n, step in zip(shape, strides)]))
+    return RuntimeError(f"setStorage: sizes {[*shape]}, strides {[*strides]}, storage offset {offset}, and itemsize "
+                        f"{x.itemsize} requiring a storage size of {needed} are out of bounds for storage of size "
+                        f"{room(owner_of(x))}" + see("in-place#storage-too-small"))
+
+
+def room(owner: Array) -> int:
+    """How many bytes a view of this memory may use."""
+    low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
+    return int(high - low)
 
 
 def spanned(owner: Array) -> Array:
@@ -140,6 +156,15 @@ def empty_as(array: Array, dtype: np.dtype[Any]) -> Array:
         return empty_strided(array.shape, steps(array), dtype)
     order = slowest_first(array)
     return np.empty([array.shape[axis] for axis in order], dtype).transpose(np.argsort(order))
+
+
+def dense_strides(array: Array) -> Shape:
+    """The strides, in elements, of dense memory with the axes in the same order of strides."""
+    if array.size and dense(array):
+        return steps(array)
+    order = slowest_first(array)
+    by = dict(zip(order, row_by_row([array.shape[axis] for axis in order])))
+    return tuple([by[axis] for axis in range(array.ndim)])
 
 
 def copied(array: Array, dtype: np.dtype[Any]) -> Array:

@@ -160,7 +160,7 @@ def unsqueeze(x: Any, dim: int) -> Any:
     new_shape, new_steps = (*shape[:dim], 1, *shape[dim:]), (*steps_[:dim], step, *steps_[dim:])
     if not flags.c_contiguous or 0 in shape:
         return strided(x, new_shape, tuple([n // x.itemsize for n in new_steps]))
-    view = np.ndarray(new_shape, x.dtype, x, 0, new_steps)        # quicker than indexing with None
+    view = np.ndarray(new_shape, x.dtype, np.asarray(x), 0, new_steps)       # quicker than indexing with None
     if not flags.writeable:
         view.flags.writeable = False
     return view
@@ -175,7 +175,7 @@ def expand(x: Any, shape: Shape) -> Any:
     for n in reversed(shape[:lead]):
         by.insert(0, 0 if n != 1 else shape[len(shape) - len(by)] * by[0] if by else x.itemsize)
     if x.size and x.flags.c_contiguous and 0 not in shape:      # the view of np.broadcast_to, in a tenth of the time
-        wide: Any = np.ndarray(shape, x.dtype, x, 0, by)
+        wide: Any = np.ndarray(shape, x.dtype, np.asarray(x), 0, by)
     else:
         wide = strided(x, shape, tuple([step // x.itemsize for step in by]))
     if wide.size != x.size or not x.flags.writeable:
@@ -214,7 +214,7 @@ def unfold(x: Any, dim: int, size: int, step: int) -> Any:
     shape[dim], strides[dim] = (x.shape[dim] - size) // step + 1, by[dim] * step
     if not x.flags.c_contiguous or not x.size:
         return strided(x, tuple(shape), tuple(strides))
-    view: Any = np.ndarray(shape, x.dtype, x, 0, [n * x.itemsize for n in strides])
+    view: Any = np.ndarray(shape, x.dtype, np.asarray(x), 0, [n * x.itemsize for n in strides])
     view.flags.writeable = x.flags.writeable and step >= size       # otherwise windows overlap
     return view
 

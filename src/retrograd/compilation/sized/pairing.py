@@ -161,6 +161,8 @@ class SizedProgram:
         """Refuse a line if its results have sizes that do not come from its arguments. Kernels tell those of views."""
         if is_view(line, self.like.values):
             return
+        if line.op.kind == "elementwise" or line.op.name == "copy":
+            self._check_broadcasts(line)
         known: list[Affine] = []
         for ref in refs(line.args):
             known += [n for n in self.layouts[ref.number].shape if isinstance(n, Affine)]
@@ -171,6 +173,14 @@ class SizedProgram:
             for n in self.layouts[number].shape:
                 if isinstance(n, Affine) and n not in known:
                     raise Refused(f"the result of {line.op.name} has a size that its arguments do not have")
+
+    def _check_broadcasts(self, line: Line) -> None:
+        """Refuse a line if an operand has one row for one of the sizes, which was repeated there."""
+        for number in line.results or line.reads[:1]:
+            wide = self.layouts[number].shape[::-1]
+            for ref in refs(line.args):
+                if any([isinstance(n, Affine) and n != m for n, m in zip(self.layouts[ref.number].shape[::-1], wide)]):
+                    raise Refused(f"an operand of {line.op.name} is broadcast for one of the sizes")
 
     def _joined(self, line: Line) -> Affine:
         """The size of a concatenation."""

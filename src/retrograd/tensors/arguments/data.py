@@ -49,13 +49,19 @@ def new_array(data: Any, dtype: np.dtype[Any] | None) -> Array:
         return _of_numbers([data], {kind}, dtype).reshape(())
     if isinstance(data, TensorBase):
         return cast.run(data._array, data._array.dtype if dtype is None else dtype)  # type: ignore[no-any-return]
-    if isinstance(data, (np.ndarray, np.generic)):
+    if isinstance(data, (np.ndarray, np.generic)) or is_foreign(kind):
         return _copied(checked_array(np.asarray(data)), dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     if _is_sequence(data):
         return _of_sequence(data, dtype)
     return _of_numbers([data], {kind}, dtype).reshape(())
+
+
+def is_foreign(kind: type) -> bool:
+    """Whether a class is PyTorch's own Tensor, or is derived from it."""
+    return not issubclass(kind, TensorBase) and any([
+        base.__module__ == "torch" and base.__name__ == "Tensor" for base in kind.__mro__])
 
 
 def checked_array(array: Array) -> Array:

@@ -272,7 +272,7 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, complex) and dtype.kind != "c":
         value = bool(value) if dtype.kind == "b" else value.real
     if dtype.kind in "iu":
-        return np.array(int(value), np.int64 if value < 2**63 else np.uint64).astype(dtype)
+        return np.array(int(value), np.int64 if value < 2**63 else np.uint64).astype(dtype).item()
     return value
 
 

@@ -105,7 +105,7 @@ def reduced(self: TensorBase, protocol: Any) -> tuple[Any, ...]:
     """
     if local.thread.functions:
         _check_outside(self)
-    array, layout = self._array, None
+    array, layout = np.asarray(self._array), None
     if not array.flags.c_contiguous:
         layout = array.shape, array.strides
         array = bytes_between(*array_utils.byte_bounds(array), array).view(array.dtype)

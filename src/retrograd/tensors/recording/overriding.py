@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...devices import device
 from ...dtypes import dtype
+from ..arguments.data import is_foreign
 from ..arguments.options import layout, memory_format
 from ..state.base import Results, TensorBase
 
@@ -23,12 +25,14 @@ from ..state.base import Results, TensorBase
 class _Here:
     """The state of one thread: whether arguments handle calls, and the modes that are entered, the innermost last.
 
-    `casting` is what autocast does with a call that no other handler takes; None while autocast is off.
+    `casting` is what autocast does with a call that no other handler takes; None while autocast is off. `calling` is
+    the call that a handler has passed on; None if no handler has.
     """
 
-    __slots__ = ("casting", "enabled", "modes")
+    __slots__ = ("calling", "casting", "enabled", "modes")
 
     def __init__(self) -> None:
+        self.calling: tuple[Any, tuple[Any, ...]] | None = None
         self.casting: Callable[[Any, tuple[Any, ...], Mapping[str, Any]], Any] | None = None
         self.enabled = True
         self.modes: list[Any] = []
@@ -138,8 +142,43 @@ class DisableTorchFunction(_Switch):
 
 def disabled_torch_function_impl(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
     """The `__torch_function__` of a class whose instances handle no calls, such as Parameter: it calls the function."""
-    with DisableTorchFunctionSubclass():
-        return func(*args, **(kwargs or {}))
+    return passed_on(func, args, kwargs or {})
+
+
+def passed_on(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a function that no argument handles.
+
+    Raises TypeError if the function comes back with the same arguments: then it asks them in another way than this
+    package does, and so belongs to another package.
+    """
+    thread = local.thread
+    before = thread.calling
+    if before is not None and not thread.enabled and before[0] == func and _same(before[1], args):
+        raise TypeError(f"{_name(func)}() is a function of another package, and takes no tensor of retrograd. Hand it "
+                        "the numbers: x.detach().numpy()")
+    thread.calling = func, args
+    try:
+        with DisableTorchFunctionSubclass():
+            return func(*args, **kwargs)
+    finally:
+        thread.calling = before
+
+
+def _same(args: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    return len(args) == len(others) and all(map(is_, args, others))
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", function))
+
+
+def _refuse_foreign(function: Any, value: Any) -> None:
+    """Raise TypeError for a tensor of PyTorch itself: it would pass the call back, without an end."""
+    kind = type(value)
+    if is_foreign(kind):
+        raise TypeError(f"{_name(function)}() is a function of retrograd, and takes no tensor of another package: "
+                        f"{kind.__module__}.{kind.__name__}. Hand it the numbers: "
+                        "retrograd.from_numpy(x.detach().numpy())")
 
 
 # The handlers of a call
@@ -211,6 +250,7 @@ def overridden(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: M
         if result is not NotImplemented:
             return result
     for value in found:
+        _refuse_foreign(function, value)
         result = value.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
@@ -247,9 +287,11 @@ def torch_function(cls: type[Any], func: Any, types: Any, args: tuple[Any, ...],
     """
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
+    result = passed_on(func, args, kwargs or {})
+    if func in keep:
+        return result
     with DisableTorchFunctionSubclass():
-        result = func(*args, **(kwargs or {}))
-        return result if func in keep else _converted(result, cls)
+        return _converted(result, cls)
 
 
 def _converted(result: Any, cls: type[Any]) -> Any:

@@ -185,8 +185,8 @@ def _full_as(array: Array, dtype: np.dtype[Any], memory_format: MemoryFormat | N
     if local.thread.transform is not None:
         full: Array = full_beside(array, array.shape, dtype, 0 if value is None else value)
         order = order_in("empty_like", memory_format, array, "K")
-        if order == "K" and not layouts.in_rows(array) and layouts.dense(array):
-            order = layouts.steps(array)
+        if order == "K" and not layouts.in_rows(array):
+            order = layouts.dense_strides(array)
         return clone.run(full, order) if isinstance(order, tuple) else full
     out = empty_as(array, dtype, memory_format)
     if value is not None:

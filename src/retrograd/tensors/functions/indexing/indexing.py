@@ -328,7 +328,7 @@ def _record(input: Any, steps: list[Step], arrays: tuple[Any, ...] | None, value
     array, shape = target._array, value._array.shape
     if arrays is not None:
         value = _stripped(value, False)
-        check_writable(target, True)
+        check_writable(target, local.thread.grad and (requires(target) or requires(value)))
         put(over, target, arrays, value, False)
     elif not shape and array.shape:
         over(arithmetic.fill_tensor, target, value, into=overwrite)

@@ -15,7 +15,16 @@ import numpy as np
 from ....dtypes import DIFFERENTIABLE
 from ....errors import see, user_site
 from ....graph import versions
-from ....kernels.layout import empty_strided as _empty_strided, in_rows, offset_of, owner_of, steps, strided
+from ....kernels.layout import (
+    empty_strided as _empty_strided,
+    in_rows,
+    offset_of,
+    out_of_bounds,
+    owner_of,
+    room,
+    steps,
+    strided,
+)
 from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
@@ -70,12 +79,9 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
         raise RuntimeError(f"Tensor: invalid storage offset {start}. The offset counts from the start of the memory.")
     if min(sizes, default=0) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
-    low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
     needed = array.itemsize * (1 + start + sum([(n - 1) * step for n, step in zip(sizes, strides)]))
-    if 0 not in sizes and needed > high - low and isinstance(array, np.ndarray):
-        raise RuntimeError(f"setStorage: sizes {[*sizes]}, strides {[*strides]}, storage offset {start}, and itemsize "
-                           f"{array.itemsize} requiring a storage size of {needed} are out of bounds for storage of "
-                           f"size {high - low}" + see("in-place#storage-too-small"))
+    if 0 not in sizes and isinstance(array, np.ndarray) and needed > room(owner):
+        raise out_of_bounds(array, sizes, strides, start)
     return sizes, strides, start - own
 
 

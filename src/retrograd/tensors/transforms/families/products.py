@@ -58,7 +58,7 @@ def _plus(product: Rule, alone: Callable[[Any, Any], Any]) -> Rule:
 
     def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
         x, left, right, beta, alpha = args
-        if x.dtype.kind not in "fc":
+        if x.dtype.kind not in "fc" or not x.dtype == left.dtype == right.dtype:        # addr takes several types
             return NotImplemented
         if is_batched(left, level) or is_batched(right, level):
             found = product(level, op, (left, right))
@@ -100,8 +100,9 @@ def _of_matrices(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     if any([is_array(part) for a in args if type(a) in (list, tuple) for part in a]):
         return NotImplemented
     rank = max([a.ndim for a in args if is_array(a)])
-    lower = any([a.ndim < rank for a in args if is_array(a) and a.ndim > 1])
-    if lower and (op.name == "linalg_ldl_solve" or ("vector" in op.arguments and args[op.arguments.index("vector")])):
+    vector = "vector" in op.arguments and args[op.arguments.index("vector")]
+    lower = any([a.ndim < rank for a in args if is_array(a) and (a.ndim > 1 or (vector and rank > 2))])
+    if lower and (vector or op.name == "linalg_ldl_solve"):
         return NotImplemented                              # pivots and vectors have axes of stacks of their own
     return op.run(*[with_axes(first(a, level), 1, rank - a.ndim) if is_array(a) and a.ndim > 1
                     else first(a, level) if is_array(a) else a for a in args])

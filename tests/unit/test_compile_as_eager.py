@@ -1,0 +1,166 @@
+"""Programs that compiled functions once ran otherwise than eager does: layouts, writes, messages, hooks, bfloat16."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd.compilation.native import available
+
+BACKENDS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+PLACES = torch.tensor([2, 0])
+
+
+def written_places(x: Any) -> None:
+    with torch.no_grad():
+        view = x.squeeze()
+    view[PLACES] = x.sum()
+
+
+LIKE: dict[str, Callable[[Any], Any]] = {
+    "zeros_like": torch.zeros_like, "ones_like": torch.ones_like, "empty_like": torch.empty_like,
+    "full_like": lambda x: torch.full_like(x, 2.0), "rand_like": torch.rand_like}
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "rows of a transpose": lambda x: x.t().narrow(0, 1, 2), "every other column": lambda x: x[:, ::2],
+    "columns of a transpose": lambda x: x.t()[:, 1:].unsqueeze(0), "expanded": lambda x: x[:1].expand(3, 3)}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("like", LIKE)
+def test_like_a_view_with_gaps(like: str, backend: str) -> None:
+    def strides(x: Any) -> list[Any]:
+        return [LIKE[like](view(x)) for view in VIEWS.values()]
+
+    compiled, x = torch.compile(strides, backend=backend, fullgraph=True), torch.ones(3, 3)
+    wanted = [part.stride() for part in strides(x)]
+    for _ in range(3):
+        assert [part.stride() for part in compiled(x)] == wanted
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_write_by_an_index_to_a_view_made_under_no_grad(backend: str) -> None:
+    compiled = torch.compile(written_places, backend=backend, fullgraph=True)
+    for number in range(3):
+        x = torch.full((1, 3), float(number))
+        compiled(x)
+        assert x.tolist() == [[3 * number, number, 3 * number]]
+        assert x._version == 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_write_by_an_index_to_a_parameter_under_no_grad(backend: str) -> None:
+    weight = torch.zeros(3, requires_grad=True)
+
+    def step(x: Any) -> None:
+        with torch.no_grad():
+            weight[PLACES] = weight[PLACES] + x
+
+    compiled = torch.compile(step, backend=backend, fullgraph=True)
+    for number in range(1, 4):
+        compiled(torch.ones(2))
+        assert weight.tolist() == [number, 0, number]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+        torch.compile(lambda x: weight.__setitem__(PLACES, x), backend=backend)(torch.ones(2))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_that_leaves_the_memory(backend: str) -> None:
+    def strided(x: Any) -> Any:
+        return x.as_strided((5,), (3,), 2) * 2
+
+    compiled = torch.compile(strided, backend=backend)
+    for x in (torch.ones(4), torch.ones(8)[2:6]):
+        errors = []
+        for function in (strided, compiled, compiled):
+            with pytest.raises(RuntimeError, match="storage offset 2, and itemsize 4 requiring a storage") as raised:
+                function(x)
+            errors.append(str(raised.value))
+        assert len({*errors}) == 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_that_leaves_empty_memory(backend: str) -> None:
+    compiled = torch.compile(lambda x: (0.5 - x[1:-1]).as_strided((2,), (1,)), backend=backend)
+    with pytest.raises(RuntimeError, match="are out of bounds for storage of size 0"):
+        compiled(torch.ones(1, 3))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_row_that_is_broadcast_shows_nothing_of_other_sizes(backend: str) -> None:
+    def program(x: Any) -> Any:
+        return 3.0 - torch.zeros(2, 2) + torch.arange(x.shape[0] - 2), x * 2
+
+    compiled = torch.compile(program, dynamic=True, backend=backend)
+    for size in (4, 3, 4, 3):
+        assert torch.equal(compiled(torch.ones(size))[0], program(torch.ones(size))[0])
+    for size in (40, 7):
+        with pytest.raises(RuntimeError, match="The size of tensor a"):
+            compiled(torch.ones(size))
+
+
+def doubled(x: Any) -> Any:
+    x.register_hook(lambda g: g * 2)
+    return x * 3
+
+
+def only_doubled(x: Any) -> Any:
+    x.register_hook(lambda g: g * 2)
+    return x
+
+
+def retained(x: Any) -> Any:
+    x.retain_grad()
+    return x * 3
+
+
+@pytest.mark.parametrize("function", [doubled, only_doubled, retained])
+def test_hooks_on_a_tensor_with_a_history(function: Callable[[Any], Any]) -> None:
+    seen, compiled = [], torch.compile(function)
+    for call in (function, compiled, compiled):
+        weight = torch.ones(2, requires_grad=True)
+        x = (weight * 5).unbind()[1]
+        with warnings.catch_warnings(action="ignore"):
+            call(x).backward()
+        seen.append((weight.grad.tolist(), x.grad.item() if x.retains_grad else None))  # type: ignore[union-attr]
+    assert seen == [seen[0]] * 3
+    assert seen[0] in (([0.0, 30.0], None), ([0.0, 10.0], None), ([0.0, 15.0], 3.0))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_results_of_inference_mode(backend: str) -> None:
+    def evaluate(x: Any) -> Any:
+        with torch.inference_mode():
+            y = x * 2
+            return y, y[1:], x.view(-1)
+
+    compiled = torch.compile(evaluate, backend=backend, fullgraph=True)
+    for _ in range(3):
+        results = compiled(torch.ones(3))
+        assert [part.is_inference() for part in results] == [True, True, False]
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+            results[0].add_(1)
+
+
+RULES: dict[str, Callable[[Any], Any]] = {
+    "gelu": torch.nn.functional.gelu, "var": lambda w: w.var(0), "softmax": lambda w: w.softmax(0),
+    "quotient": lambda w: w / (2 + w * w), "layer_norm": lambda w: torch.nn.functional.layer_norm(w, w.shape)}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_compute_bfloat16_in_float32(name: str) -> None:
+    """Each step of a rule would round its result, if the rule computed with bfloat16 while it is traced."""
+    torch.manual_seed(0)
+    factor, weight = torch.randn(400).bfloat16(), torch.randn(400).bfloat16().requires_grad_()
+
+    def step() -> Any:
+        weight.grad = None
+        (RULES[name](weight) * factor).sum().backward()
+        return weight.grad
+
+    wanted, compiled = step(), torch.compile(step, backend="numpy", fullgraph=True)
+    for _ in range(3):
+        assert torch.equal(compiled(), wanted)
