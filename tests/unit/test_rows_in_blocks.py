@@ -130,6 +130,21 @@ def test_gradients_do_not_depend_on_which_axes_are_last(rows: Array, cotangents:
     close(standardizing.sum_over_rows(cotangents, 1), cotangents.sum(0))
 
 
+@pytest.mark.parametrize("wanted", [(True, True, True), (True, False, True), (False, True, False)])
+def test_gradients_of_layer_norm(rows: Array, cotangents: Array, wanted: tuple[bool, ...]) -> None:
+    """All gradients are computed in one pass, and some of them one by one."""
+    weight = np.random.default_rng(2).standard_normal(rows.shape[1])
+    mean, rstd = rows.mean(-1, keepdims=True), 1 / np.sqrt(rows.var(-1, keepdims=True) + 1e-5)
+    found = standardizing.layer_norm_backward(cotangents, rows, weight, mean, rstd, 1, 1e-5, wanted)
+    assert [gradient is not None for gradient in found] == [*wanted]
+    xhat, g = standard(rows, 1e-5), cotangents * weight
+    expected = (g - g.mean(-1, keepdims=True) - xhat * (g * xhat).mean(-1, keepdims=True),
+                (cotangents * xhat).sum(0), cotangents.sum(0))
+    for gradient, value, scale in zip(found, expected, (rstd, 1.0, 1.0)):
+        if gradient is not None:
+            close(gradient / scale, value, 1e-6)
+
+
 @pytest.mark.parametrize("shape", [(6, 4, 50, 30), (3, 8, 5, 7), (300, 4)])
 @pytest.mark.parametrize("shift", [0.0, 3e3])
 def test_norms_over_channels(shape: tuple[int, ...], shift: float, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ _PIECE, _PRODUCT = 9000, 1 << 18
 
 def by_row(x: Any, line: Any) -> Any:
     """x @ line: for each row of the matrix x, its sum with the weights `line`."""
+    if blas.is_alone():
+        return x.dot(line)
     count, length = x.shape
     tall = _PIECE // length
     whole = count - count % tall if tall > 1 else 0
@@ -38,6 +40,8 @@ def thin(lines: Any, columns: Any, out: Any) -> Any:
     There are two or more pairs: NumPy does not hand a product with one column to the BLAS. `columns` is (pairs, rows),
     and `lines` is (pairs, length).
     """
+    if blas.is_alone():
+        return np.matmul(columns.T, lines, out=out)
     pairs, count = columns.shape
     tall = max(1, _PRODUCT // max(lines.size, 1))
     whole = count - count % tall

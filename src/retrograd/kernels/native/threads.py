@@ -14,8 +14,8 @@ from itertools import pairwise
 
 # The least duration of a part, in nanoseconds. A shorter part takes less time than its handover.
 ENOUGH = 250_000
-# How many nanoseconds after the caller a helper begins.
-DELAY = 10_000
+# How many nanoseconds less a helper works than the caller. It begins later, and a caller that must wait wakes up later.
+DELAY = 50_000
 
 Work = Callable[[int, int], object]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F64
+from ...dtypes import F32, F64
 from ..elementwise.elementary import widened
 from ..linalg.line_products import add_thin, by_row, thin
 from ..native.blas import alone
@@ -25,8 +25,8 @@ _BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
 # Up to here, whole products of two pairs are so small that the BLAS starts no threads. Such a product adds the elements
 # of a row in their order, which loses digits in long rows.
 _MIDDLE = 1 << 15
-# Sums of up to _FEW elements are fastest with a temporary. In rows from _WIDE on, products are summed as they are made.
-_FEW, _WIDE = 1 << 14, 64
+# Sums of up to _FEW elements are fastest with a temporary.
+_FEW = 1 << 14
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
@@ -222,32 +222,37 @@ def _rows_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     count, length = x.shape
     if x.size <= _MIDDLE and length <= count:
         return _some_rows_backward(g, x, weight, mean, rstd)
-    out, step = np.empty(x.shape, x.dtype), max(1, _BLOCK // length)
-    ones, lines, columns = np.ones((1, length), x.dtype), np.zeros((2, length), x.dtype), np.zeros((2, count), x.dtype)
-    if weight is not None:
-        lines[0] = weight
+    return _gradients_of_rows(g, x, weight, mean, rstd, False)[0]
+
+
+def _gradients_of_rows(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, sums: bool) -> tuple[Any, Any, Any]:
+    """`_rows_backward`, and if asked for the sums over rows of g * standardize(x) and of g, in one pass.
+
+    The sums are added up in the order of the rows, and those of blocks in double precision.
+    """
+    (count, length), found = x.shape, []
+    out, step, ones = np.empty(x.shape, x.dtype), max(1, _BLOCK // length), np.ones(max(x.shape), x.dtype)
+    line, columns, shift = ones[:length] if weight is None else weight, np.zeros((2, count), x.dtype), mean * rstd
+    lines, columns[0] = np.array([line, line]), rstd
 
     def work(start: int, stop: int) -> None:
-        ranges = blocks(start, stop, step)
+        ranges, totals = blocks(start, stop, step), np.zeros((2, length), F64)
         spare = np.empty((max(block.stop - block.start for block in ranges), length), x.dtype)
         for block in ranges:
             part, inverse, middle, rows, share = out[block], rstd[block], mean[block], x[block], g[block]
-            if weight is None:
-                np.multiply(share, inverse[:, None], out=part)
-            else:
-                factors = columns[:, block]
-                factors[0] = inverse
-                np.multiply(thin(lines, factors, part), share, out=part)
-            product = spare[:len(part)]
-            total = by_row(part, ones[0])
-            dots = np.vecdot(part, rows) if length >= _WIDE else by_row(np.multiply(part, rows, out=product), ones[0])
-            slope = (total * middle - dots) * (inverse * inverse / length)
-            level = -slope * middle - total / length
-            part += np.multiply(rows, slope[:, None], out=product)
-            add_thin(ones, level[None], part)
+            np.multiply(share, rows, out=part)
+            if sums:
+                totals[0] += inverse.dot(part) - shift[block].dot(share)
+                totals[1] += ones[:len(part)].dot(share)
+            dots, level = by_row(part, line), by_row(share, line)
+            np.multiply(thin(lines, columns[:, block], part), share, out=part)
+            slope = (level * middle - dots) * inverse * (inverse * inverse / length)
+            part += np.multiply(rows, slope[:, None], out=spare[:len(part)])
+            add_thin(ones[None, :length], (-slope * middle - level * inverse / length)[None], part)
+        found.append(totals)
 
     _over_rows(work, x)
-    return out
+    return out, *sum(found[1:], found[0])
 
 
 def _few_rows_backward(g: Any, x: Any, mean: Any, rstd: Any) -> Any:
@@ -323,6 +328,25 @@ def _rows_sum(g: Any, x: Any, shift: Any, rstd: Any) -> Any:
 
     _over_rows(work, x)
     return sum(found[1:], found[0])
+
+
+def layer_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
+                        wanted: tuple[bool, ...]) -> tuple[Any, Any, Any]:
+    """The gradients of `layer_norm` by x, by the weight and by the bias; None for those that are not wanted."""
+    if all(wanted) and x.size >= _LARGE and x.dtype.itemsize >= F32.itemsize and g.dtype == x.dtype == weight.dtype:
+        length, rstd = weight.size, rstd.reshape(-1, 1)
+        rows, mean = near(x.reshape(-1, length), mean.reshape(-1, 1), rstd)
+        out, *found = _gradients_of_rows(g.reshape(-1, length), rows, weight.reshape(-1), mean[:, 0], rstd[:, 0], True)
+        return out.reshape(x.shape), *[total.astype(x.dtype).reshape(weight.shape) for total in found]
+    lead, by_x, by_weight, by_bias = x.ndim - rank, None, None, None
+    axes = tuple(range(lead, x.ndim))
+    if wanted[0]:
+        by_x = standardize_backward(g, x, weight, mean, rstd, axes, eps)
+    if wanted[1]:
+        by_weight = standardized_sum(g, x, mean, rstd, tuple(range(lead)), axes, eps).reshape(weight.shape)
+    if wanted[2]:
+        by_bias = sum_over_rows(g, rank)
+    return by_x, by_weight, by_bias
 
 
 def sum_over_rows(x: Any, rank: int) -> Any:

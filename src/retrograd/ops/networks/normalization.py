@@ -2,6 +2,7 @@
 
 Three operators compute the derivatives of any order: the standardised x, its adjoint, and the gradient of a weight.
 They are given the mean and 1 / deviation of the forward pass, but their rules treat them as functions of x alone.
+Layer normalisation has a kernel that computes all three gradients of arrays in one pass.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.networks import normalization as kernels, standardizing
-from ..framework import Op, linear, operator
+from ..framework import Op, composed, linear, operator
 from ..reductions import mean_dim, sum_dim
 
 
@@ -58,17 +59,23 @@ def _last(x: Any, rank: Any) -> Any:
     return tuple(range(x.ndim - rank, x.ndim))
 
 
-def _layer_weight(g: Any, x: Any, mean: Any, rstd: Any, weight_shape: Any, rank: Any, eps: Any) -> Any:
-    lead = tuple(range(x.ndim - rank))
-    return np.reshape(standardized_sum(g, x, mean, rstd, lead, _last(x, rank), eps), weight_shape)
+def _layer_gradients(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: Any, eps: Any,
+                     wanted: Any) -> tuple[Any, ...]:
+    """The composition for `layer_norm_backward`."""
+    by_x = standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps) if wanted[0] else None
+    by_weight = None
+    if wanted[1]:
+        total = standardized_sum(g, x, mean, rstd, tuple(range(x.ndim - rank)), _last(x, rank), eps)
+        by_weight = np.reshape(total, weight.shape)
+    return by_x, by_weight, sum_over_rows(g, rank) if wanted[2] else None
 
 
 sum_over_rows = linear("sum_over_rows", standardizing.sum_over_rows, x=lambda g, x_shape: np.broadcast_to(g, x_shape))
+layer_norm_backward = composed("layer_norm_backward", standardizing.layer_norm_backward, _layer_gradients, tensors=5)
 layer_norm = operator(
     "layer_norm", kernels.layer_norm, tensors=3, node="NativeLayerNormBackward0", outputs="out mean rstd",
-    differentiable="out",
-    x=lambda g, x, weight, mean, rstd, rank, eps: standardize_backward(g, x, weight, mean, rstd, _last(x, rank), eps),
-    weight=_layer_weight, bias=lambda g, rank: sum_over_rows(g, rank))
+    differentiable="out", joint=lambda g, wanted, x, weight, mean, rstd, rank, eps: layer_norm_backward(
+        g, x, weight, mean, rstd, rank, eps, wanted))
 
 
 # Group normalisation
