@@ -3,7 +3,7 @@
 - `state` finds what a function can reach: arguments, captured variables, modules, optimizers. `guards` checks later
   that nothing of this has changed, and `differences` says what has. `changes` compares two such walks: what a call has
   changed. They stand on `items` (what was found), `places` (where it stands), `kinds` (what is compared, and what is
-  refused), `reading` (what code names) and `surroundings` (the modes).
+  refused), `reading` (what code names) and `surroundings` (the modes). `rates` are learning rates, which may change.
 - `tracing` runs the function once and writes down each call that passes the seam.
 - `program` is what remains: calls and writes on numbered values.
 - `passes` take calls apart, simplify the program, and join elementwise calls to loops.

@@ -26,6 +26,7 @@ from .items import Item
 from .passes import effects
 from .places import Step
 from .program import Line, Program
+from .rates import Rates
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .sized.sizes import Uses, without_sizes
@@ -54,6 +55,7 @@ class FirstRun:
         if self.twins.tensors:
             self.args, self.kwargs = self.twins.args, self.twins.kwargs
             self.before = walk(function, self.args, self.kwargs)
+        self.rates = Rates(self.before)
         self.guard: Any = None
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
@@ -78,11 +80,11 @@ class FirstRun:
         """Run the function, and return what it returns."""
         tape, random, tensors = self.tape, outside_random(), self._tensors()
         tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
-        held = put_in_place(tape, tensors)
+        held = put_in_place(tape, [*tensors, *self.rates.tensors])
         self.borders = Borders(tape, tensors)
         try:
             counts = [versions.count(array) for _, array in held]
-            with watched(tape.give_up), standing(tape.record), self.uses or nullcontext():
+            with watched(tape.give_up), standing(tape.record), self.uses or nullcontext(), self.rates:
                 result = self.function(*self.args, **self.kwargs)
             if self.uses is not None:
                 result = without_sizes(result)
@@ -265,8 +267,7 @@ class FirstRun:
     def _owners_written(self, lines: list[Line]) -> set[int]:
         """The identities of the arrays that own the memory that lines write."""
         values = self.tape.values
-        return {id(owner_of(values[number].like)) for line in lines if line.write
-                for number in (line.reads if effects.steps_over(line) else line.reads[:1])}
+        return {id(owner_of(values[number].like)) for line in lines for number in effects.targets(line)}
 
     def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
         """Trace the backward pass of new tensors. Also says of which the graph is freed already."""

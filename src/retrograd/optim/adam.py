@@ -19,7 +19,7 @@ from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
 from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
-from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
+from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers, rate
 from .together import MANY, in_one, is_small
 
 __all__ = ["Adam"]
@@ -71,7 +71,7 @@ class Adam(SteppingOptimizer):
         change = changing(_adam)
         for group in self.param_groups:
             small: dict[tuple[Any, float], list[Any]] = {}   # by dtype and count of steps
-            lr, betas, eps = as_float(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
+            lr, betas, eps = rate(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
             decay = group["weight_decay"]
             joining = local.thread.transform is None and len(group["params"]) >= MANY
             for parameter in group["params"]:
@@ -155,9 +155,9 @@ class _Scale:
     __slots__ = ("decay", "decays", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink",
                  "slow")
 
-    def __init__(self, dtype: np.dtype[Any], step: float, lr: float, betas: list[float], eps: float,
+    def __init__(self, dtype: np.dtype[Any], step: float, lr: Any, betas: list[float], eps: float,
                  decay: float) -> None:
-        first, second = betas
+        first, second, lr = *betas, as_float(lr)
         # One factor makes both corrections, since
         # (m / c1) / (sqrt(v / c2) + eps) = m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
         correction = math.sqrt(1 - second**step)

@@ -12,7 +12,7 @@ from ..modes import local
 from ..ops.framework import operator
 from ..tensors.state.base import plain
 from . import recorded_steps, stepping
-from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
+from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers, rate
 
 __all__ = ["SGD"]
 
@@ -53,7 +53,7 @@ class SGD(SteppingOptimizer):
         scratch, through = self._scratch, local.thread.transform is not None
         for group in self.param_groups:
             momentum, decay = group["momentum"], as_float(group["weight_decay"])
-            lr, dampening = as_float(group["lr"]), group["dampening"]
+            lr, dampening = rate(group["lr"]), group["dampening"]
             simple = not (momentum or decay or group["maximize"] or through)
             for parameter in group["params"]:
                 g = gradient(parameter)
@@ -62,10 +62,10 @@ class SGD(SteppingOptimizer):
                 p = parameter._array
                 writing(p)
                 if simple:
-                    rate, = numbers(p.real.dtype, lr)
+                    factor, = numbers(p.real.dtype, lr)
                     for p_block, g_block in blocks((p, g)):
                         change = scratch.like(p_block)
-                        np.multiply(g_block, rate, out=change)
+                        np.multiply(g_block, factor, out=change)
                         np.subtract(p_block, change, out=p_block)
                 else:
                     self._general(parameter, p, g, group, (lr, momentum, 1 - dampening, decay))
@@ -79,7 +79,7 @@ class SGD(SteppingOptimizer):
     def _record(self, parameter: Any, g: Any, group: dict[str, Any]) -> None:
         recorded_steps.sgd(parameter, g, self.state[parameter] if group["momentum"] != 0 else {}, group)
 
-    def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rates: tuple[float, ...]) -> None:
+    def _general(self, parameter: Any, p: Any, g: Any, group: dict[str, Any], rates: tuple[Any, ...]) -> None:
         """The step of one parameter with momentum, weight decay or `maximize`, or under a transform."""
         first, buffer = False, None
         if group["momentum"]:
@@ -96,18 +96,18 @@ class SGD(SteppingOptimizer):
 _OPTIONS = ("momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
-def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[float, ...], first: bool,
+def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[Any, ...], first: bool,
             scratch: Scratch) -> None:
     """Write the new values of a parameter and of its buffer, if there is one."""
-    rate, *others = numbers(p.real.dtype, *rates)
+    factor, *others = numbers(p.real.dtype, *map(as_float, rates))
     for block in blocks((p, g) if buffer is None else (p, g, buffer)):
-        _step(block, options, rate, others, first, scratch)
+        _step(block, options, factor, others, first, scratch)
 
 
 _sgd = operator("_fused_sgd_", _update, tensors=3)
 
 
-def _step(block: tuple[Any, ...], group: dict[str, Any], rate: Any, others: list[Any], first: bool,
+def _step(block: tuple[Any, ...], group: dict[str, Any], factor: Any, others: list[Any], first: bool,
           scratch: Scratch) -> None:
     """The step of a block of elements: parameter, gradient and, with momentum, buffer."""
     p, direction, *buffers = block
@@ -133,4 +133,4 @@ def _step(block: tuple[Any, ...], group: dict[str, Any], rate: Any, others: list
             direction = np.add(direction, change, out=change)
         else:
             direction = buffer
-    np.subtract(p, np.multiply(direction, rate, out=change), out=p)
+    np.subtract(p, np.multiply(direction, factor, out=change), out=p)

@@ -15,7 +15,7 @@ from ...ops.networks.activations import threshold_backward
 from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 from ...ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
 from ...ops.shape import unsafe_view
-from ..program import STEP, Arithmetic, Line, Program, Value
+from ..program import STEP, Arithmetic, Line, Program, Value, refs
 
 _DRAWING = frozenset((random_like, random_from, random_apart))
 # Operators, other than elementwise ones, that take all numbers.
@@ -46,18 +46,20 @@ def memory_read(line: Line, values: list[Value]) -> set[int]:
     return {values[number].memory for number in line.reads}
 
 
-def steps_over(line: Line) -> bool:
-    """Whether a line writes over all of its arguments, as the step of an optimizer does over its state."""
-    return line.op.name.startswith(STEP)
+def targets(line: Line) -> list[int]:
+    """The values that a line writes over: the first argument. The step of an optimizer writes over all arguments but
+    its options, which stand in a tuple.
+    """
+    if not line.write:
+        return []
+    if line.op.name.startswith(STEP):
+        return [ref.number for arg in line.args if type(arg) is not tuple for ref in refs(arg)]
+    return line.reads[:1]
 
 
 def memory_written(line: Line, values: list[Value]) -> set[int]:
     """The memory that the line writes over."""
-    if not line.write:
-        return set()
-    if steps_over(line):
-        return {values[number].memory for number in line.reads}
-    return {values[line.reads[0]].memory}
+    return {values[number].memory for number in targets(line)}
 
 
 def all_memory_written(program: Program) -> set[int]:

@@ -18,18 +18,19 @@ from ...ops.elementwise.arithmetic import add, div, mul, neg, pow_, sub
 from ...ops.elementwise.comparison import maximum
 from ...ops.elementwise.elementary import sqrt
 from ...ops.framework import Op
-from ..program import Arithmetic
+from ..program import Arithmetic, Ref
 from .line_writer import LineWriter
 
 Array = np.ndarray[Any, Any]
 
 
-def _sgd(w: LineWriter, p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[float, ...], first: bool,
+def _sgd(w: LineWriter, p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[Any, ...], first: bool,
          scratch: Any) -> bool:
     like = w.like(p)
-    if first or like.dtype.char not in "fd" or w.like(g).dtype != like.dtype:
+    if first or like.dtype.char not in "fd" or w.like(g).dtype != like.dtype or _is_long(w, rates[0]):
         return False
-    rate, momentum, undamped, decay = [w.constant(rate, like.dtype) for rate in rates]
+    momentum, undamped, decay = [w.constant(rate, like.dtype) for rate in rates[1:]]
+    rate = _as_value(w, rates[0], like.dtype)
     if options["maximize"]:
         g = w.call(neg, g, like=like)
     if options["weight_decay"]:
@@ -46,7 +47,7 @@ def _adam(w: LineWriter, p: Any, g: Any, first: Any, second: Any, largest: Any, 
           decoupled: bool, options: tuple[Any, ...], scratch: Any) -> bool:
     like = w.like(p)
     lr, betas, eps, decay = options
-    if like.dtype.char not in "fd" or w.like(g).dtype != like.dtype:
+    if like.dtype.char not in "fd" or w.like(g).dtype != like.dtype or _is_long(w, lr):
         return False
 
     def number(value: float) -> Any:
@@ -60,7 +61,7 @@ def _adam(w: LineWriter, p: Any, g: Any, first: Any, second: Any, largest: Any, 
     if maximize:
         g = made(neg, g)
     if decay and decoupled:
-        w.write(mul, p, number(1 - lr * decay))
+        w.write(mul, p, _shrinking(w, lr, decay, like.dtype))
     elif decay:
         g = made(add, g, made(mul, p, number(decay)))
     off = made(sub, g, first)
@@ -78,11 +79,32 @@ def _adam(w: LineWriter, p: Any, g: Any, first: Any, second: Any, largest: Any, 
     return True
 
 
-def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], lr: float, betas: Any, eps: float) -> list[Any]:
+def _is_long(w: LineWriter, lr: Any) -> bool:
+    """Whether a learning rate is a tensor with a dimension, which is of size 1."""
+    return type(lr) is Ref and bool(w.like(lr).ndim)
+
+
+def _as_value(w: LineWriter, lr: Any, dtype: np.dtype[Any]) -> Ref:
+    """A learning rate, which is a number or a value, as a value of this dtype."""
+    if type(lr) is not Ref:
+        return w.constant(lr, dtype)
+    return lr if w.like(lr).dtype == dtype else w.call(cast, lr, dtype, like=np.empty((), dtype))
+
+
+def _shrinking(w: LineWriter, lr: Any, decay: float, dtype: np.dtype[Any]) -> Ref:
+    """What decoupled weight decay multiplies a parameter by: 1 - lr * decay, in double precision, then rounded."""
+    if type(lr) is not Ref:
+        return w.constant(1 - lr * decay, dtype)
+    wide = np.empty((), F64)
+    product = w.call(mul, _as_value(w, lr, F64), w.constant(decay, F64), like=wide)
+    return _as_value(w, w.call(sub, w.constant(1, F64), product, like=wide), dtype)
+
+
+def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], lr: Any, betas: Any, eps: float) -> list[Any]:
     """The numbers of a step of Adam that depend on its number: eps and the rate, both corrected."""
-    like = np.empty((), dtype)
+    like, lr = np.empty((), dtype), _as_value(w, lr, F64)
     if not w.native:
-        return w.several(Arithmetic(_rates_of, dtype, lr, betas, eps), step, likes=(like, like))
+        return w.several(Arithmetic(_rates_of, dtype, betas, eps), lr, step, likes=(like, like))
     wide = np.empty((), F64)
 
     def number(value: float) -> Any:
@@ -94,12 +116,12 @@ def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], lr: float, betas: Any
     count = made(cast, step, F64) if w.like(step).dtype != F64 else step
     missing = [made(sub, number(1), made(pow_, number(beta), count)) for beta in betas]
     correction = made(sqrt, missing[1])
-    found = [made(mul, number(eps), correction), made(div, made(mul, number(lr), correction), missing[0])]
+    found = [made(mul, number(eps), correction), made(div, made(mul, lr, correction), missing[0])]
     return found if dtype == F64 else [w.call(cast, value, dtype, like=like) for value in found]
 
 
-def _rates_of(dtype: np.dtype[Any], lr: float, betas: Any, eps: float, step: Array) -> tuple[Array, Array]:
-    return _rates_at(step.item(), dtype, lr, *betas, eps)
+def _rates_of(dtype: np.dtype[Any], betas: Any, eps: float, lr: Array, step: Array) -> tuple[Array, Array]:
+    return _rates_at(step.item(), dtype, lr.item(), *betas, eps)
 
 
 @lru_cache(8)                                               # most parameters have taken the same number of steps
