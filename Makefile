@@ -10,6 +10,8 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 # The kernels share work among two threads, and OpenBLAS's own threads do not wait for each other. Modules are compiled
 # once: the tests start a hundred programs that import them.
 PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
+# What is measured runs with the kernels of OpenBLAS that fit the processor, whatever the environment asks for.
+MEASURE := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -W ignore
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -50,12 +52,12 @@ mutants: $(VENV)/.parity ## plant faults in copies of the source and count those
 
 bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (installs them; a quarter of an hour)
 	mkdir -p build
-	$(BIN)/python -W ignore -m benchmarks --json build/eager.json; eager=$$?; \
-	$(BIN)/python -W ignore -m benchmarks.compiled --json build/compiled.json && exit $$eager
+	$(MEASURE) -m benchmarks --json build/eager.json; eager=$$?; \
+	$(MEASURE) -m benchmarks.compiled --json build/compiled.json && exit $$eager
 
 figures: $(VENV)/.bench ## measure growth with size; write it and the last `make bench` into README.md and docs/performance.md
 	mkdir -p build
-	$(BIN)/python -W ignore -m benchmarks.growth --json build/growth.json --pictures docs/pictures
+	$(MEASURE) -m benchmarks.growth --json build/growth.json --pictures docs/pictures
 	$(BIN)/python -m benchmarks.page --growth build/growth.json $(foreach kind,eager compiled,\
 		$(addprefix --$(kind) ,$(wildcard build/$(kind).json)))
 
