@@ -86,7 +86,7 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
     """
     size = x.itemsize
     owner, bytes_ = owner_of(x), tuple([stride * size for stride in strides])
-    if not owner.size and 0 not in shape:                  # NumPy does not look at the room of an empty buffer
+    if not owner.size and not x.size and 0 not in shape:   # NumPy does not look at the room of an empty buffer
         raise out_of_bounds(x, shape, strides, offset_of(x) + start)
     try:
         if 0 in shape or not owner.flags.forc:
