@@ -13,6 +13,8 @@ import retrograd
 
 retrograd.set_warn_always(True)
 
+retrograd.manual_seed(0)                                   # tests may draw while they are collected
+
 settings.register_profile("retrograd", deadline=None)
 settings.load_profile("retrograd")
 
@@ -40,11 +42,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Take what is there between two tests out of the garbage collector's sight, before every 200th test.
+    """Restart the default stream of random numbers, so that each test draws the same numbers in any order of tests.
 
-    That is the tests, 20,000 of them, and the reports on those that have run: each collection went over them and took
-    a second. Whatever a test makes is collected and counted as before.
+    Before every 200th test, what is there between two tests leaves the garbage collector's sight: the tests, 20,000 of
+    them, and the reports on those that have run. Each collection went over them and took a second. Whatever a test
+    makes is collected and counted as before.
     """
+    retrograd.manual_seed(0)
     started = item.config.stash.setdefault(_COUNT, [0])
     if started[0] % 200 == 0:
         gc.collect()

@@ -17,10 +17,29 @@ from .tensors.functions.shapes.joining import cat
 from .tensors.functions.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from .tensors.tensor import Tensor
 
-__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors", "_rebuild_meta_tensor_no_storage",
+__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors",
+           "_get_available_device_type", "_get_device_module", "_rebuild_meta_tensor_no_storage",
            "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor",
            "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
            "_unflatten_dense_tensors"]
+
+
+def _get_available_device_type() -> str | None:
+    """The kind of the accelerator: None, because there is no other device than the CPU."""
+    return None
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of the package for a kind of device. Raises RuntimeError if there is none.
+
+    >>> _get_device_module("cpu").__name__
+    'retrograd.cpu'
+    """
+    module = getattr(sys.modules[__package__], device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as "
+                           f"'torch.{device_type}'.")
+    return module
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .func.batch import vmap as _vmap_of_trees
+from ._functorch.vmap import vmap as _vmap_of_trees
 from .names import missing
 from .tensors.tensor import Tensor
 

@@ -3,6 +3,7 @@
 Programs run under `python -m retrograd run` say `import functorch`. The expected values are PyTorch's.
 """
 
+import functools
 import subprocess
 import sys
 import warnings
@@ -126,6 +127,64 @@ def test_the_core_knows_what_is_inside() -> None:
     seen.clear()
     looks(torch.zeros(2))
     assert seen == [False, False, -1, -1, None, False]
+
+
+def test_samples_are_taken_and_put_together_by_hand() -> None:
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+
+    def inside(y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        level = core.maybe_current_level()
+        sample = core._add_batch_dim(x, 1, level)
+        assert (sample.shape, core.is_batchedtensor(sample)) == ((2,), True)
+        assert core._remove_batch_dim(torch.ones(2), level, 3, 0).shape == (3, 2)
+        with pytest.raises(IndexError, match=r"in range of \[-2, 1\], but got 5"):
+            core._remove_batch_dim(sample, level, 3, 5)
+        together = core._remove_batch_dim(sample * y, level, 3, -1)
+        assert not core.is_batchedtensor(together)
+        return sample, together
+
+    found, together = torch.vmap(inside, out_dims=(1, None))(torch.tensor([1.0, 2.0, 3.0]))
+    assert found.tolist() == x.tolist()
+    together.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[1.0, 2.0, 3.0]] * 2
+
+
+def test_a_package_replaces_the_steps_of_vmap(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = torch._functorch.vmap
+    calls: list[object] = []
+
+    def takes(dims, leaves, level, spec):  # type: ignore[no-untyped-def]
+        calls.append((dims, [type(leaf) for leaf in leaves], level))
+        return steps.tree_unflatten([steps._add_batch_dim(leaf, dim, level) for dim, leaf in zip(dims, leaves)], spec)
+
+    def gives(outputs, dims, level, size, function):  # type: ignore[no-untyped-def]
+        calls.append((dims, level, size, steps._get_name(function)))
+        return steps._maybe_remove_batch_dim("f", outputs, level, size, dims) + 1
+
+    monkeypatch.setattr(steps, "_create_batched_inputs", takes)
+    monkeypatch.setattr(steps, "_unwrap_batched", gives)
+    assert torch.vmap(torch.sum, 1)(torch.ones(2, 3)).tolist() == [3.0] * 3
+    assert calls == [([1], [torch.Tensor], 1), (0, 1, 3, "sum")]
+    torch.vmap(torch.sum)(torch.ones(2, 3))
+    places = [call[2] for call in calls[::2]]  # type: ignore[index]
+    assert places == [1, 1]
+    assert (places[0] == places[1], places[0] != places[1], places[0] != 1) == (False, True, False)
+    assert len({*places, calls[1][1]}) == 2  # type: ignore[index]  # packages keep what they made by the place
+
+
+def test_an_error_names_a_partial_function() -> None:
+    with pytest.raises(ValueError, match=r"^vmap\(functools.partial\(add, ...\), in_dims=2, ...\)"):
+        torch.vmap(functools.partial(torch.add, other=1), 2)(torch.ones(2))
+
+
+def test_numbers_that_are_the_same_in_all_chunks() -> None:
+    torch.manual_seed(0)
+    expected = torch.randn(2).tolist()
+    for size in (1, 2, 4):
+        torch.manual_seed(0)
+        found = torch.vmap(lambda x: x + torch.randn(2), randomness="same", chunk_size=size)(torch.zeros(4, 1))
+        assert found.tolist() == [expected] * 4
 
 
 def test_functions_with_their_own_vmap() -> None:

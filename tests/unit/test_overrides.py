@@ -348,3 +348,16 @@ def test_a_function_may_call_itself_for_other_arguments() -> None:
 
     Logged.log = []
     assert halved(torch.full((2,), 5.0).as_subclass(Logged)).tolist() == [0.625, 0.625]
+
+
+def test_whether_a_mode_is_entered() -> None:
+    def found() -> bool:
+        return bool(torch._C._is_torch_function_mode_enabled())
+
+    assert not found()
+    with overrides.TorchFunctionMode():
+        assert found()
+        with torch._C.DisableTorchFunction():
+            assert not found()
+        with torch._C.DisableTorchFunctionSubclass():
+            assert found()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -285,6 +287,14 @@ def test_a_seed_from_the_system_is_new_each_time() -> None:
     assert len(seeds) == 5
     assert all(0 <= seed < 2**64 for seed in seeds)
     assert generator.initial_seed() in seeds
+
+
+def test_each_process_starts_the_default_stream_elsewhere_and_other_generators_at_one_seed() -> None:
+    program = "import retrograd as torch; print(torch.initial_seed(), torch.Generator().initial_seed())"
+    command = [sys.executable, "-c", program]
+    first, second = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in "12"]
+    assert first[0] != second[0]
+    assert first[1] == second[1] == "67280421310721"
 
 
 def test_threads_share_a_generator_without_losing_or_repeating_a_word() -> None:

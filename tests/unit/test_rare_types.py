@@ -249,3 +249,21 @@ def test_the_gradient_of_a_broadcast_is_added_in_float32(shape: tuple[int, ...])
     assert scale.grad is not None
     assert scale.grad.dtype is torch.bfloat16
     assert {*scale.grad.reshape(-1).tolist()} == {8000.0 if scale.numel() == 1 else 4000.0}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_the_gradient_of_what_was_repeated_is_summed_in_single_precision(dtype: torch.dtype) -> None:
+    g = (torch.arange(6000.0).reshape(2000, 3) / 2500 - 1).to(dtype)
+    for shape, axes in (((), (0, 1)), ((3,), (0,)), ((1, 3), (0,)), ((2000, 1), (1,))):
+        x = torch.zeros(shape, dtype=dtype, requires_grad=True)
+        (torch.zeros_like(g) + x).backward(g)
+        assert x.grad is not None
+        assert torch.equal(x.grad, g.float().sum(axes).to(dtype).reshape(shape))
+
+
+def test_a_rule_of_a_narrow_type_computes_in_single_precision() -> None:
+    slope = torch.full((1,), 0.25, dtype=torch.bfloat16, requires_grad=True)
+    g = torch.full((3000,), -1.0, dtype=torch.bfloat16)
+    torch.nn.functional.prelu(g, slope).backward(g)
+    assert slope.grad is not None
+    assert slope.grad.tolist() == [3008.0]                     # a sum in bfloat16 stops at 256

@@ -114,3 +114,10 @@ def test_a_selective_checkpoint_gives_the_same_numbers() -> None:
                                       context_fn=contexts).sum().backward()
     assert x.grad is not None
     assert torch.allclose(x.grad, (x.sin().exp() * x.cos()).detach())
+
+
+def test_the_module_of_a_device() -> None:
+    assert torch._utils._get_device_module("cpu") is torch.cpu
+    assert torch._utils._get_available_device_type() is None
+    with pytest.raises(RuntimeError, match="^Device 'none' does not have a corresponding module registered as 'torch"):
+        torch._utils._get_device_module("none")

@@ -296,3 +296,15 @@ def test_sparse_gradients_have_no_common_norm() -> None:
     assert layer.weight.grad is not None
     with pytest.raises(NotImplementedError, match="^Could not run 'aten::clamp_' "):
         layer.weight.grad.clip_(-1, 1)
+
+
+def test_a_sparse_tensor_takes_the_size_of_another() -> None:
+    x = torch.sparse_coo_tensor([[0, 2], [1, 0]], [3., 4.], (3, 3))
+    empty = x.new().resize_as_(x)
+    assert (empty.shape, empty._nnz(), empty.is_sparse) == ((3, 3), 0, True)
+    assert x.clone().resize_as_(torch.sparse_coo_tensor((4, 3))).to_dense()[:3].tolist() == x.to_dense().tolist()
+    assert torch.zeros(2).resize_as_(x).shape == (3, 3)
+    with pytest.raises(NotImplementedError, match="^Could not run 'aten::resize_' with arguments from the 'SparseCPU'"):
+        x.clone().resize_as_(torch.zeros(3, 3))
+    with pytest.raises(RuntimeError, match="^Unsupported memory format for sparse tensor resize_as_ :ChannelsLast$"):
+        x.clone().resize_as_(x, memory_format=torch.channels_last)

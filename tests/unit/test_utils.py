@@ -36,3 +36,15 @@ def test_each_path_leads_to_its_leaf(tree: Any) -> None:
 def test_a_leaf_stands_for_all_leaves_of_a_spec(tree: Any, leaf: int) -> None:
     spec = pytree.tree_structure(tree)
     assert pytree._broadcast_to_and_flatten(leaf, spec) == [leaf] * spec.num_leaves
+
+
+def test_a_type_like_a_list_is_registered_by_the_functions_for_lists() -> None:
+    class Stack(list[int]):
+        pass
+
+    pytree.register_pytree_node(Stack, pytree._list_flatten, pytree._list_unflatten,
+                                flatten_with_keys_fn=pytree._list_flatten_with_keys)
+    found, spec = pytree.tree_flatten(Stack([3, 4]))
+    assert (found, type(spec.unflatten(found))) == ([3, 4], list)
+    assert pytree.tree_leaves_with_path(Stack([3])) == [((pytree.SequenceKey(0),), 3)]
+    del pytree.SUPPORTED_NODES[Stack]

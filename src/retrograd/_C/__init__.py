@@ -17,6 +17,7 @@ from ..tensors.recording.overriding import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     disabled_torch_function_impl as _disabled_torch_function_impl,
+    local as _overriding,
 )
 from ..tensors.state.base import TensorBase
 
@@ -26,6 +27,7 @@ PyTorchFileReader = refused_class("torch._C.PyTorchFileReader")
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
            "TensorBase", "_LinAlgError", "_TensorBase", "_TensorMeta", "_VariableFunctions", "_VariableFunctionsClass",
            "_are_functorch_transforms_active", "_disabled_torch_function_impl", "_get_tracing_state",
+           "_is_torch_function_mode_enabled",
            "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth",
            "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
            "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]
@@ -40,6 +42,11 @@ def _log_api_usage_once(event: str) -> None:
 def _are_functorch_transforms_active() -> bool:
     """Whether a transform of functions runs."""
     return local.thread.functions > 0
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a `TorchFunctionMode` handles the calls of this thread. A device that is entered is no such mode here."""
+    return bool(_overriding.thread.modes)
 
 
 def _get_tracing_state() -> Any:

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..func.batch import batch_size, vmap
 from ..func.reverse import grad, grad_and_value
 from ..names import missing
+from .vmap import batch_size, vmap
 
 __all__ = ["chunk_vmap", "grad", "grad_and_value", "vmap"]
 if not TYPE_CHECKING:

@@ -1,13 +1,13 @@
 """torch.func: transforms of functions. Each takes a function of tensors, and returns another function.
 
-`reverse` has the gradients, `forward` the tangents, `batch` the batches, `state` calls modules as functions, and
-`rearranging` is about dims alone.
+`reverse` has the gradients, `forward` the tangents, `state` calls modules as functions, and `rearranging` is about dims
+alone. `_functorch.vmap` has the batches.
 """
 
 from typing import TYPE_CHECKING
 
+from .._functorch.vmap import vmap
 from ..names import missing
-from .batch import vmap
 from .forward import hessian, jacfwd, jvp
 from .mutation import debug_unwrap, functionalize
 from .rearranging import rearrange

@@ -5,25 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..modes import local
 from ..tensors.tensor import Tensor
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 
 Argnums = int | tuple[int, ...]
-
-
-class transforming:
-    """The context in which a function runs under a transform, so `backward()` would leave gradients where nobody finds
-    them.
-    """
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        local.thread.functions += 1
-
-    def __exit__(self, *error: object) -> None:
-        local.thread.functions -= 1
 
 
 def chosen(argnums: Argnums, count: int) -> tuple[int, ...]:

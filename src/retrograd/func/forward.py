@@ -6,12 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._functorch.vmap import over_samples
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
+from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
-from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, transforming, with_aux
-from .batch import over_samples
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, with_aux
 from .jacobians import basis, by_input
 from .reverse import jacrev
 

@@ -7,11 +7,11 @@ from itertools import accumulate
 
 import numpy as np
 
+from .._functorch.vmap import over_samples
 from ..autograd.blocks import units
 from ..tensors.functions.shapes.joining import cat
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
-from .batch import over_samples
 
 
 def basis(tensors: Sequence[Tensor], start: int, stop: int) -> list[Tensor]:

@@ -21,8 +21,9 @@ from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import edge_of, with_edge
 from ..tensors.tensor import Tensor
+from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
-from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, transforming, with_aux
+from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, with_aux
 from .jacobians import by_output, rows_of
 
 _GRAD = "grad_and_value(f)(*args)"

@@ -9,21 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import NARROW
-from ..kernels.narrow import rounded, wide
 from ..ops.basic import cast, real
 from ..ops.reductions import sum_dim
 from ..ops.shape import view
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """The sum of `g` over the axes that broadcasting from `shape` added or stretched.
-
-    Numbers of a narrow type are added in float32, and their sum is rounded.
-    """
-    if NARROW and type(g) is np.ndarray and g.dtype in NARROW:
-        return rounded(unbroadcast(wide(g), shape), g.dtype)
-    if type(g) is np.ndarray and not shape:
+    """The sum of `g` over the axes that broadcasting from `shape` added or stretched."""
+    if type(g) is np.ndarray and not shape and g.itemsize > 2:
         return np.add.reduce(g, axis=None, out=...)      # the same sum as np.sum, with less overhead
     lead = g.ndim - len(shape)
     if lead < 0:

@@ -151,6 +151,8 @@ class Op:
                     return hook(self, args)
                 if local.thread.transform is not None:
                     return self.run(*args)
+        if RARE and rare_among(args) and not (self.view or self.any_type):
+            return self._in_float32(*args)
         return self.kernel(*args)
 
     def run(self, *args: Any) -> Any:
@@ -164,14 +166,14 @@ class Op:
         rare = RARE and not self.view and rare_among(args)
         if rare:
             refuse_lacking(self.name, args, RARE)
-        if rare and not self.any_type:
-            results = run(in_float32, self.kernel, args, self.kind == "elementwise" or self.name == "addr")
-        else:
-            results = run(self.kernel, *args)
+        results = run(self._in_float32 if rare and not self.any_type else self.kernel, *args)
         order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
             return np.asarray(results, order=order)
         return tuple([np.asarray(result, order=order) for result in results])
+
+    def _in_float32(self, *args: Any) -> Any:
+        return in_float32(self.kernel, args, self.kind == "elementwise" or self.name == "addr")
 
     def write(self, into: Callable[..., Any], *args: Any) -> None:
         """Call `into(*args)`, which writes the op's result over the array `args[0]`, or let the transform do this."""

@@ -34,6 +34,9 @@ from ._pytree_nodes import (
     SequenceKey,
     ToDumpableContextFn,
     UnflattenFn,
+    _list_flatten,
+    _list_flatten_with_keys,
+    _list_unflatten,
     _register_namedtuple,
     dump_context,
     is_constant_class,
@@ -51,14 +54,15 @@ __all__ = [
     "BUILTIN_TYPES", "CONSTANT_NODES", "STANDARD_DICT_TYPES", "SUPPORTED_NODES", "ConstantNode", "Context",
     "DumpableContext", "FlattenFn", "FlattenWithKeysFn", "FromDumpableContextFn", "GetAttrKey", "KeyEntry", "KeyPath",
     "LeafSpec", "MappingKey", "NodeDef", "PyTree", "PyTreeSpec", "SequenceKey", "ToDumpableContextFn", "TreeSpec",
-    "UnflattenFn", "_broadcast_to_and_flatten", "_get_node_type", "_is_leaf", "_register_namedtuple",
-    "_register_pytree_node", "arg_tree_leaves", "is_constant_class", "is_namedtuple", "is_namedtuple_class",
-    "is_namedtuple_instance", "is_structseq", "is_structseq_class", "is_structseq_instance", "key_get", "keystr",
-    "map_only", "register_constant", "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only",
-    "tree_any", "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves",
-    "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path",
-    "tree_structure", "tree_unflatten", "treespec_dict", "treespec_dumps", "treespec_leaf", "treespec_loads",
-    "treespec_pprint", "treespec_tuple"]
+    "UnflattenFn", "_broadcast_to_and_flatten", "_get_node_type", "_is_leaf", "_list_flatten",
+    "_list_flatten_with_keys", "_list_unflatten", "_register_namedtuple", "_register_pytree_node", "arg_tree_leaves",
+    "is_constant_class", "is_namedtuple", "is_namedtuple_class", "is_namedtuple_instance", "is_structseq",
+    "is_structseq_class", "is_structseq_instance", "key_get", "keystr", "map_only", "register_constant",
+    "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only",
+    "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_leaves_with_path",
+    "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure",
+    "tree_unflatten", "treespec_dict", "treespec_dumps", "treespec_leaf", "treespec_loads", "treespec_pprint",
+    "treespec_tuple"]
 
 _PROTOCOL = 1
 IsLeaf = Callable[[PyTree], bool] | None

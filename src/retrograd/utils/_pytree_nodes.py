@@ -236,10 +236,24 @@ def node_type(tree: Any) -> Any:
     return cls
 
 
+def _list_flatten(d: Iterable[Any]) -> tuple[list[Any], Context]:
+    """The children of a list, and no context."""
+    return [*d], None
+
+
+def _list_flatten_with_keys(d: Iterable[Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    """The children of a list with their places, and no context."""
+    return [(SequenceKey(i), value) for i, value in enumerate(d)], None
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    """The list of these children."""
+    return [*values]
+
+
 def _sequence(cls: type[Any], name: str, make: Callable[[Iterable[Any]], Any]) -> None:
-    register_pytree_node(
-        cls, lambda values: ([*values], None), lambda values, _: make(values), serialized_type_name=name,
-        flatten_with_keys_fn=lambda values: ([(SequenceKey(i), value) for i, value in enumerate(values)], None))
+    register_pytree_node(cls, _list_flatten, lambda values, _: make(values), serialized_type_name=name,
+                         flatten_with_keys_fn=_list_flatten_with_keys)
 
 
 def _dictionary(cls: type[Any], name: str) -> None:

@@ -77,7 +77,9 @@ def _restored(state: Any) -> Generator:
     return generator
 
 
+# A program that sets no seed draws other numbers each time it runs. Another generator starts at a seed of its own.
 default_generator = Generator()
+default_generator.seed()
 
 
 def twister_of(name: str, generator: Any) -> Twister:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...kernels.sparse import blocks, compressed, coordinates
-from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike
+from ...kernels.sparse.arrays import Blocks, Compressed, Coo, SparseLike, unsupported
 from ..arguments.dims import kind_of as name_of
 from ..arguments.size import Size
 from ..state.base import TensorBase, requires
@@ -140,3 +140,15 @@ def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: i
 @sparse("resize_as_sparse_")
 def resize_as_sparse_(self: Any, other: Any) -> Any:
     return sparse_resize_(self, other._array.shape, sparse_dims(other), dense_dims(other))
+
+
+@sparse("resize_as_")
+def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+    if not is_sparse(self):
+        return self.resize_(the_template._array.shape)
+    if memory_format is not None:
+        raise RuntimeError("Unsupported memory format for sparse tensor resize_as_ :"
+                           + str(memory_format).removeprefix("torch.").removesuffix("_format").title().replace("_", ""))
+    if not is_sparse(the_template):
+        raise unsupported("resize_", self._array.backend)
+    return resize_as_sparse_(self, the_template)

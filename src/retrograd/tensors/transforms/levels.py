@@ -127,6 +127,20 @@ class in_effect:
         local.thread.levels, local.thread.transform = self.before
 
 
+class transforming:
+    """The context in which a function runs under a transform, so `backward()` would leave gradients where nobody finds
+    them.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        local.thread.functions += 1
+
+    def __exit__(self, *error: object) -> None:
+        local.thread.functions -= 1
+
+
 def with_level(level: Level) -> tuple[Level, ...]:
     """The levels in effect, and this level among them."""
     levels: tuple[Level, ...] = local.thread.levels
