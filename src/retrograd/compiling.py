@@ -44,11 +44,11 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     again. A function that looks at numbers runs as it is, after a warning that names the line; with `fullgraph` it
     raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
     `OptimizedModule`. The backends "numpy" and "llvm" say
-    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. Each shape is
-    traced by itself; with a higher `recompile_limit`, more than eight traces are kept. With `dynamic`, two traces with
-    other sizes make one plan for all sizes, if they show how the program depends on the size. `mode` and `options`
-    change nothing. Raises RuntimeError if `mode` and `options`
-    are both given, or if the mode or the backend is not one of PyTorch's.
+    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. The first two or
+    three shapes are traced; then one plan serves all sizes, if the traces show how the program depends on them. With
+    `dynamic=True`, this plan follows from the first two traces, and with `dynamic=False` each shape is traced by
+    itself. With a higher `recompile_limit`, more than eight traces are kept. `mode` and `options` change nothing.
+    Raises RuntimeError if `mode` and `options` are both given, or if the mode or the backend is not one of PyTorch's.
 
     >>> import retrograd as torch
     >>> @torch.compile
@@ -104,7 +104,7 @@ class Compiling:
 
     def _first(self, *args: Any, **kwargs: Any) -> Any:
         self.run = reached("compilation.compiled").Compiled(
-            self.function, self.whole, self.backend, self.limit, bool(self.dynamic))
+            self.function, self.whole, self.backend, self.limit, self.dynamic)
         return self.run(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -31,10 +31,14 @@ def normal(*shape: int) -> Any:
     return torch.tensor(np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32))
 
 
+def run_of(function: Any) -> Any:
+    """What runs the calls of a compiled function."""
+    return next(cell.cell_contents for cell in function.__closure__ if hasattr(cell.cell_contents, "run")).run
+
+
 def why(function: Any) -> list[str]:
     """Why a compiled function has no plan for all sizes."""
-    made = next(cell.cell_contents for cell in function.__closure__ if hasattr(cell.cell_contents, "run"))
-    return [*made.run.refused]
+    return [*run_of(function).refused]
 
 
 def parts(value: Any) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
 from .run_once import FirstRun
+from .sized.changing import Sizes
 from .tracing import GivenUp, Reason
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
@@ -32,13 +33,17 @@ class Tracing:
 class Compiled:
     """What `compile` makes of a function. `entries` are (guard, recipe) pairs; `reason` says why none can be made.
 
-    `shaped` has the entries by the shapes of the arguments of the traced call.
+    `shaped` has the entries by the shapes of the arguments of the traced call. It is asked first if there are several
+    entries or if one of them serves many shapes, so that a shape with a plan of its own runs this plan.
     """
 
-    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int, sized: bool) -> None:
+    def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int,
+                 dynamic: bool | None) -> None:
         self.function, self.whole, self.native, self.limit = function, whole, native(backend), limit
-        self.sized = sized                                 # whether one plan is to serve many sizes
-        self.calls: list[Any] = []                         # the last traced calls, if so
+        self.sizes = None if dynamic is False else Sizes(bool(dynamic))    # unless each shape has a plan of its own
+        self.few = FEW                                     # so many entries are tried in turn
+        self.calls: list[Any] = []                         # the last traced calls that noted the uses of sizes
+        self.waiting: Any = None                           # the last one, until it is compared with the others
         self.refused: list[str] = []                       # why two of them do not show how the call depends on a size
         self.entries: list[tuple[Any, Any]] = []
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
@@ -53,7 +58,7 @@ class Compiled:
         if Tracing.thread is not None and Tracing.thread != get_ident() and Tracing.lock.acquire(timeout=PATIENCE):
             Tracing.lock.release()
         entries = self.entries
-        if len(entries) > FEW:
+        if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
         for entry in entries:
             guard, recipe = entry
@@ -79,27 +84,36 @@ class Compiled:
         try:
             if any([guard(function, args, kwargs) for guard, _ in self.entries]):            # by another thread
                 return function(*args, **kwargs)
-            return self._first(args, kwargs)
+            return self(*args, **kwargs) if self._follows(args, kwargs) else self._first(args, kwargs)
         finally:
             Tracing.thread = before
             Tracing.lock.release()
 
     def knows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call needs no trace."""
-        return self.reason is not None or any([guard(self.function, args, kwargs) for guard, _ in self.entries])
+        if self.reason is not None or any([guard(self.function, args, kwargs) for guard, _ in self.entries]):
+            return True
+        with Tracing.lock:
+            return self._follows(args, kwargs)
 
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a call."""
         if len(self.entries) >= self.limit:
             why = self.entries[-1][0].why(self.function, args, kwargs)
-            self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}", None))
+            more = f"; there is no plan for all sizes, since {self.refused[-1]}" if self.refused else ""
+            self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}{more}", None))
             return self.function(*args, **kwargs)
         try:
-            run = FirstRun(self.function, args, kwargs, self.whole, self.native, self.sized)
+            run = FirstRun(self.function, args, kwargs, self.whole, self.native, self.sizes)
             if run.reason is not None:
                 self._run_as_it_is(run.reason)
                 return self.function(*args, **kwargs)
             result = run.run()
+        except TypeError:
+            if not run.found_by_itself:
+                raise
+            self.sizes, self.calls = None, []              # the program may have asked for an int of Python's own
+            return self._first(args, kwargs)
         except GivenUp as error:
             raise RuntimeError(f"torch.compile with fullgraph=True found that {name_of(self.function)} cannot be "
                                f"compiled: {error}.") from None
@@ -107,29 +121,45 @@ class Compiled:
             entry = run.guard, run.recipe
             self.entries.append(entry)
             self.shaped.setdefault(_shapes(args), []).insert(0, entry)
-            if run.call is not None:
-                self._pair(run.call)
+            self.waiting = run.call
         else:
             self._run_as_it_is(run.reason)
         return result
 
-    def _pair(self, call: Any) -> None:
+    def _follows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a plan for all sizes that follows from the traced calls serves this call. No plan has served it.
+
+        So the traced calls are compared only when there are more sizes than those that were traced.
+        """
+        call, self.waiting = self.waiting, None
+        return call is not None and self._pair(call) and bool(self.entries[0][0](self.function, args, kwargs))
+
+    def _pair(self, call: Any) -> bool:
         """Make a recipe for all sizes of this traced call and an earlier one, if they show it."""
         sized = reached("compilation.sized.recipes")
         for earlier in reversed(self.calls):
             try:
                 guard, recipe = sized.paired(earlier, call, self.native)
+            except sized.Unlike:
+                continue
             except sized.Refused as reason:
                 self.refused.append(str(reason))
                 continue
             self.calls.remove(earlier)
-            both = (earlier.recipe, call.recipe)
-            self.entries[:] = [(guard, recipe), *[entry for entry in self.entries if entry[1] not in both]]
-            self.shaped = {shapes: [entry for entry in entries if entry[1] not in both]
-                           for shapes, entries in self.shaped.items()}
-            return
-        self.sized = len(self.refused) < MOST_REFUSALS
-        self.calls = [*self.calls, call][-TRIED:] if self.sized else []
+            self._serve(guard, recipe, (earlier.recipe, call.recipe))
+            return True
+        self.calls = [*self.calls, call][-TRIED:]
+        if len(self.refused) >= MOST_REFUSALS:
+            self.sizes, self.calls = None, []
+        return False
+
+    def _serve(self, guard: Any, recipe: Any, traced: tuple[Any, ...]) -> None:
+        """Have one plan serve all sizes, besides those of the traced calls that have been repeated."""
+        idle = [each for each in traced if each.ready is None]
+        self.few = 0
+        self.entries = [(guard, recipe), *[entry for entry in self.entries if entry[1] not in idle]]
+        self.shaped = {shapes: [entry for entry in entries if entry[1] not in idle]
+                       for shapes, entries in self.shaped.items()}
 
     def _run_as_it_is(self, reason: Reason | None) -> None:
         """Give up compiling the function, and say so."""

@@ -15,6 +15,7 @@ from ..kernels.layout import owner_of
 from ..modes import standing
 from ..names import reached
 from ..optim.stepping import SteppingOptimizer
+from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.state.base import note_layout, plain
 from . import guards
 from .backward_plans import TracedBackward
@@ -29,6 +30,7 @@ from .program import Line, Program
 from .rates import Rates
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
+from .sized.changing import Sizes
 from .sized.sizes import Uses, without_sizes
 from .state import State, walk
 from .surroundings import outside_random
@@ -47,7 +49,7 @@ class FirstRun:
     """One traced run. After `run`, `recipe` repeats it, or `reason` says why nothing can."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                 whole: bool, native: bool, sized: bool = False) -> None:
+                 whole: bool, native: bool, sizes: Sizes | None = None) -> None:
         self.native = native
         self.function, self.args, self.kwargs = function, args, kwargs
         self.before: State = walk(function, args, kwargs)
@@ -60,10 +62,13 @@ class FirstRun:
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
         self.recipe: Recipe | None
-        self.uses = Uses() if sized else None              # of sizes that may be others in later calls
+        changing = sizes is not None and sizes.changed(self.before)
+        self.uses = Uses() if changing else None           # of sizes that may be others in later calls
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
         self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
+        self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
+        self.tape.keeps_numbers = whole or self.found_by_itself
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -79,6 +84,7 @@ class FirstRun:
     def run(self) -> Any:
         """Run the function, and return what it returns."""
         tape, random, tensors = self.tape, outside_random(), self._tensors()
+        drawn = get_rng_state() if self.found_by_itself else None
         tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
         held = put_in_place(tape, [*tensors, *self.rates.tensors])
         self.borders = Borders(tape, tensors)
@@ -98,6 +104,9 @@ class FirstRun:
         except GivenUp:
             tape.put_back()
             raise
+        except TypeError:
+            self._undo(drawn)
+            raise
         finally:
             tape.whole = False
             self.borders.remove()
@@ -112,6 +121,12 @@ class FirstRun:
         result = self.twins.originals(result)
         self.before.let_go()
         return result
+
+    def _undo(self, drawn: Any) -> None:
+        """Give memory and random streams their former numbers, if the call will be traced again without notes."""
+        if drawn is not None:
+            self.tape.put_back()
+            set_rng_state(drawn)
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""

@@ -132,6 +132,7 @@ class Tape:
 
     def __init__(self, whole: bool = False, native: bool = False, uses: Uses | None = None) -> None:
         self.whole = whole                                 # whether giving up is an error
+        self.keeps_numbers = whole                         # of memory from outside before it is written
         self.uses = uses                                   # of sizes that may be others in later calls
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
@@ -313,8 +314,8 @@ class Tape:
         return found
 
     def _keep_before(self, target: Any) -> None:
-        """Keep the numbers of memory from outside that is written for the first time, if giving up is an error."""
-        if not self.whole:
+        """Keep the numbers of memory from outside that is written for the first time, if they may be put back."""
+        if not self.keeps_numbers:
             return
         value = self.values[target.number]
         owner = self.values[value.memory]

@@ -18,7 +18,7 @@ from ..differences import Check
 from ..guards import Guard
 from ..items import TENSOR
 from .sizes import Use
-from .symbols import Affine, Count, Quotients, Ratio, Refused, fitted, varies
+from .symbols import Affine, Count, Quotients, Ratio, Refused, Unlike, fitted, varies
 
 _GEOMETRY = re.compile(r"  if type\((\w+)\) is not (\w+) or \((a\d+) := \w+\._array\)\.shape != (\(.*?\)) or "
                        r"a\d+\.strides != (\(.*?\)) or (.*)")
@@ -57,7 +57,7 @@ class Sizing(NamedTuple):
 def _geometry(line: str) -> Geometry:
     found = _GEOMETRY.fullmatch(line)
     if found is None:
-        raise Refused("the guards of two traces differ in more than shapes")
+        raise Unlike("the guards of two traces differ in more than shapes")
     tensor, kind, array, shape, strides, rest = found.groups()
     return Geometry(tensor, kind, array, literal_eval(shape), literal_eval(strides), rest)
 
@@ -66,14 +66,14 @@ def _differing(one: Guard, other: Guard) -> dict[int, tuple[Geometry, Geometry]]
     """The lines in which two guards differ, by their places."""
     lines, others = one.source.split("\n"), other.source.split("\n")
     if len(lines) != len(others) or one.inputs != other.inputs:
-        raise Refused("the traces have found other things in the program")
+        raise Unlike("the traces have found other things in the program")
     _compare_scopes(one.check.__globals__, other.check.__globals__)
     found = {place: (_geometry(line), _geometry(others[place])) for place, line in enumerate(lines)
              if line != others[place]}
     for first, second in found.values():
         if first._replace(shape=(), strides=()) != second._replace(shape=(), strides=()) or (
                 len(first.shape) != len(second.shape)):
-            raise Refused("a tensor has another number of dims")
+            raise Unlike("a tensor has another number of dims")
     return found
 
 
@@ -81,7 +81,7 @@ def _compare_scopes(one: dict[str, Any], other: dict[str, Any]) -> None:
     for name in one.keys() | other.keys():
         if name not in ("guard", "__builtins__") and not (
                 name in one and name in other and _same(one[name], other[name])):
-            raise Refused("the traces have found other things in the program")
+            raise Unlike("the traces have found other things in the program")
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -103,7 +103,7 @@ def sizing(one: Guard, other: Guard, uses: Sequence[Sequence[Use]]) -> Sizing:
     sides = [(abs(m - n), first.array, dim, (n, m)) for first, second in found
              for dim, (n, m) in enumerate(zip(first.shape, second.shape)) if n != m]
     if not sides:
-        raise Refused("the arguments of the traces have the same shapes")
+        raise Unlike("the arguments of the traces have the same shapes")
     _, array, dim, sizes = min(sides, key=lambda side: side[0])
     if min(sizes) < 2:
         raise Refused("the sizes 0 and 1 have traces of their own")

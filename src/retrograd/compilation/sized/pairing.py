@@ -14,7 +14,7 @@ import numpy as np
 from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written
 from ..program import Line, Program, Value, refs
-from ..stand_ins import let_go, reserve
+from ..stand_ins import reserve
 from .guards import Sizing
 from .symbols import Affine, Count, Ratio, Refused, at, changed, fitted, merged, moved, varies
 
@@ -95,9 +95,7 @@ class SizedProgram:
     def __init__(self, traces: tuple[TracedProgram, TracedProgram], sized: Sizing) -> None:
         self.sized, self.sizes = sized, sized.sizes
         programs = [trace.program for trace in traces]
-        self.given, values = traces[0].given, [value.copied() for value in programs[1].values]
-        let_go(values, {value.number for value in values if value.source != "line"} - {*self.given})
-        self.like = programs[1]._replace(values=values)
+        self.given, self.like = traces[0].given, programs[1]
         if traces[0].given != traces[1].given or any([
                 getattr(programs[0], what) != getattr(programs[1], what) for what in ("inputs", "outputs")]):
             raise Refused("the traces have other inputs or outputs")

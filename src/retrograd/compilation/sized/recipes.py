@@ -18,11 +18,12 @@ from ..guards import Guard
 from ..passes.effects import may_start_again
 from ..recipe import Backward, Recipe
 from ..results import Left
+from ..stand_ins import let_go
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
 from .plans import SizedCode, SizedPlan
 from .sizes import Use, Uses
-from .symbols import Refused as Refused, at, has_extents, merged
+from .symbols import Refused as Refused, Unlike as Unlike, at, has_extents, merged
 
 
 class TracedCall(NamedTuple):
@@ -133,10 +134,16 @@ def _passes(one: TracedCall, other: TracedCall, sized: Sizing, native: bool) -> 
 
 def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], back: TracedBackward | None,
                 places: dict[int, int], left: Left, effects: list[Effect], result: Any, uses: Uses) -> TracedCall:
-    """What is needed of a traced call that has returned `result`."""
+    """What is needed of a traced call that has returned `result`. It holds no memory of the arguments."""
     views = [view._meta.replay for view in left.views]
-    return TracedCall(guard, recipe, TracedProgram(*traced), back, places, left_behind(left, effects, result), views,
-                      uses.noted)
+    program, given = traced
+    values = [value.copied() for value in program.values]
+    others = {*given, *(back.given if back is not None else ())}
+    let_go(values, {value.number for value in values if value.source != "line"} - others)
+    if back is not None:
+        back = back._replace(program=back.program._replace(values=values))
+    return TracedCall(guard, recipe, TracedProgram(program._replace(values=values), given), back, places,
+                      left_behind(left, effects, result), views, uses.noted)
 
 
 def left_behind(left: Left, effects: list[Effect], result: Any) -> Any:

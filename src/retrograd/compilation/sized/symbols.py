@@ -23,6 +23,10 @@ class Refused(Exception):
     """Two traces do not show how a program depends on a size; the text says why."""
 
 
+class Unlike(Refused):
+    """Two traces differ in something else than a size, or in no size."""
+
+
 class Affine(NamedTuple):
     """A number for each size."""
 
