@@ -161,16 +161,17 @@ def space(torch: Any, head: str) -> dict[str, Any]:
     return made
 
 
-def arguments(torch: Any, specs: Sequence[str], call: int, size: int = 4) -> dict[str, Any]:
-    """The arguments of one call. `size` is the n in their shapes."""
+def arguments(torch: Any, specs: Sequence[str], call: int, sizes: Sequence[int] = (4, 6)) -> dict[str, Any]:
+    """The arguments of one call. `sizes` are the n and the m in their shapes."""
     numbers = np.random.default_rng(call)
 
     def normal(*shape: int, dtype: Any = torch.float32) -> Any:
-        return torch.tensor(numbers.normal(size=shape).tolist(), dtype=dtype)
+        return torch.tensor(numbers.normal(size=shape).tolist(), dtype=dtype) if all(shape) else (
+            torch.empty(shape, dtype=dtype))
 
     made: dict[str, Any] = {}
     for name, spec in zip(ARGUMENTS, specs, strict=True):
-        made[name] = eval(spec, {"torch": torch, "normal": normal, "n": size, **made})
+        made[name] = eval(spec, {"torch": torch, "normal": normal, **dict(zip("nm", sizes)), **made})
     return made
 
 
@@ -192,10 +193,10 @@ class World:
         self.given: list[Any] = []
         self.stream = torch.get_rng_state()
 
-    def call(self, number: int, size: int = 4) -> dict[str, Any]:
+    def call(self, number: int, sizes: Sequence[int] = (4, 6)) -> dict[str, Any]:
         """Call the program, and look at everything."""
         torch = self.torch
-        given = arguments(torch, self.specs, number, size)
+        given = arguments(torch, self.specs, number, sizes)
         versions = [t._version for t in self.tensors(given)]
         torch.set_rng_state(self.stream)
         try:

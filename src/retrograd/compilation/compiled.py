@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from threading import RLock, get_ident
 from typing import Any, ClassVar
 
@@ -17,8 +18,8 @@ from .tracing import GivenUp, Reason
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
 FEW = 2
-# So many traced calls are compared with the next one, until so many pairs have not shown how calls depend on sizes.
-TRIED, MOST_REFUSALS = 3, 12
+# So many traced calls are compared with the next one, until so often they have not shown how calls depend on sizes.
+TRIED, MOST_REFUSALS = 6, 12
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
 
@@ -135,25 +136,29 @@ class Compiled:
         return call is not None and self._pair(call) and bool(self.entries[0][0](self.function, args, kwargs))
 
     def _pair(self, call: Any) -> bool:
-        """Make a recipe for all sizes of this traced call and an earlier one, if they show it."""
-        sized = reached("compilation.sized.recipes")
-        for earlier in reversed(self.calls):
-            try:
-                guard, recipe = sized.paired(earlier, call, self.native)
-            except sized.Unlike:
-                continue
-            except sized.Refused as reason:
-                self.refused.append(str(reason))
-                continue
-            self.calls.remove(earlier)
-            self._serve(guard, recipe, (earlier.recipe, call.recipe))
-            return True
-        self.calls = [*self.calls, call][-TRIED:]
+        """Make a recipe for all sizes of this traced call and earlier ones, if they show it: pairs for one size that
+        changes, three calls for two sizes that change independently, and so on.
+        """
+        sized, earlier, refused = reached("compilation.sized.recipes"), self.calls, len(self.refused)
+        self.calls = [*earlier, call][-TRIED:]
+        for count in range(1, len(earlier) + 1):
+            for others in combinations(reversed(earlier), count):
+                try:
+                    guard, recipe = sized.paired([*others, call], self.native)
+                except sized.Unlike:
+                    continue
+                except sized.Refused as reason:
+                    self.refused.append(str(reason))
+                    continue
+                self._serve(guard, recipe, [each.recipe for each in (*others, call)])
+                return True
+            if len(self.refused) > refused:                # more calls would show the same
+                break
         if len(self.refused) >= MOST_REFUSALS:
             self.sizes, self.calls = None, []
         return False
 
-    def _serve(self, guard: Any, recipe: Any, traced: tuple[Any, ...]) -> None:
+    def _serve(self, guard: Any, recipe: Any, traced: list[Any]) -> None:
         """Have one plan serve all sizes, besides those of the traced calls that have been repeated."""
         idle = [each for each in traced if each.ready is None]
         self.few = 0

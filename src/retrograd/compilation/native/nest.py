@@ -7,6 +7,7 @@ for itself, so sums keep their digits, and the blocks can go to several threads.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..execution.loops import Loop, Reduction
@@ -41,12 +42,17 @@ def reduced_size(loop: Loop, reduction: Reduction) -> int:
     return math.prod([n for dim, n in enumerate(loop.shape) if dim not in reduction.dims])
 
 
-def nest_of(loop: Loop) -> Nest:
-    """The nest of a loop that has elements."""
-    strides = [operand.strides for operand in (*loop.inputs, *[output.operand for output in loop.outputs])]
-    strides += [_result_strides(loop, reduction) for reduction in loop.reductions]
+def order_of(loop: Loop) -> list[int]:
+    """The dims of a loop in the order of memory, without those of one element."""
+    strides = _strides(loop)
     dims = [dim for dim, n in enumerate(loop.shape) if n != 1]
     dims.sort(key=lambda dim: -sum([abs(steps[dim]) for steps in strides]))
+    return dims
+
+
+def nest_of(loop: Loop, dims: Sequence[int]) -> Nest:
+    """The nest of a loop that has elements, with its dims in this order."""
+    strides = _strides(loop)
     shape: list[int] = []
     joined: list[list[int]] = [[] for _ in strides]
     for dim in dims:
@@ -62,6 +68,12 @@ def nest_of(loop: Loop) -> Nest:
     if not shape:
         return Nest((1,), tuple([(0,) for _ in strides]))
     return Nest(tuple(shape), tuple(map(tuple, joined)))
+
+
+def _strides(loop: Loop) -> list[Strides]:
+    """The strides of the inputs, the outputs and the reductions."""
+    return [*[operand.strides for operand in (*loop.inputs, *[output.operand for output in loop.outputs])],
+            *[_result_strides(loop, reduction) for reduction in loop.reductions]]
 
 
 def _result_strides(loop: Loop, reduction: Reduction) -> Strides:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..execution.loops import Loop, Reduction
-from ..sized.symbols import Affine, Extent
+from ..sized.forms import Form, Sizes, times
+from ..sized.symbols import Extent
 from .lanes import Code, Module
 from .nest import BLOCK, Nest
 from .writing import ACCUMULATORS, FEW_STEPS, LoopWriter
@@ -21,14 +22,14 @@ _SHORT = 4
 
 
 class Blocks(NamedTuple):
-    """The number of blocks of a row, whose length is `planned` for the size that the program was planned for."""
+    """The number of blocks of a row, whose length is `planned` for the sizes that the program was planned for."""
 
-    length: Affine
+    length: Form
     planned: int
 
-    def at(self, size: int) -> int:
-        """The number for a size."""
-        return -(-self.length.at(size) // BLOCK)
+    def at(self, sizes: Sizes) -> int:
+        """The number for sizes."""
+        return -(-self.length.at(sizes) // BLOCK)
 
 
 def key_of(number: Any) -> Any:
@@ -37,7 +38,7 @@ def key_of(number: Any) -> Any:
 
 
 def planned_for(number: Any) -> int:
-    """The number for the size that the program was planned for."""
+    """The number for the sizes that the program was planned for."""
     return -(-number.planned // BLOCK) if isinstance(number, Blocks) else int(number)
 
 
@@ -57,8 +58,7 @@ class SizedNest(Nest):
         last = self.strides[operand][-1]
         if level < len(self.shape) - 1 or not isinstance(last, Extent):
             return super().step(operand, level)
-        by, start = last.expression
-        return Extent(Affine(by * BLOCK, start * BLOCK), 1)
+        return Extent.of(times(last.expression, BLOCK), last * BLOCK)
 
     def extents(self) -> list[Any]:
         """The numbers that are set at run time."""
@@ -126,7 +126,7 @@ class SizedLoopWriter(LoopWriter):
         start = self._pieces("0", last, turns * width, piece(turns, width, accumulators))
         if turns > 1:
             start = self._pieces(start, last, width, piece(1, width, accumulators))
-        if any([part % width for part in length.expression]):
+        if any([factor % width for _, factor in length.expression.terms]):
             code.width = _SHORT
             if width > _SHORT:
                 start = self._pieces(start, last, _SHORT, piece(1, _SHORT, rest))

@@ -17,7 +17,7 @@ import numpy as np
 from ..execution.loops import Loop, Reduction, Ref
 from . import lowering
 from .lanes import TYPES, Code, Lanes, Module, Unknown, constant, maximum, minimum, select, to
-from .nest import BLOCK, Nest, nest_of, reduced_size
+from .nest import BLOCK, Nest, nest_of, order_of, reduced_size
 from .vector_math import shuffled
 
 # A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
@@ -60,7 +60,7 @@ class LoopWriter:
 
     def __init__(self, module: Module, loop: Loop, slots: Sequence[int], name: str, nest: Nest | None = None) -> None:
         self.module, self.loop, self.slots, self.name = module, loop, slots, name
-        self.nest: Nest | None = nest or (nest_of(loop) if loop.size else None)
+        self.nest: Nest | None = nest or (nest_of(loop, order_of(loop)) if loop.size else None)
         dtypes = [operand.dtype for operand in loop.inputs]
         dtypes += [step.dtype for step in loop.steps] + [reduction.dtype for reduction in loop.reductions]
         for dtype in dtypes:

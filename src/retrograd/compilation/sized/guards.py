@@ -1,6 +1,6 @@
-"""The guard of a call for all sizes, from the guards of two traced calls whose arguments differ in one size.
+"""The guard of a call for all sizes, from the guards of traced calls whose arguments differ in sizes.
 
-The lines of two such guards differ only in the shapes and strides of tensors. Together with what the traced calls have
+The lines of such guards differ only in the shapes and strides of tensors. Together with what the traced calls have
 asked of sizes (`sizes`), they say for which sizes the traces hold.
 """
 
@@ -10,6 +10,7 @@ import math
 import re
 from ast import literal_eval
 from collections.abc import Sequence
+from itertools import combinations
 from types import CellType
 from typing import Any, NamedTuple
 
@@ -17,13 +18,17 @@ from .. import kinds
 from ..differences import Check
 from ..guards import Guard
 from ..items import TENSOR
+from .forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
 from .sizes import Use
-from .symbols import Affine, Count, Quotients, Ratio, Refused, Unlike, fitted, varies
+from .symbols import Quotients, Ratio
 
 _GEOMETRY = re.compile(r"  if type\((\w+)\) is not (\w+) or \((a\d+) := \w+\._array\)\.shape != (\(.*?\)) or "
                        r"a\d+\.strides != (\(.*?\)) or (.*)")
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-_WHOLE = ("floordiv", "mod")
+# So many sizes may change independently.
+MOST_SYMBOLS = 3
+# If there are only two traces, an argument's size follows another one only if it is a multiple, or so near.
+NEAR = 2
 
 
 class Geometry(NamedTuple):
@@ -38,41 +43,40 @@ class Geometry(NamedTuple):
 
 
 class Sizing(NamedTuple):
-    """What two traces show of the size: its values in them, the name in the guard that has it, and the conditions.
-
-    `quotients` are the divisions by or of sizes, with their results in both traces.
+    """What traces show of the sizes: their values in them, the dims that have them by the names of the arrays in the
+    guard, and the conditions. `quotients` are the divisions by or of sizes, with their results in the traces.
     """
 
-    sizes: tuple[int, int]
-    array: str
-    dim: int
+    points: Points
+    places: Sequence[tuple[str, int]]
     conditions: list[str]
     quotients: Quotients
 
-    def holds(self, size: int) -> bool:
-        """Whether the program does the same for a size."""
-        return size > 1 and all([eval(condition, {"size": size}) for condition in self.conditions])
+    def holds(self, sizes: Sizes) -> bool:
+        """Whether the program does the same for other sizes."""
+        names = {f"n{place}": size for place, size in enumerate(sizes)}
+        return min(sizes) > 1 and all([eval(condition, names) for condition in self.conditions])
 
 
 def _geometry(line: str) -> Geometry:
     found = _GEOMETRY.fullmatch(line)
     if found is None:
-        raise Unlike("the guards of two traces differ in more than shapes")
+        raise Unlike("the guards of the traces differ in more than shapes")
     tensor, kind, array, shape, strides, rest = found.groups()
     return Geometry(tensor, kind, array, literal_eval(shape), literal_eval(strides), rest)
 
 
-def _differing(one: Guard, other: Guard) -> dict[int, tuple[Geometry, Geometry]]:
-    """The lines in which two guards differ, by their places."""
-    lines, others = one.source.split("\n"), other.source.split("\n")
-    if len(lines) != len(others) or one.inputs != other.inputs:
+def _differing(guards: Sequence[Guard]) -> dict[int, list[Geometry]]:
+    """The lines in which guards differ, by their places."""
+    texts, one = [guard.source.split("\n") for guard in guards], guards[0]
+    if any([len(lines) != len(texts[0]) or guard.inputs != one.inputs for guard, lines in zip(guards, texts)]):
         raise Unlike("the traces have found other things in the program")
-    _compare_scopes(one.check.__globals__, other.check.__globals__)
-    found = {place: (_geometry(line), _geometry(others[place])) for place, line in enumerate(lines)
-             if line != others[place]}
-    for first, second in found.values():
-        if first._replace(shape=(), strides=()) != second._replace(shape=(), strides=()) or (
-                len(first.shape) != len(second.shape)):
+    for guard in guards[1:]:
+        _compare_scopes(one.check.__globals__, guard.check.__globals__)
+    found = {place: [*map(_geometry, lines)] for place, lines in enumerate(zip(*texts)) if len(set(lines)) > 1}
+    for first, *others in found.values():
+        if any([first._replace(shape=(), strides=()) != other._replace(shape=(), strides=())
+                or len(first.shape) != len(other.shape) for other in others]):
             raise Unlike("a tensor has another number of dims")
     return found
 
@@ -97,104 +101,140 @@ def _same(one: Any, other: Any) -> bool:
     return kinds.is_constant(one) and not kinds.differ(one, other)
 
 
-def sizing(one: Guard, other: Guard, uses: Sequence[Sequence[Use]]) -> Sizing:
-    """What the guards of two traces and their uses of sizes say of the size. Raises Refused if it is not one size."""
-    found = [*_differing(one, other).values()]
-    sides = [(abs(m - n), first.array, dim, (n, m)) for first, second in found
-             for dim, (n, m) in enumerate(zip(first.shape, second.shape)) if n != m]
-    if not sides:
-        raise Unlike("the arguments of the traces have the same shapes")
-    _, array, dim, sizes = min(sides, key=lambda side: side[0])
-    if min(sizes) < 2:
-        raise Refused("the sizes 0 and 1 have traces of their own")
-    conditions, quotients = _conditions(sizes, uses)
-    for first, second in found:
-        for n, m in zip(first.shape, second.shape):
-            number = fitted(sizes, (n, m))
-            if isinstance(number, Affine) and number != (1, 0):
-                conditions.append(f"{number.text('size')} > 1")
-    result = Sizing(sizes, array, dim, [*dict.fromkeys(conditions)], quotients)
-    if not all(map(result.holds, sizes)):
-        raise Refused("the program does something else for other sizes")
+def sizing(guards: Sequence[Guard], uses: Sequence[Sequence[Use]]) -> Sizing:
+    """What the guards of traces and their uses of sizes say of the sizes. Raises Refused if they do not tell them."""
+    found = [*_differing(guards).values()]
+    dims = [(numbers, lines[0].array, dim) for lines in found
+            for dim, numbers in enumerate(zip(*[line.shape for line in lines]))]
+    own = _independent(dims)
+    points = Points([*zip(*[numbers for numbers, _, _ in own])])
+    if not points.apart():
+        raise Unlike("the traces have too few sizes to tell them apart")
+    if points.smallest < 2:
+        raise Unlike("the sizes 0 and 1 have traces of their own")
+    for lines in found:
+        points.note_shape([points.fitted(numbers) for numbers in zip(*[line.shape for line in lines])])
+    shapes = {points.fitted(numbers): None for numbers, _, _ in dims}
+    conditions, quotients = _conditions(points, uses)
+    conditions += different(shapes) + [f"{number.text()} > 1" for number in shapes if isinstance(number, Form)]
+    result = Sizing(points, [(array, dim) for _, array, dim in own], [*dict.fromkeys(conditions)], quotients)
+    if not all(map(result.holds, points.sizes)):
+        raise Unlike("the program does something else for other sizes")
     return result
 
 
-def _conditions(sizes: tuple[int, int], uses: Sequence[Sequence[Use]]) -> tuple[list[str], list[Any]]:
-    """What must hold of the size, so that the program decides as in both traces. Also the quotients."""
-    one, other = uses
-    if len(one) != len(other):
+def _independent(dims: Sequence[tuple[Sizes, str, int]]) -> list[tuple[Sizes, str, int]]:
+    """The dims whose sizes do not follow from those of others."""
+    found: list[tuple[Sizes, str, int]] = []
+    for numbers, array, dim in sorted(dims, key=lambda each: max(each[0]) - min(each[0])):
+        if len(set(numbers)) > 1 and not any([_follows(numbers, other) for other, _, _ in found]):
+            found.append((numbers, array, dim))
+    if not found:
+        raise Unlike("the arguments of the traces have the same shapes")
+    if len(found) > min(MOST_SYMBOLS, len(dims[0][0]) - 1):
+        raise Unlike("more sizes change independently than the traces can tell")
+    return found
+
+
+def _follows(numbers: Sizes, others: Sizes) -> bool:
+    """Whether a size of an argument is a multiple of another size, plus a number."""
+    try:
+        found = Points([(other,) for other in others]).fitted(numbers)
+    except Refused:
+        return False
+    if not isinstance(found, Form) or found.degree > 1:
+        return False
+    start = found.at((0,))
+    by = found.at((1,)) - start
+    return by > 0 and (len(numbers) > 2 or not start or (by == 1 and abs(start) <= NEAR))
+
+
+def different(shapes: Sequence[Count] | dict[Count, None]) -> list[str]:
+    """That sizes which change independently are not equal. So programs need not decide what equal sizes mean."""
+    lines = [number for number in shapes if isinstance(number, Form) and number.degree == 1]
+    return [f"{one.text()} != {other.text()}" for one, other in combinations(lines, 2) if one.symbols != other.symbols]
+
+
+def _conditions(points: Points, uses: Sequence[Sequence[Use]]) -> tuple[list[str], list[Any]]:
+    """What must hold of the sizes, so that the program decides as in the traces. Also the quotients."""
+    if len(set(map(len, uses))) > 1:
         raise Refused("the program looks at sizes in another way for another size")
     conditions, quotients = [], []
-    for first, second in zip(one, other):
-        if first.what != second.what or len(first.operands) != len(second.operands):
+    for each in zip(*uses):
+        first, results = each[0], tuple([use.result for use in each])
+        if any([use.what != first.what or len(use.operands) != len(first.operands) for use in each]):
             raise Refused("the program looks at sizes in another way for another size")
-        operands = [_operand(sizes, *pair) for pair in zip(first.operands, second.operands)]
+        operands = [_operand(points, *values) for values in zip(*[use.operands for use in each])]
         if not any(map(varies, operands)):
             continue
         if first.what in _ORDERS:
             if operands[0] == operands[1]:
                 continue
-            if first.result is not second.result:
+            if len(set(results)) > 1:
                 raise Refused("the program decides otherwise for another size")
             left, right = [_text(operand) for operand in operands]
             conditions.append(f"({left} {_ORDERS[first.what]} {right}) is {first.result}")
         elif first.what == "bool":
             conditions.append(f"bool({_text(operands[0])}) is {first.result}")
         elif first.what == "truediv":
-            quotients.append((Ratio(*operands), (first.result, second.result)))
-        elif not _is_line(first.what, operands):
-            raise Refused(f"the program does more with a size than compare, add and scale it ({first.what})")
+            quotients.append((Ratio(*operands), results))
+        else:
+            _note_product(points, first.what, operands)
     return conditions, quotients
 
 
-def _operand(sizes: tuple[int, int], one: Any, other: Any) -> Any:
-    if type(one) is int and type(other) is int:
-        return fitted(sizes, (one, other))
-    if type(one) is not type(other) or not kinds.is_constant(one) or kinds.differ(one, other):
+def _note_product(points: Points, what: str, operands: list[Any]) -> None:
+    """Note the product that a use has made. A division must leave no rest for any sizes."""
+    if all([type(operand) in (int, Form) for operand in operands]):
+        if what == "mul":
+            return points.add(times(*operands))
+        if what in ("floordiv", "mod") and divided(*operands) is not None:
+            return None
+    raise Refused(f"the program does more with a size than compare, add and multiply it ({what})")
+
+
+def _operand(points: Points, *values: Any) -> Any:
+    first = values[0]
+    if all([type(value) is int for value in values]):
+        return points.fitted(values)
+    if any([type(value) is not type(first) or kinds.differ(value, first) for value in values]) or (
+            not kinds.is_constant(first)):
         raise Refused("the program compares sizes with other things for another size")
-    return one
-
-
-def _is_line(what: str, operands: list[Any]) -> bool:
-    """Whether the result is `by * size + start`, since the operands are."""
-    if what not in ("mul", *_WHOLE):
-        return False
-    left, right = operands
-    if what == "mul":
-        return not (varies(left) and varies(right))
-    if isinstance(right, Affine):                          # a multiple, which is the same for all sizes
-        return isinstance(left, Affine) and left.by * right.start == right.by * left.start and left.by % right.by == 0
-    return type(right) is int and right > 0 and left.by % right == 0 and (
-        what == "mod" or left.start % right == 0)
+    return first
 
 
 def _text(operand: Any) -> str:
-    if isinstance(operand, Affine):
-        return operand.text("size")
+    if isinstance(operand, Form):
+        return operand.text()
     if type(operand) is not int and not (type(operand) is float and math.isfinite(operand)):
         raise Refused(f"the program compares a size with {operand!r}")
     return f"({operand!r})"
 
 
-def sized_guard(one: Guard, other: Guard, sized: Sizing, conditions: Sequence[str]) -> Guard:
-    """The guard for all sizes for which the conditions hold. After the tensors, its list has the size."""
-    lines, checks = other.source.split("\n"), dict(other.checks)
-    tests: list[str] = []
-    for place, (first, second) in _differing(one, other).items():
+def sized_guard(guards: Sequence[Guard], sized: Sizing, conditions: Sequence[str]) -> Guard:
+    """The guard for all sizes for which the conditions hold. After the tensors, its list has the sizes."""
+    like = guards[-1]
+    lines, checks, tests = like.source.split("\n"), dict(like.checks), list[str]()
+    for place, each in _differing(guards).items():
+        first = each[0]
         lines[place] = (f"  if type({first.tensor}) is not {first.kind} or ({first.array} := {first.tensor}._array)"
                         f".ndim != {len(first.shape)} or {first.rest}")
-        for what in ("shape", "strides"):
-            numbers = [fitted(sized.sizes, pair) for pair in zip(getattr(first, what), getattr(second, what))]
+        shape = [sized.points.fitted(numbers) for numbers in zip(*[line.shape for line in each])]
+        for what, numbers in (("shape", shape), ("strides", sized.points.strides([line.strides for line in each]))):
             tests.append(f"{first.array}.{what} != ({''.join([f'{_whole(number)}, ' for number in numbers])})")
     last = max([place for place, line in enumerate(lines) if line.startswith("  return [")])
-    held = [f"not ({condition})" for condition in (*sized.conditions, *conditions)]
-    lines[last:last] = [f"  size = {sized.array}.shape[{sized.dim}]",
-                        f"  if size < 2 or {' or '.join([*tests, *held])}: return {last + 2}, None"]
+    names = [f"n{place}" for place in range(len(sized.places))]
+    held = [f"{name} < 2" for name in names] + [
+        f"not ({condition})" for condition in dict.fromkeys([*sized.conditions, *conditions])]
+    lines[last:last] = [
+        "  " + "; ".join([f"{name} = {array}.shape[{dim}]" for name, (array, dim) in zip(names, sized.places)]),
+        f"  if {' or '.join([*tests, *held])}: return {last + 2}, None"]
     checks[last + 2] = Check("the sizes of the arguments", "sizes", TENSOR, None)
-    lines[last + 2] = lines[last + 2].replace("[]", "[size]") if "[]" in lines[last + 2] else (
-        lines[last + 2][:-1] + ", size]")
-    return Guard("\n".join(lines), dict(other.check.__globals__), checks, other.inputs)
+    sizes = f"({', '.join(names)},)"
+    lines[last + 2] = lines[last + 2].replace("[]", f"[{sizes}]") if "[]" in lines[last + 2] else (
+        f"{lines[last + 2][:-1]}, {sizes}]")
+    return Guard("\n".join(lines), dict(like.check.__globals__), checks, like.inputs)
 
 
 def _whole(number: Count) -> str:
-    return number.text("size") if isinstance(number, Affine) else str(number)
+    return number.text() if isinstance(number, Form) else str(number)

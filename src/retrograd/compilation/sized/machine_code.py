@@ -10,14 +10,15 @@ from ...kernels.layout import address
 from ..execution.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
 from ..execution.machine_code import MachineCode
 from ..native.machine import LARGE, Placed, SizedPlaced
-from ..native.nest import nest_of
+from ..native.nest import nest_of, order_of
 from ..native.recurrent import Steps
 from ..native.sized_products import SizedProduct, has_blas
 from ..native.sized_writing import SizedNest
 from ..passes.fusing import Unit
 from ..program import Line, Value
+from .forms import Sizes, at
 from .plans import SizedCode
-from .symbols import Extent, at, has_extents, merged
+from .symbols import Extent, has_extents, merged
 
 Array = np.ndarray[Any, Any]
 
@@ -26,7 +27,7 @@ class SizedLowering:
     """What has machine code for all sizes."""
 
     def joins(self, line: Line, values: list[Value]) -> bool:
-        """Whether a line of a loop has: its options do not depend on the size."""
+        """Whether a line of a loop has: its options do not depend on sizes."""
         return not has_extents(line.args) and joins(line, values)
 
     def is_product(self, line: Line, values: list[Value]) -> bool:
@@ -51,18 +52,19 @@ class SizedMachineCode(SizedCode, MachineCode):
     def _product(self, unit: Unit) -> Any:
         line, = unit.lines
         slots, place = self._factors(line), self.places[id(unit)]
-        found = merged(self.plan.sizes, [product(units[place].lines[0], values, slots)
+        found = merged(self.plan.points, [product(units[place].lines[0], values, slots)
                                          for units, values in self.plan.planned])
         return SizedProduct(found, self._slot) if has_extents(found) else found
 
     def _loop(self, unit: Unit) -> Any:
         kept, place = self.storage.kept(unit), self.places[id(unit)]
         each = [lowered(units[place], values, kept) for units, values in self.plan.planned]
-        found: Lowered = merged(self.plan.sizes, each)
+        found: Lowered = merged(self.plan.points, each)
         slots = self._operands(unit, found)
         if not has_extents(found.loop):
             return Placed(found.loop, slots)
-        nest = SizedNest(*merged(self.plan.sizes, [tuple(nest_of(one.loop)) for one in each]))
+        dims = order_of(each[0].loop)
+        nest = SizedNest(*merged(self.plan.points, [tuple(nest_of(one.loop, dims)) for one in each]))
         apart = all([not isinstance(n, Extent) for reduction in found.loop.reductions
                      for dim, n in enumerate(found.loop.shape) if dim not in reduction.dims])
         return SizedPlaced(found.loop, slots, nest, self._slot, self.large[place] and apart)
@@ -76,8 +78,8 @@ class SizedMachineCode(SizedCode, MachineCode):
         if not isinstance(number, int) or self.storage.is_fixed(number):
             self.entries.append((table, slot, number))
 
-    def _tables(self, arrays: dict[int, Array], size: int) -> list[tuple[Array, Any, Any]]:
-        """The tables, with the slots whose entries depend on the size, and these entries."""
+    def _tables(self, arrays: dict[int, Array], sizes: Sizes) -> list[tuple[Array, Any, Any]]:
+        """The tables, with the slots whose entries depend on sizes, and these entries."""
         moving = {number for number, _ in self.moving}
         found: dict[int, tuple[Array, list[int], list[int]]] = {}
         for table, slot, key in self.entries:
@@ -85,16 +87,16 @@ class SizedMachineCode(SizedCode, MachineCode):
                 continue
             _, slots, entries = found.setdefault(id(table), (table, [], []))
             slots.append(slot)
-            entries.append(address(arrays[key]) if isinstance(key, int) else key.at(size))
+            entries.append(address(arrays[key]) if isinstance(key, int) else key.at(sizes))
         return [(table, np.array(slots), np.array(entries, np.uintp)) for table, slots, entries in found.values()]
 
 
-def is_large(unit: Unit, shape: Any, layouts: dict[int, Any], size: int) -> bool:
-    """Whether a unit is large for a size: a loop that may be split over threads, or a product that is called by Python.
+def is_large(unit: Unit, shape: Any, layouts: dict[int, Any], sizes: Sizes) -> bool:
+    """Whether a unit is large for sizes: a loop that may be split over threads, or a product that is called by Python.
     """
     if not unit.native:
         return False
     if unit.shape is None:
-        return work_of([[at(n, size) for n in layouts[number].shape] for number in unit.lines[0].reads[:2]]) > (
+        return work_of([[at(n, sizes) for n in layouts[number].shape] for number in unit.lines[0].reads[:2]]) > (
             LARGEST_PRODUCT)
-    return bool(np.prod([at(n, size) for n in shape]) >= LARGE)
+    return bool(np.prod([at(n, sizes) for n in shape]) >= LARGE)

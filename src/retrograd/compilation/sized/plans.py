@@ -1,15 +1,16 @@
 """A plan for all sizes: one program and one source of code, whose arrays and numbers are set for a size before a run.
 
-The program is planned for a size that no other number in it equals, so nothing is joined that only happens to have the
-same shape. `binding` then sets for another size what depends on the size: buffers are views of memory for the largest
-size so far, views are taken again, and constants are computed again.
+The program is planned for sizes that no other numbers in it equal, so nothing is joined that only happens to have the
+same shape. `bind` then sets for other sizes what depends on them: buffers are views of memory for the largest sizes so
+far, views are taken again, and constants are computed again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,86 +25,112 @@ from ..execution.plan import Plan, planned
 from ..execution.stacks import Stacks
 from ..passes.fusing import Unit, units
 from ..program import Line, Program, Ref, Value, refs, replaced
+from .forms import Points, Refused, Sizes, at, varies
 from .pairing import Filled, Layout, SizedProgram, layout
 from .storage import SizedStorage
-from .symbols import Refused, at, fitted, has_extents, merged, moved, settled, varies
+from .symbols import has_extents, merged, moved, settled
 
 Array = np.ndarray[Any, Any]
-# Sizes of which three are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
+# Sizes of which some are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
 # except for sizes so small that none are smaller.
 LARGEST, SMALLEST = 1 << 26, 100
-GENERIC = (10007, 10009, 10037, 5003, 5009, 5011, 2003, 2011, 2017, 1009, 1013, 1019, 503, 509, 521, 251, 257, 263, 127,
-           131, 137, 61, 67, 71, 53, 59, 47, 43, 41, 37)
+GENERIC = (10037, 10009, 10007, 5011, 5009, 5003, 2017, 2011, 2003, 1019, 1013, 1009, 521, 509, 503, 263, 257, 251, 137,
+           131, 127, 71, 67, 61, 59, 53, 47, 43, 41, 37)
+# How many times larger the largest of several sizes may be than the smallest.
+NEAR = 1.3
 # So many sizes are kept bound.
 KEPT = 512
 
 
-def generic(sized: SizedProgram, conditions: Sequence[str]) -> list[int]:
-    """Three sizes for which the program holds, and which are no numbers of the program."""
-    found = [size for size in GENERIC if (size < SMALLEST or sized.bytes(size) < LARGEST)
-             and sized.is_generic(size) and sized.sized.holds(size)
-             and all([eval(condition, {"size": size}) for condition in conditions])]
-    if len(found) < 3:
-        raise Refused("the program holds for few sizes")
-    return found[:3]
+def generic(sized: SizedProgram, conditions: Sequence[str]) -> Points:
+    """Some sizes for which the program holds, and which are no numbers of the program: one more than forms need."""
+    count = sized.points.count
+    for order in permutations(range(count)):
+        found: list[Sizes] = []
+        for sizes in _choices(order):
+            names = {f"n{place}": size for place, size in enumerate(sizes)}
+            if not ((max(sizes) < SMALLEST or sized.bytes(sizes) < LARGEST) and sized.is_generic(sizes)
+                    and sized.sized.holds(sizes) and all([eval(condition, names) for condition in conditions])):
+                continue
+            found.append(sizes)
+            if len(found) < count + 2:
+                continue
+            points = Points(found, sized.points.products)
+            if points.apart():
+                return points
+            found.pop(0)
+    raise Refused("the program holds for few sizes")
+
+
+def _choices(order: Sequence[int]) -> Iterator[Sizes]:
+    """Sizes whose order is given, the large ones first. Sizes of one choice are near, so that plans are alike."""
+    for start in range(len(GENERIC) - len(order) + 1):
+        near = GENERIC[start:start + len(order)]
+        if near[0] < NEAR * near[-1]:
+            yield tuple([near[place] for place in order])
 
 
 class SizedPlan:
-    """A plan whose `bind` makes it one for a size. Then `code` runs calls of this size."""
+    """A plan whose `bind` makes it one for sizes. Then `code` runs calls of these sizes."""
 
     def __init__(self, sized: SizedProgram, conditions: Sequence[str], native: bool) -> None:
         self.sized, self.native = sized, native
-        self.sizes = generic(sized, conditions)
-        plans = [planned(sized.at(size), sized.given, native, sized=True) for size in self.sizes]
+        self.points = generic(sized, conditions)
+        plans = [planned(sized.at(sizes), sized.given, native, sized=True) for sizes in self.points.sizes]
         self.given = plans[0].given
         self.program = self._joined(plans)
-        for plan, size in zip(plans, self.sizes, strict=True):
-            self._let_go(plan.program.values, size)
+        for plan, sizes in zip(plans, self.points.sizes, strict=True):
+            self._let_go(plan.program.values, sizes)
         self.executor = reached("compilation.sized.machine_code") if native else None
-        self.planned = [self._units(plan.program.values, size) for plan, size in zip(plans, self.sizes, strict=True)]
+        self.planned = [self._units(plan.program.values, sizes)
+                        for plan, sizes in zip(plans, self.points.sizes, strict=True)]
         self.units = self.planned[0][0]
         self.shapes = [self._shape(unit) for unit in self.units]
         self.codes: dict[tuple[bool, ...], SizedCode] = {}
-        self.of_size: dict[int, SizedCode] = {}
-        self.size = 0
+        self.of_sizes: dict[Sizes, SizedCode] = {}
+        self.sizes = sized.points.sizes[-1]
+        self._code(self.sizes)                             # which may refuse the plan
 
     @property
     def code(self) -> SizedCode:
-        """The code for the size that was bound last."""
-        return self._code(self.size)
+        """The code for the sizes that were bound last."""
+        return self._code(self.sizes)
 
-    def bind(self, size: int) -> SizedCode:
-        """Make the code be that for a size."""
-        code = self.of_size.get(size)
+    def bind(self, sizes: Sizes) -> SizedCode:
+        """Make the code be that for sizes."""
+        code = self.of_sizes.get(sizes)
         if code is None:
-            code = self.of_size[size] = self._code(size)
-        self.size = size
-        if code.size != size:
-            code.bind(size)
+            if len(self.of_sizes) >= KEPT:
+                self.of_sizes.clear()
+            code = self.of_sizes[sizes] = self._code(sizes)
+        self.sizes = sizes
+        if code.sizes != sizes:
+            code.bind(sizes)
         return code
 
-    def _code(self, size: int) -> SizedCode:
-        key = tuple([self._is_large(unit, shape, size) for unit, shape in zip(self.units, self.shapes, strict=True)])
+    def _code(self, sizes: Sizes) -> SizedCode:
+        key = tuple([self._is_large(unit, shape, sizes) for unit, shape in zip(self.units, self.shapes, strict=True)])
         code = self.codes.get(key)
         if code is None:
             code = self.codes[key] = (self.executor.SizedMachineCode if self.executor else SizedCode)(self, key)
             code.ready.leases.settle()
         return code
 
-    def _is_large(self, unit: Unit, shape: Any, size: int) -> bool:
+    def _is_large(self, unit: Unit, shape: Any, sizes: Sizes) -> bool:
         """Whether a unit runs in another way, since it is large."""
         if self.executor:
-            return bool(self.executor.is_large(unit, shape, self.layouts, size))
-        return shape is not None and math.prod([at(n, size) for n in shape]) > BLOCKED
+            return bool(self.executor.is_large(unit, shape, self.layouts, sizes))
+        return shape is not None and math.prod([at(n, sizes) for n in shape]) > BLOCKED
 
-    def _units(self, values: list[Value], size: int) -> tuple[list[Unit], list[Value]]:
-        """The units for one of the sizes, and the values."""
-        lines = [line._replace(call=moved(line.call, size), args=moved(line.args, size)) for line in self.program.lines]
+    def _units(self, values: list[Value], sizes: Sizes) -> tuple[list[Unit], list[Value]]:
+        """The units for some of the sizes, and the values."""
+        lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes))
+                 for line in self.program.lines]
         lowering = self.executor.SizedLowering() if self.executor else None
         return units(self.program._replace(values=values, lines=lines), lowering), values
 
     def _joined(self, plans: list[Plan]) -> Program:
-        """The program of the plans, which differ only in what depends on the size."""
+        """The program of the plans, which differ only in what depends on sizes."""
         programs = [plan.program for plan in plans]
         first = programs[0]
         if any([plan.given != self.given or plan.program.outputs != first.outputs
@@ -119,33 +146,33 @@ class SizedPlan:
             self._value(number, [program.values[number] for program in programs])
         return first._replace(lines=lines)
 
-    def _let_go(self, values: list[Value], size: int) -> None:
-        """Keep the geometry of constants that depend on the size, but not their memory."""
+    def _let_go(self, values: list[Value], sizes: Sizes) -> None:
+        """Keep the geometry of constants that depend on sizes, but not their memory."""
         for number in {*self.filled, *self.folded}:
             known = self.layouts.get(number)
-            values[number].like = np.empty(0) if known is None else known.array(size)
+            values[number].like = np.empty(0) if known is None else known.array(sizes)
 
     def _line(self, lines: Sequence[Line]) -> Line:
         first = lines[0]
         if any([line.op is not first.op or line[3:6] != first[3:6] for line in lines]):
             raise Refused("the plan has other operations for another size")
-        call, args = merged(self.sizes, [(line.call, line.args) for line in lines])
+        call, args = merged(self.points, [(line.call, line.args) for line in lines])
         return first._replace(call=call, args=args)
 
     def _value(self, number: int, values: Sequence[Value]) -> None:
         if any([value.memory != values[0].memory or value.source != values[0].source for value in values]):
             raise Refused("a value of the plan lies in other memory for another size")
         arrays = [value.like for value in values]
-        found = self.layouts[number] = layout(self.sizes, arrays)
+        found = self.layouts[number] = layout(self.points, arrays)
         known = number in self.filled or number in self.folded or number < len(self.sized.like.values)
         if values[0].source == "constant" and not known and any([
                 array.tobytes() != arrays[0].tobytes() for array in arrays]):
             if found.shape:
-                raise Refused("a table of the plan depends on the size")
-            self.filled[number] = Filled(found, _number(self.sizes, arrays))
+                raise Refused("a table of the plan depends on sizes")
+            self.filled[number] = Filled(found, _number(self.points, arrays))
 
     def _folded(self, values: list[Value]) -> dict[int, Line]:
-        """The lines whose results are the same in all runs of a size, and that depend on the size."""
+        """The lines whose results are the same in all runs of the same sizes, and that depend on sizes."""
         found: dict[int, Line] = {}
         for line in self.sized.lines:
             reads = [ref.number for ref in refs(line.args)]
@@ -175,28 +202,28 @@ class SizedPlan:
                 found.insert(0, line)
         return found
 
-    def constants(self, size: int) -> dict[int, Array]:
-        """The constants that depend on the size."""
-        found = {number: filled.at(size) for number, filled in self.filled.items()}
+    def constants(self, sizes: Sizes) -> dict[int, Array]:
+        """The constants that depend on sizes."""
+        found = {number: filled.at(sizes) for number, filled in self.filled.items()}
         values = self.program.values
         for line in self.computed:
-            args = replaced(settled(line.args, size), Ref,
+            args = replaced(settled(line.args, sizes), Ref,
                             lambda ref: found[ref.number] if ref.number in found else values[ref.number].like)
             made = line.call(*args)
             found.update(zip(line.results, made if line.several else (np.asarray(made),), strict=True))
         return found
 
 
-def _number(sizes: Sequence[int], arrays: Sequence[Array]) -> Any:
+def _number(points: Points, arrays: Sequence[Array]) -> Any:
     """A number that was computed from sizes, for all sizes."""
     numbers = [array.item() for array in arrays]
     if any([number != int(number) for number in numbers]):
-        raise Refused("a number of the plan depends on the size")
-    return fitted(sizes, [*map(int, numbers)])
+        raise Refused("a number of the plan depends on sizes")
+    return points.fitted([*map(int, numbers)])
 
 
 class Bound(NamedTuple):
-    """What depends on the size: global names of the source, and entries of tables."""
+    """What depends on sizes: global names of the source, and entries of tables."""
 
     names: dict[str, Any]
     tables: list[tuple[Array, Any, Any]]
@@ -213,8 +240,8 @@ class SizedCode(NumPyCode):
         self.names: dict[int, str] = {}                    # of fixed arrays
         self.loops: dict[int, tuple[Any, ...]] = {}        # the shapes of loops in blocks, by their identity
         self.pool: dict[int, Array] = {}                   # the memory of buffers, by the identity of the first one
-        self.bound: dict[int, Bound] = {}
-        self.size = 0                                      # that is bound
+        self.bound: dict[Sizes, Bound] = {}
+        self.sizes: Sizes = ()                             # that are bound
         super().__init__(plan.program, plan.units, plan.given)
         self.storage.forget_lent()
         self.moving = self._find_moving()
@@ -253,7 +280,7 @@ class SizedCode(NumPyCode):
         return super()._direct(line)
 
     def _find_moving(self) -> list[tuple[int, str]]:
-        """The fixed arrays that depend on the size, in their order, and what they are."""
+        """The fixed arrays that depend on sizes, in their order, and what they are."""
         arrays, moving = self.storage.arrays, dict[int, str]()
         constants = {*self.plan.filled, *[number for line in self.plan.computed for number in line.results]}
         self.memories: dict[int, list[Layout]] = {}
@@ -272,62 +299,62 @@ class SizedCode(NumPyCode):
                 moving[number] = "buffer"
         return [*moving.items()]
 
-    def bind(self, size: int) -> None:
-        """Have the code run for a size."""
-        self.size, bound = 0, self.bound.get(size) or self._bound(size)
+    def bind(self, sizes: Sizes) -> None:
+        """Have the code run for sizes."""
+        self.sizes, bound = (), self.bound.get(sizes) or self._bound(sizes)
         self.source.scope.update(bound.names)
         for table, slots, entries in bound.tables:
             table[slots] = entries
-        self.size = size
+        self.sizes = sizes
 
-    def _bound(self, size: int) -> Bound:
-        """What depends on the size."""
-        if self._grow(size) or len(self.bound) >= KEPT:
+    def _bound(self, sizes: Sizes) -> Bound:
+        """What depends on sizes."""
+        if self._grow(sizes) or len(self.bound) >= KEPT:
             self.bound.clear()
-        arrays, constants = dict(self.storage.arrays), self.plan.constants(size)
+        arrays, constants = dict(self.storage.arrays), self.plan.constants(sizes)
         for number, kind in self.moving:
             if kind == "constant":
                 arrays[number] = constants[number]
             elif kind == "buffer":
                 memory = self.pool[id(owner_of(self.storage.arrays[number]))]
-                arrays[number] = self.layouts[number].array(size, memory)
+                arrays[number] = self.layouts[number].array(sizes, memory)
             else:
-                self._take(self.views[number], arrays, size)
+                self._take(self.views[number], arrays, sizes)
         found = {self.names[number]: arrays[number] for number, _ in self.moving if number in self.names}
-        found.update([(name, self._for(value, size)) for name, value in self._named])
-        bound = self.bound[size] = Bound(found, self._tables(arrays, size))
+        found.update([(name, self._for(value, sizes)) for name, value in self._named])
+        bound = self.bound[sizes] = Bound(found, self._tables(arrays, sizes))
         return bound
 
-    def _tables(self, arrays: dict[int, Array], size: int) -> list[tuple[Array, Any, Any]]:
-        """The tables of machine code, with the slots whose entries depend on the size, and these entries."""
+    def _tables(self, arrays: dict[int, Array], sizes: Sizes) -> list[tuple[Array, Any, Any]]:
+        """The tables of machine code, with the slots whose entries depend on sizes, and these entries."""
         return []
 
-    def _take(self, line: Line, arrays: dict[int, Array], size: int) -> None:
-        """Take a view of arrays for a size."""
-        made = line.op.kernel(*replaced(settled(line.args, size), Ref, lambda ref: arrays[ref.number]))
+    def _take(self, line: Line, arrays: dict[int, Array], sizes: Sizes) -> None:
+        """Take a view of arrays for sizes."""
+        made = line.op.kernel(*replaced(settled(line.args, sizes), Ref, lambda ref: arrays[ref.number]))
         arrays.update(zip(line.results, made if line.several else (made,), strict=True))
 
-    def _for(self, value: Any, size: int) -> Any:
-        """What the source names, as it is for a size."""
+    def _for(self, value: Any, sizes: Sizes) -> Any:
+        """What the source names, as it is for sizes."""
         if type(value) is BlockedLoop:
-            return value.resized([at(n, size) for n in self.loops[id(value)]])
+            return value.resized([at(n, sizes) for n in self.loops[id(value)]])
         number = self._made_like(value)
-        return settled(value, size) if number is None else partial(np.empty_like, self.layouts[number].array(size))
+        return settled(value, sizes) if number is None else partial(np.empty_like, self.layouts[number].array(sizes))
 
     def _made_like(self, value: Any) -> int | None:
-        """The value whose memory a function of the source makes in each run, if it depends on the size."""
+        """The value whose memory a function of the source makes in each run, if it depends on sizes."""
         if type(value) is not partial or value.func is not np.empty_like:
             return None
         return next((number for number, each in self.layouts.items()
                      if each.varies and self.values[number].like is value.args[0]), None)
 
-    def _grow(self, size: int) -> bool:
-        """See to it that the buffers are large enough for a size. Returns whether some of them are new."""
+    def _grow(self, sizes: Sizes) -> bool:
+        """See to it that the buffers are large enough for sizes. Returns whether some of them are new."""
         grown = False
         for memory, layouts in self.memories.items():
             if not any([each.varies for each in layouts]):
                 continue
-            needed = max([each.bytes(size) for each in layouts])
+            needed = max([each.bytes(sizes) for each in layouts])
             if memory not in self.pool or self.pool[memory].nbytes < needed:
                 self.pool[memory] = np.empty(needed, np.uint8)
                 grown = True

@@ -1,12 +1,13 @@
-"""A call of any size that can be repeated, from two traced calls of other sizes.
+"""A call of any sizes that can be repeated, from traced calls of other sizes.
 
-Both traced calls must have left the same behind: the same structure with tensors from the same places, and the same
-effects. Then the recipe of one of them serves all sizes, with a plan that is bound to the size of each call.
+All traced calls must have left the same behind: the same structure with tensors from the same places, and the same
+effects. Then the recipe of one of them serves all sizes, with a plan that is bound to the sizes of each call.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...names import reached
@@ -19,11 +20,12 @@ from ..passes.effects import may_start_again
 from ..recipe import Backward, Recipe
 from ..results import Left
 from ..stand_ins import let_go
+from .forms import Refused as Refused, Sizes, Unlike as Unlike, at
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
-from .plans import SizedCode, SizedPlan
+from .plans import KEPT, SizedCode, SizedPlan
 from .sizes import Use, Uses
-from .symbols import Refused as Refused, Unlike as Unlike, at, has_extents, merged
+from .symbols import has_extents, merged
 
 
 class TracedCall(NamedTuple):
@@ -44,7 +46,7 @@ class TracedCall(NamedTuple):
 
 
 class SizedRecipe(Recipe):
-    """A recipe whose plan is bound to the size of each call, which the guard has found."""
+    """A recipe whose plan is bound to the sizes of each call, which the guard has found."""
 
     plan: Any
 
@@ -55,81 +57,85 @@ class SizedRecipe(Recipe):
         self.lock = threading.Lock()
         self.code: SizedCode | None = None
         self.passes, self.backward = passes, []
-        self.kept: dict[int, list[Backward]] = {}
+        self.kept: dict[Sizes, list[Backward]] = {}
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Do what the traced calls did, for the size that stands behind the tensors that the guard has found."""
-        size = inputs[-1]
-        code = self.plan.bind(size)
+        """Do what the traced calls did, for the sizes that stand behind the tensors that the guard has found."""
+        sizes = inputs[-1]
+        code = self.plan.bind(sizes)
         if code is not self.code:
             self.code = code
             code.ready.leases.take_back()
             self._run_with(code.ready)
         if self.passes:
-            self.backward = self._passes(size)
+            self.backward = self._passes(sizes)
         return super().repeat(inputs, args, kwargs)
 
-    def _passes(self, size: int) -> list[Backward]:
-        """The backward passes for a size."""
-        found = self.kept.get(size)
+    def _passes(self, sizes: Sizes) -> list[Backward]:
+        """The backward passes for sizes."""
+        found = self.kept.get(sizes)
         if found is None:
-            found = [each.at(size) if isinstance(each, SizedBackward) else each for each in self.passes]
-            self.kept[size] = found
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            found = [each.at(sizes) if isinstance(each, SizedBackward) else each for each in self.passes]
+            self.kept[sizes] = found
         return found
 
 
 class SizedBackward:
-    """The backward pass of results of any size."""
+    """The backward pass of results of any sizes."""
 
     def __init__(self, traced: TracedBackward, program: SizedProgram, native: bool) -> None:
         self.traced, self.program, self.layouts = traced, program, program.layouts
         self.plan = SizedPlan(program, program.conditions(), native)
         self.lock = threading.Lock()
 
-    def at(self, size: int) -> Backward:
-        """The backward pass for a size."""
+    def at(self, sizes: Sizes) -> Backward:
+        """The backward pass for sizes."""
         def run(*arrays: Any) -> Any:
             with self.lock:
-                ready = self.plan.bind(size).ready
+                ready = self.plan.bind(sizes).ready
                 ready.leases.take_back()
                 return ready.run(*arrays)
 
         found = self.traced.planned(self.plan, run)
-        found.layouts = [tuple([at(step, size) // each.dtype.itemsize for step in each.strides])
+        found.layouts = [tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])
                          for each in map(self.layouts.__getitem__, self.traced.asked)]
         return found
 
 
-def paired(one: TracedCall, other: TracedCall, native: bool) -> tuple[Guard, Recipe]:
-    """The guard and the recipe for all sizes. Raises Refused if the traced calls differ in more than a size."""
-    if one.left != other.left or one.places != other.places:
+def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
+    """The guard and the recipe for all sizes. Raises Refused if the traced calls differ in more than sizes."""
+    last = calls[-1]
+    if any([call.left != last.left or call.places != last.places for call in calls]):
         raise Refused("the traced calls have left other things behind")
-    for replays in zip(one.views, other.views, strict=True):
-        if has_extents(merged((2, 3), [[replay] for replay in replays])):
+    guards = [call.guard for call in calls]
+    sized = sizing(guards, [call.uses for call in calls])
+    for replays in zip(*[call.views for call in calls], strict=True):
+        if has_extents(merged(sized.points, [[replay] for replay in replays])):
             raise Refused("the program leaves a view that depends on the size")
-    sized = sizing(one.guard, other.guard, (one.uses, other.uses))
-    program = SizedProgram((one.program, other.program), sized)
+    program = SizedProgram([call.program for call in calls], sized)
     conditions = program.conditions()
-    passes = _passes(one, other, sized, native)
+    passes = _passes(calls, sized, native)
     for each in passes:
         conditions += each.program.conditions() if isinstance(each, SizedBackward) else []
     plan = SizedPlan(program, conditions, native)
-    recipe = SizedRecipe(other.recipe, [one.places[number] for number in plan.given], plan, passes)
-    return sized_guard(one.guard, other.guard, sized, [*dict.fromkeys(conditions)]), recipe
+    recipe = SizedRecipe(last.recipe, [last.places[number] for number in plan.given], plan, passes)
+    return sized_guard(guards, sized, conditions), recipe
 
 
-def _passes(one: TracedCall, other: TracedCall, sized: Sizing, native: bool) -> list[Backward | SizedBackward]:
+def _passes(calls: Sequence[TracedCall], sized: Sizing, native: bool) -> list[Backward | SizedBackward]:
     """The backward passes of the results, for all sizes."""
-    if one.back is None or other.back is None:
-        if one.back is not other.back or any([each.run is not None for each in other.recipe.backward]):
+    last, backs = calls[-1], [call.back for call in calls if call.back is not None]
+    if last.back is None or len(backs) < len(calls):
+        if backs or any([each.run is not None for each in last.recipe.backward]):
             raise Refused("the results of the traced calls have other backward passes")
-        return [*other.recipe.backward]
-    first, second = one.back, other.back
-    if first[1:5] != second[1:5]:
+        return [*last.recipe.backward]
+    if any([back[1:5] != last.back[1:5] for back in backs]):
         raise Refused("the results of the traced calls have other backward passes")
-    program = SizedProgram((TracedProgram(first.program, first.given), TracedProgram(second.program, second.given)),
-                           sized)
-    return [SizedBackward(second, program, native) if each.run is not None else each for each in other.recipe.backward]
+    program = SizedProgram([TracedProgram(back.program, back.given) for back in backs], sized)
+    return [SizedBackward(last.back, program, native) if each.run is not None else each
+            for each in last.recipe.backward]
 
 
 def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], back: TracedBackward | None,

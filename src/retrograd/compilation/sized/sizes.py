@@ -2,7 +2,7 @@
 
 While a function is traced for sizes that may change, the shapes of its tensors hold a `SizeInt` for each size. Sums,
 differences and multiples of sizes are sizes again. Anything else that a program does with a size is noted in order:
-comparisons, divisions, conversions. Two traces with other sizes show from these notes which of them depend on a size.
+comparisons, divisions, conversions. Traces with other sizes show from these notes which of them depend on a size.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Watched:
 
 
 class SizeInt(Watched):
-    """A size of a tensor while a program is traced, or a number that grows with it in a line."""
+    """A size of a tensor while a program is traced, or a sum or multiple of sizes."""
 
     __slots__ = ()
     kind = int

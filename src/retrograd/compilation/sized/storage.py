@@ -1,6 +1,6 @@
 """Where the values of a plan for all sizes lie.
 
-Buffers whose size depends on that of the call have memory of their own, which is exchanged for larger memory when a
+Buffers whose size depends on those of the call have memory of their own, which is exchanged for larger memory when a
 call needs this. Results that depend on the size are new in each run.
 """
 

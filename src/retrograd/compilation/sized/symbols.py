@@ -1,8 +1,4 @@
-"""Numbers that depend on one size of the arguments: `by * size + start`.
-
-Such a number is found from its values for several sizes. Two values do not prove a line, so a number counts only if it
-is not below zero for the size 0 by as much as the smallest size: then no product of sizes is taken for a line.
-"""
+"""Values in the lines of a program that depend on sizes: numbers, and what has such numbers in it."""
 
 from __future__ import annotations
 
@@ -16,65 +12,48 @@ import numpy as np
 from ...ops.creation import Draw
 from .. import kinds
 from ..execution.loops import Ref
+from .forms import Count, Form, Points, Refused, Sizes, at, times
 from .sizes import SizeInt, plain
 
 
-class Refused(Exception):
-    """Two traces do not show how a program depends on a size; the text says why."""
-
-
-class Unlike(Refused):
-    """Two traces differ in something else than a size, or in no size."""
-
-
-class Affine(NamedTuple):
-    """A number for each size."""
-
-    by: int
-    start: int
-
-    def at(self, size: int) -> int:
-        """The number for a size."""
-        return self.by * size + self.start
-
-    def text(self, name: str) -> str:
-        """The number as Python writes it."""
-        scaled = name if self.by == 1 else f"{self.by} * {name}"
-        return f"({scaled} + {self.start})" if self.start else scaled
-
-
-Count = int | Affine
-
-
 class Moving:
-    """A number in the arguments of a line that depends on the size, with its value for one size."""
+    """A number in the arguments of a line that depends on sizes, with its value for some sizes."""
 
     expression: Any
 
-    def __new__(cls, expression: Any, size: int) -> Self:
-        made = super().__new__(cls, expression.at(size))  # type: ignore[call-arg]
+    def __new__(cls, expression: Any, sizes: Sizes) -> Self:
+        return cls.of(expression, expression.at(sizes))
+
+    @classmethod
+    def of(cls, expression: Any, value: Any) -> Self:
+        """A number with the value that it has for some sizes."""
+        made = super().__new__(cls, value)  # type: ignore[call-arg]
         made.expression = expression
         return made
 
 
 class Extent(Moving, int):
-    """An int that is an `Affine` of the size."""
+    """An int that is a `Form`."""
 
 
 class Ratio(NamedTuple):
-    """A quotient for each size."""
+    """A quotient for each choice of sizes."""
 
-    top: Any
-    bottom: Any
+    top: Count
+    bottom: Count
 
-    def at(self, size: int) -> float:
-        """The number for a size."""
-        top, bottom = at(self.top, size), at(self.bottom, size)
+    def at(self, sizes: Sizes) -> float:
+        """The number for sizes."""
+        top, bottom = at(self.top, sizes), at(self.bottom, sizes)
         return float(top / bottom)
+
+    def same(self, other: Ratio) -> bool:
+        """Whether another quotient is the same number for all sizes."""
+        return times(self.top, other.bottom) == times(other.top, self.bottom)
 
 
 class Quotient(Moving, float):
-    """A float that is a `Ratio` of the size."""
+    """A float that is a `Ratio`."""
 
 
 _WITH_PARTS = (slice, dict, partial, Draw)
@@ -82,33 +61,9 @@ _WITH_PARTS = (slice, dict, partial, Draw)
 Quotients = Sequence[tuple[Ratio, tuple[float, ...]]]
 
 
-def fitted(sizes: Sequence[int], numbers: Sequence[int]) -> Count:
-    """What gives these numbers for these sizes. Raises Refused if no line does."""
-    first = numbers[0]
-    if all([number == first for number in numbers]):
-        return first
-    by, rest = divmod(numbers[1] - first, sizes[1] - sizes[0])
-    found = Affine(by, first - by * sizes[0])
-    if rest or any([found.at(size) != number for size, number in zip(sizes, numbers, strict=True)]):
-        raise Refused(f"a number is {list(numbers)} for the sizes {list(sizes)}")
-    if found.start <= -min(sizes):
-        raise Refused(f"a number may depend on a product of sizes: it is {list(numbers)} for {list(sizes)}")
-    return found
-
-
-def at(number: Count, size: int) -> int:
-    """A number for a size."""
-    return number.at(size) if isinstance(number, Affine) else number
-
-
-def varies(number: Any) -> bool:
-    """Whether a number depends on the size."""
-    return type(number) is Affine
-
-
-def merged(sizes: Sequence[int], values: Sequence[Any], quotients: Quotients = ()) -> Any:
-    """An argument from what it is for several sizes: that of the first size, with an `Extent` or a `Quotient` for each
-    number that depends on the size. Raises Refused if anything else differs.
+def merged(points: Points, values: Sequence[Any], quotients: Quotients = ()) -> Any:
+    """An argument from what it is in several traces: that of the first one, with an `Extent` or a `Quotient` for each
+    number that depends on sizes. Raises Refused if anything else differs.
     """
     values = [plain(value) for value in values] if type(values[0]) is SizeInt else values
     first = values[0]
@@ -118,10 +73,10 @@ def merged(sizes: Sequence[int], values: Sequence[Any], quotients: Quotients = (
     if any([type(value) is not kind for value in values]):
         raise Refused(f"an argument is {first!r} for one size and {values[-1]!r} for another")
     if kind is int:
-        number = fitted(sizes, values)
-        return Extent(number, sizes[0]) if isinstance(number, Affine) else number
+        number = points.fitted(values)
+        return Extent(number, points.sizes[0]) if isinstance(number, Form) else number
     if kind is float:
-        return _quotient(sizes, values, quotients)
+        return _quotient(points, values, quotients)
     if issubclass(kind, Moving):
         _same([value.expression for value in values])
         return first
@@ -130,27 +85,27 @@ def merged(sizes: Sequence[int], values: Sequence[Any], quotients: Quotients = (
     if isinstance(first, (tuple, list)):
         if any([len(value) != len(first) for value in values]):
             raise Refused("a list of arguments has another length for another size")
-        return rebuilt(first, [merged(sizes, parts, quotients) for parts in zip(*values)])
+        return rebuilt(first, [merged(points, parts, quotients) for parts in zip(*values)])
     if isinstance(first, _WITH_PARTS):
-        parts = merged(sizes, [parts_of(value) for value in values], quotients)
+        parts = merged(points, [parts_of(value) for value in values], quotients)
         return rebuilt(first, parts)
     if kind is types.MethodType:
         _same([value.__func__ for value in values])
-        merged(sizes, [value.__self__ for value in values])
+        merged(points, [value.__self__ for value in values])
         return first
     if kind is types.FunctionType:
-        return _function(sizes, values)
+        return _function(points, values)
     if isinstance(first, np.ndarray) and all([_equal(first, value) for value in values]):
         return first
     raise Refused(f"an argument of the class {kind.__name__} is another object for another size")
 
 
-def _quotient(sizes: Sequence[int], values: Sequence[float], quotients: Quotients) -> float:
+def _quotient(points: Points, values: Sequence[float], quotients: Quotients) -> float:
     if not any([kinds.differ(value, values[0]) for value in values]):
         return values[0]
-    for expression, results in quotients:
-        if results == tuple(values):
-            return Quotient(expression, sizes[0])
+    found = [expression for expression, results in quotients if results == tuple(values)]
+    if found and all([other.same(found[0]) for other in found]):
+        return Quotient(found[0], points.sizes[0])
     raise Refused(f"the number {values[0]} is {values[-1]} for another size")
 
 
@@ -167,13 +122,13 @@ def _same(values: Sequence[Any]) -> None:
         raise Refused(f"an argument is {values[0]!r} for one size and {values[-1]!r} for another")
 
 
-def _function(sizes: Sequence[int], values: Sequence[Any]) -> Any:
+def _function(points: Points, values: Sequence[Any]) -> Any:
     """A function that was made anew in each trace, with the same captured values."""
     first = values[0]
     if any([value.__code__ is not first.__code__ or value.__kwdefaults__ != first.__kwdefaults__ for value in values]):
         raise Refused(f"the function {first.__name__} is another one for another size")
     cells = [[cell.cell_contents for cell in value.__closure__ or ()] for value in values]
-    if has_extents(merged(sizes, [[*inner, value.__defaults__] for inner, value in zip(cells, values, strict=True)])):
+    if has_extents(merged(points, [[*inner, value.__defaults__] for inner, value in zip(cells, values, strict=True)])):
         raise Refused(f"the function {first.__name__} has captured a size")
     return first
 
@@ -222,16 +177,15 @@ def changed(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def has_extents(value: Any) -> bool:
-    """Whether a value depends on the size."""
+    """Whether a value depends on sizes."""
     return changed(value, lambda number: None) is not value
 
 
-def moved(value: Any, size: int) -> Any:
-    """A value as it is for another size, with its extents."""
-    return changed(value, lambda number: type(number)(number.expression, size))
+def moved(value: Any, sizes: Sizes) -> Any:
+    """A value as it is for other sizes, with its extents."""
+    return changed(value, lambda number: type(number)(number.expression, sizes))
 
 
-def settled(value: Any, size: int) -> Any:
-    """A value as it is for a size."""
-    return changed(value, lambda number: number.expression.at(size))
-
+def settled(value: Any, sizes: Sizes) -> Any:
+    """A value as it is for sizes."""
+    return changed(value, lambda number: number.expression.at(sizes))
