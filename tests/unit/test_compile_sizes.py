@@ -57,7 +57,6 @@ COVERED: dict[str, Callable[[Any], Any]] = {
     "an index": lambda x: x.index_select(0, torch.tensor([1, 0])),
     "random numbers": lambda x: F.dropout(x, 0.5) + torch.randn(x.shape[0], 3),
     "a half of an even size": lambda x: x.view(-1)[: x.shape[0] * 4 // 2] * 2,
-    "a square": lambda x: x * (x.shape[0] * x.shape[0]),
     "the size itself": lambda x: (x * 2, x.shape[0] > 1),
 }
 SMALL_AND_LARGE = (5, 8, 3, 31, 256, 5, 20000)
@@ -79,6 +78,20 @@ def test_one_plan_serves_all_sizes(name: str, backend: str, traces: list[Any]) -
     assert traces == [5, 8], why(made)
 
 
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("name", ["numbers", "pairs", "pairs in a row", "distances"])
+def test_squares_of_a_size(name: str, backend: str, traces: list[Any]) -> None:
+    function: Callable[[Any], Any] = {
+        "numbers": lambda x: x * (x.shape[0] * x.shape[0]),
+        "pairs": lambda x: x @ x.t(),
+        "pairs in a row": lambda x: (x @ x.t()).sin().reshape(-1),
+        "distances": lambda x: (x[:, None] - x).square().sum(2) / (x @ x.t()).numel()}[name]
+    made = torch.compile(function, dynamic=True, backend=backend)
+    for size in (5, 8, 9, 3, 31, 200, 5):
+        check(function(normal(size, 3)), made(normal(size, 3)), backend == "numpy")
+    assert traces == ([5, 8] if name == "pairs" else [5, 8, 9]), why(made)
+
+
 # What a function does with a size so that two traces cannot tell what it does with another size: with the reason.
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a half": (lambda x: x[: x.shape[0] // 2] * 2, "floordiv"),
@@ -88,7 +101,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a text": (lambda x: x * len(str(x.shape[0])), "str"),
     "a key": (lambda x: x * {5: 1., 8: 2.}.get(x.shape[0], 3.), "hash"),
     "a loop": (lambda x: sum([x[i] for i in range(x.shape[0])]), "index|looks at sizes"),
-    "a step": (lambda x: x[::2] * 2, "a number is"),
+    "a step": (lambda x: x[::2] * 2, "a number is|geometry"),
     "distances": (lambda x: F.pdist(x), "product|number|size"),
     "a table": (lambda x: x.sum(1) * torch.linspace(0, 1, x.shape[0]), "table|index|size"),
     "repeated rows": (lambda x: x.repeat(2, 1), "result of repeat"),

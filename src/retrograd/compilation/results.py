@@ -7,6 +7,7 @@ that existed before the call is the same thing, or is found in the arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -107,10 +108,10 @@ class Left:
 
     def retaking(self) -> list[Callable[[list[Any], list[Any]], None]]:
         """What takes the views again, each at the end of the list of tensors."""
-        steps = []
+        steps: list[Callable[[list[Any], list[Any]], None]] = []
         for view in self.views:
-            steps.append(_retaken(self.finder(view._meta.base), view._meta.replay, view._meta.creation,
-                                  view._edge is not None, view._meta.leaf))
+            steps.append(Retaken(self.finder(view._meta.base), view._meta.replay, view._meta.creation,
+                                 view._edge is not None, view._meta.leaf))
         return steps
 
 
@@ -126,22 +127,28 @@ def _put_gradient(place: int, find: Make, tensors: list[Any], inputs: list[Any])
     meta_of(tensors[place]).grad = find(tensors, inputs, (), {})
 
 
-def _retaken(find: Make, replay: Any, creation: int, recorded: bool, leaf: bool) -> Callable[..., None]:
+@dataclass(frozen=True)
+class Retaken:
     """Takes a view again, of the tensor of this run, and in the same grad mode."""
-    def take(tensors: list[Any], inputs: list[Any]) -> None:
+
+    find: Make
+    replay: Callable[[Any], Any]
+    creation: int
+    recorded: bool
+    leaf: bool
+
+    def __call__(self, tensors: list[Any], inputs: list[Any]) -> None:
         thread = local.thread
-        before, thread.grad = thread.grad, recorded or (creation == ORDINARY and thread.grad)
+        before, thread.grad = thread.grad, self.recorded or (self.creation == ORDINARY and thread.grad)
         try:
-            view = replay(find(tensors, inputs, (), {}))
+            view = self.replay(self.find(tensors, inputs, (), {}))
         finally:
             thread.grad = before
-        if creation != ORDINARY:
-            view._meta.creation = creation
-        if leaf:
+        if self.creation != ORDINARY:
+            view._meta.creation = self.creation
+        if self.leaf:
             set_leaf(view._meta, True)
         tensors.append(view)
-
-    return take
 
 
 def _passes(edge: Any, base: Any) -> bool:

@@ -1,9 +1,9 @@
 """Numbers that depend on the sizes of the arguments: sums of products of sizes with whole factors.
 
-A size that changes by itself is a symbol. `Points` are the sizes of several traces; they find the form of a number from
-its values in these traces. Few values prove nothing, so a form counts only if it is a sum of multiples of sizes that is
-not below zero for the sizes 0 by as much as the smallest size, or a multiple of one product. The points must be such
-that no product of sizes is also such a sum.
+A size that changes by itself is a symbol. `Points` are the sizes of several traces. They find the form of a number by
+its values in these traces. As many traces as a sum of multiples of sizes has numbers prove nothing. So such a sum
+counts only if it is not below zero for the sizes 0 by as much as the smallest size: then it is no product of sizes. A
+product is found if there is one more trace, which shows that it is no sum.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ class Points:
     def __init__(self, sizes: Sequence[Sizes], products: Iterable[Form] = ()) -> None:
         self.sizes, self.count = [*sizes], len(sizes[0])
         self.smallest = min(map(min, sizes))
+        self.spare = len(self.sizes) > self.count + 1      # whether there are more traces than sums need
         self._known: dict[tuple[int, ...], Count | str] = {}
         self._chosen, self._inverse = self._system()
         self._products = {_form([(product, 1)]): self.values(_form([(product, 1)]))
@@ -156,11 +157,13 @@ class Points:
         """Whether the sizes of the traces tell all sizes from each other, and their products from their sums."""
         if not self._chosen or any([len(set(column)) < 2 for column in zip(*self.sizes)]):
             return False
-        return all([(found := self._plane(values)) is None or found[0] <= -self.smallest
+        return all([(found := self._plane(values)) is None or (found[0] <= -self.smallest and not self.spare)
                     for values in self._products.values()])
 
     def fitted(self, numbers: Sequence[int]) -> Count:
-        """What gives these numbers in the traces. Raises Refused if nothing does, or more than one form."""
+        """What gives these numbers in the traces. Raises Refused if nothing does, or more than one form; Unlike, if one
+        more trace may show more.
+        """
         if all([number == numbers[0] for number in numbers]):
             return numbers[0]
         key = tuple(numbers)
@@ -168,31 +171,39 @@ class Points:
         if found is None:
             found = self._known[key] = self._found(key)
         if isinstance(found, str):
-            raise Refused(found)
+            raise Refused(found) if self.spare else Unlike(found)
         return found
 
-    def strides(self, traces: Sequence[Sequence[int]]) -> tuple[Count, ...]:
-        """The strides of an array in bytes, from those in the traces. In elements they are near sums of sizes."""
-        unit = gcd(*[step for steps in traces for step in steps]) or 1
-        found: list[Count] = []
-        for steps in zip(*traces, strict=True):
-            try:
-                found.append(self.fitted(steps))
-            except Refused:
-                found.append(times(self.fitted([step // unit for step in steps]), unit))
-        return tuple(found)
+    def strides(self, traces: Sequence[Sequence[int]], shape: Sequence[Count]) -> tuple[Count, ...]:
+        """The strides of an array in bytes, from those in the traces.
+
+        Most are as large as another dim. The others are in elements near sums of sizes.
+        """
+        unit, found = gcd(*[step for steps in traces for step in steps]) or 1, dict[int, Count]()
+        for place in sorted(range(len(shape)), key=lambda place: (traces[0][place], -place)):
+            steps = [each[place] for each in traces]
+            whole = [times(shape[other], step) for other, step in found.items()]
+            same = next((number for number in whole if [*self.values(number)] == steps), None)
+            found[place] = self._stride(steps, unit) if same is None else same
+        return tuple([found[place] for place in range(len(shape))])
+
+    def _stride(self, steps: Sequence[int], unit: int) -> Count:
+        try:
+            return self.fitted(steps)
+        except Refused:
+            return times(self.fitted([step // unit for step in steps]), unit)
 
     def _found(self, numbers: tuple[int, ...]) -> Count | str:
-        sizes = [sizes[0] if self.count == 1 else sizes for sizes in self.sizes]
-        found: set[Count] = set()
         plane = self._plane(numbers)
-        if plane is not None and plane[0] > -self.smallest and all([part.denominator == 1 for part in plane]):
-            found.add(_form([((), int(plane[0])), *[((place,), int(by)) for place, by in enumerate(plane[1:])]]))
-        for product, values in self._products.items():
-            by, rest = divmod(numbers[0], values[0]) if values[0] else (0, 0)
-            if by and not rest and all([by * value == number for value, number in zip(values, numbers, strict=True)]):
-                found.add(times(product, by))
-        return found.pop() if len(found) == 1 else f"a number is {[*numbers]} for the sizes {sizes}"
+        found = {times(product, numbers[0] // values[0]) for product, values in self._products.items()
+                 if self.spare and values[0] and not numbers[0] % values[0] and all([
+                     number * values[0] == numbers[0] * value for number, value in zip(numbers, values, strict=True)])}
+        if plane is not None and not found and plane[0] > -self.smallest and all([p.denominator == 1 for p in plane]):
+            return _form([((), int(plane[0])), *[((place,), int(by)) for place, by in enumerate(plane[1:])]])
+        if plane is None and len(found) == 1:
+            return found.pop()
+        sizes = [sizes[0] if self.count == 1 else sizes for sizes in self.sizes]
+        return f"a number is {[*numbers]} for the sizes {sizes}"
 
     def _plane(self, numbers: Sequence[int]) -> list[Fraction] | None:
         """The start and the factors of the sum of multiples of sizes that gives these numbers, if there is one."""

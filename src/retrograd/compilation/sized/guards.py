@@ -220,7 +220,8 @@ def sized_guard(guards: Sequence[Guard], sized: Sizing, conditions: Sequence[str
         lines[place] = (f"  if type({first.tensor}) is not {first.kind} or ({first.array} := {first.tensor}._array)"
                         f".ndim != {len(first.shape)} or {first.rest}")
         shape = [sized.points.fitted(numbers) for numbers in zip(*[line.shape for line in each])]
-        for what, numbers in (("shape", shape), ("strides", sized.points.strides([line.strides for line in each]))):
+        strides = sized.points.strides([line.strides for line in each], shape)
+        for what, numbers in (("shape", shape), ("strides", strides)):
             tests.append(f"{first.array}.{what} != ({''.join([f'{_whole(number)}, ' for number in numbers])})")
     last = max([place for place, line in enumerate(lines) if line.startswith("  return [")])
     names = [f"n{place}" for place in range(len(sized.places))]

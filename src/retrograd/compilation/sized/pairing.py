@@ -61,7 +61,7 @@ def layout(points: Points, arrays: Sequence[Array]) -> Layout:
         raise Refused("a value has another dtype, or another number of dims, for another size")
     shape = tuple(map(points.fitted, zip(*[array.shape for array in arrays])))
     points.note_shape(shape)
-    return Layout(first.dtype, shape, points.strides([array.strides for array in arrays]))
+    return Layout(first.dtype, shape, points.strides([array.strides for array in arrays], shape))
 
 
 class Filled(NamedTuple):

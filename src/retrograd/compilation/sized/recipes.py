@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...names import reached
@@ -25,7 +26,7 @@ from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
 from .plans import KEPT, SizedCode, SizedPlan
 from .sizes import Use, Uses
-from .symbols import has_extents, merged
+from .symbols import merged, settled
 
 
 class TracedCall(NamedTuple):
@@ -50,14 +51,17 @@ class SizedRecipe(Recipe):
 
     plan: Any
 
-    def __init__(self, like: Recipe, given: list[int], plan: SizedPlan, passes: list[Backward | SizedBackward]) -> None:
+    def __init__(self, like: Recipe, given: list[int], plan: SizedPlan, passes: list[Backward | SizedBackward],
+                 replays: Sequence[Any]) -> None:
         vars(self).update(vars(like))
+        first = len(like.finishing) - len(replays)
+        self.marks, self.retaking = like.finishing[:first], [*zip(like.finishing[first:], replays, strict=True)]
         self.given, self.plan, self.ready = given, plan, None
         self.may_start_again = may_start_again(plan.program)
         self.lock = threading.Lock()
         self.code: SizedCode | None = None
         self.passes, self.backward = passes, []
-        self.kept: dict[Sizes, list[Backward]] = {}
+        self.kept: dict[Sizes, tuple[list[Backward], list[Any]]] = {}
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced calls did, for the sizes that stand behind the tensors that the guard has found."""
@@ -67,18 +71,19 @@ class SizedRecipe(Recipe):
             self.code = code
             code.ready.leases.take_back()
             self._run_with(code.ready)
-        if self.passes:
-            self.backward = self._passes(sizes)
+        if self.passes or self.retaking:
+            self.backward, self.finishing = self._for(sizes)
         return super().repeat(inputs, args, kwargs)
 
-    def _passes(self, sizes: Sizes) -> list[Backward]:
-        """The backward passes for sizes."""
+    def _for(self, sizes: Sizes) -> tuple[list[Backward], list[Any]]:
+        """The backward passes for sizes, and what finishes a call."""
         found = self.kept.get(sizes)
         if found is None:
             if len(self.kept) >= KEPT:
                 self.kept.clear()
-            found = [each.at(sizes) if isinstance(each, SizedBackward) else each for each in self.passes]
-            self.kept[sizes] = found
+            passes = [each.at(sizes) if isinstance(each, SizedBackward) else each for each in self.passes]
+            views = [replace(take, replay=settled(replay, sizes)) for take, replay in self.retaking]
+            found = self.kept[sizes] = passes, [*self.marks, *views]
         return found
 
 
@@ -106,21 +111,18 @@ class SizedBackward:
 
 def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
     """The guard and the recipe for all sizes. Raises Refused if the traced calls differ in more than sizes."""
-    last = calls[-1]
+    last, guards = calls[-1], [call.guard for call in calls]
+    sized = sizing(guards, [call.uses for call in calls])
     if any([call.left != last.left or call.places != last.places for call in calls]):
         raise Refused("the traced calls have left other things behind")
-    guards = [call.guard for call in calls]
-    sized = sizing(guards, [call.uses for call in calls])
-    for replays in zip(*[call.views for call in calls], strict=True):
-        if has_extents(merged(sized.points, [[replay] for replay in replays])):
-            raise Refused("the program leaves a view that depends on the size")
     program = SizedProgram([call.program for call in calls], sized)
     conditions = program.conditions()
     passes = _passes(calls, sized, native)
     for each in passes:
         conditions += each.program.conditions() if isinstance(each, SizedBackward) else []
+    replays = [merged(program.points, each) for each in zip(*[call.views for call in calls], strict=True)]
     plan = SizedPlan(program, conditions, native)
-    recipe = SizedRecipe(last.recipe, [last.places[number] for number in plan.given], plan, passes)
+    recipe = SizedRecipe(last.recipe, [last.places[number] for number in plan.given], plan, passes, replays)
     return sized_guard(guards, sized, conditions), recipe
 
 

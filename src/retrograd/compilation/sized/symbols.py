@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...ops.creation import Draw
+from ...tensors.state.base import Chain
 from .. import kinds
 from ..execution.loops import Ref
 from .forms import Count, Form, Points, Refused, Sizes, at, times
@@ -56,7 +57,7 @@ class Quotient(Moving, float):
     """A float that is a `Ratio`."""
 
 
-_WITH_PARTS = (slice, dict, partial, Draw)
+_WITH_PARTS = (slice, dict, partial, Draw, Chain)
 # The quotients of a traced program, with their results for the sizes of the traces.
 Quotients = Sequence[tuple[Ratio, tuple[float, ...]]]
 
@@ -139,13 +140,15 @@ def _equal(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
 
 
 def parts_of(value: Any) -> list[Any]:
-    """The parts of a slice, a dict, a partial function, or a call that draws random numbers."""
+    """The parts of a slice, a dict, a partial function, a call that draws random numbers, or a view of a view."""
     if isinstance(value, slice):
         return [value.start, value.stop, value.step]
     if isinstance(value, dict):
         return [*value, *value.values()]
     if isinstance(value, Draw):
         return [value.draw, value.args]
+    if isinstance(value, Chain):
+        return [value.first, value.then]
     return [value.func, value.args, value.keywords]
 
 
@@ -156,8 +159,8 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
     if isinstance(like, dict):
         half = len(parts) // 2
         return dict(zip(parts[:half], parts[half:], strict=True))
-    if isinstance(like, Draw):
-        return Draw(parts[0], parts[1])
+    if isinstance(like, (Draw, Chain)):
+        return type(like)(parts[0], parts[1])
     if isinstance(like, partial):
         return type(like)(parts[0], *parts[1], **parts[2])
     return tuple.__new__(type(like), parts) if isinstance(like, tuple) else parts
