@@ -17,7 +17,7 @@ import numpy as np
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
-from . import kinds, rates
+from . import kinds
 from .differences import GONE, Check, said
 from .items import (
     ARRAY,
@@ -47,8 +47,9 @@ class Guard:
     """Says whether a call would find everything as it was. It never raises.
 
     `check(function, args, kwargs)` is the generated function. If nothing has changed, it returns the list of those
-    tensors that may be others in every call: arguments, gradients, what the call replaces, and learning rates.
-    `inputs` has their numbers among the items of the state, in this order. Otherwise it returns a tuple, for `why`.
+    tensors that may be others in every call: arguments, gradients, and what the call replaces. `inputs` has their
+    numbers among the items of the state, in this order. Otherwise it returns a tuple, for `why`. It writes learning
+    rates into the memory where plans read them.
     """
 
     __slots__ = ("check", "checks", "inputs", "source")
@@ -85,8 +86,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
         writer.item(item)
     writer.aliases()
     writer.memory(unread)
-    inputs = [item.number for item in state.items if item.role == "rate" or (
-        item.kind == TENSOR and not _is_constant(item) and item.number not in unused)]
+    inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
@@ -99,7 +99,7 @@ class _Writer:
         self.lines: list[str] = []
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
-                                      "autocast": autocast, "rate": rates.as_tensor}
+                                      "autocast": autocast}
 
     # Lines
 
@@ -168,7 +168,7 @@ class _Writer:
         if item.role == "rate":
             self.line(f"v = {source}", check)
             self.test("type(v) is not float", "v", Check(item.words, "value", CONSTANT, item.value))
-            self.lines.append(f"  v{item.number} = rate(v)")
+            self.lines.append(f"  {self.constant(f'a{item.number}', item.array)}[()] = v")
         elif item.kind == CONSTANT:
             self.equal(item, source)
         elif item.fixed:

@@ -51,8 +51,8 @@ class Item:
 
     `fixed` says that the guard asks for this very object. A tensor in the arguments, and one that is a gradient, are
     not fixed. `entries` has the parts of the value by step. `facts` are the `Facts` of a tensor, the bytes of an array,
-    the keys of a container, and the reason for which a value is refused. `array` is the array of a tensor, or the one
-    that stands for a learning rate.
+    the keys of a container, and the reason for which a value is refused. `array` is the array of a tensor, or the
+    memory of a learning rate.
     """
 
     __slots__ = ("_words", "array", "entries", "facts", "fixed", "key", "kind", "number", "parent", "role", "step",

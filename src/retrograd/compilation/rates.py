@@ -1,14 +1,15 @@
 """Learning rates that a schedule changes between calls: each run of a plan reads the number again.
 
 While a call is traced, a tensor stands in the place of the number `lr` in the options of an optimizer. So the lines
-have a value there, and no constant. This is only done if nothing but the step of the optimizer reads the number.
+read the number from memory, and the guard writes it there before each run. This is only done if nothing but the step of
+the optimizer reads the number.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,16 +19,15 @@ from ..tensors.state.base import plain
 from .items import CONSTANT, Item, State
 from .reading import ANY_ATTRIBUTE
 
+Array = np.ndarray[Any, Any]
 # Code that names one of these may read the options of an optimizer.
 _READING = ANY_ATTRIBUTE | {"param_groups", "state_dict", "load_state_dict", "add_param_group", "get_lr", "get_last_lr"}
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
 
 
-@lru_cache(256)
-def as_tensor(number: float) -> Any:
-    """A learning rate as a tensor. Plans read its memory, and never write to the memory."""
-    return plain(np.array(number))
+# The memory of the learning rates of each optimizer, by the identity of their options. All plans read this memory.
+_MEMORY: WeakKeyDictionary[SteppingOptimizer, dict[int, Array]] = WeakKeyDictionary()
 
 
 class Rates:
@@ -36,7 +36,7 @@ class Rates:
     def __init__(self, state: State) -> None:
         self.items = [] if _may_be_read(state) else _found(state)
         for item in self.items:
-            item.role, item.array = "rate", np.array(item.value)
+            item.role, item.array = "rate", _memory(item)
         self.tensors = [plain(item.array) for item in self.items]
 
     def __enter__(self) -> None:
@@ -47,6 +47,14 @@ class Rates:
         for item, tensor in zip(self.items, self.tensors, strict=True):
             if _options(item)["lr"] is tensor:
                 _options(item)["lr"] = item.value
+
+
+def _memory(item: Item) -> Array:
+    """The memory of a learning rate, with the number in it."""
+    optimizer = item.parent.parent.parent.value                      # type: ignore[union-attr]
+    found = _MEMORY.setdefault(optimizer, {}).setdefault(id(_options(item)), np.empty(()))
+    found[()] = item.value
+    return found
 
 
 def _options(item: Item) -> dict[str, Any]:

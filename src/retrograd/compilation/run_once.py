@@ -246,6 +246,7 @@ class FirstRun:
         """Whether a plan reads an array that is neither given nor always the same."""
         values = plan.program.values
         steady = {id(item.array) for item in self.before.tensors() if item.fixed}
+        steady |= {id(item.array) for item in self.rates.items}
         steady |= {id(item.value._meta.base._array) for item in self.before.tensors()
                    if item.fixed and item.value._meta is not None and item.value._meta.base is not None}
         used = {number for line in plan.program.lines for number in line.reads} | {*plan.program.outputs}
