@@ -22,7 +22,7 @@ from matplotlib import pyplot  # noqa: E402  # after the choice of what draws
 COLORS = {"torch": "#d1642a", "retrograd": "#2458a6", "numpy": "#3a9a6b", "llvm": "#7a3fa0"}
 LABELS = {"torch": "PyTorch", "retrograd": "retrograd", "numpy": "compiled, NumPy", "llvm": "compiled, machine code"}
 LIMIT = "#777"
-LETTER = 0.052      # the least distance of two labels, as a share of the height
+LETTER = 0.075      # the least distance of two labels, as a share of the height
 SECONDS = {1e-6: "1 µs", 1e-5: "10 µs", 1e-4: "100 µs", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "100 ms", 1.0: "1 s",
            10.0: "10 s", 100.0: "100 s"}
 BYTES = {1e3: "1 kB", 1e4: "10 kB", 1e5: "100 kB", 1e6: "1 MB", 1e7: "10 MB", 1e8: "100 MB", 1e9: "1 GB", 1e10: "10 GB"}
