@@ -112,6 +112,49 @@ def test_a_training_step_of_a_transformer(backend: str, traces: list[Any]) -> No
     assert traces == [4, 4, 6, 5, 9, 3]                     # the first step finds no gradients; then four are noted
 
 
+class LanguageModel(torch.nn.Module):
+    """Attention, and a weight that is used twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.norm = torch.nn.Embedding(50, 16), torch.nn.LayerNorm(16)
+        self.attention = torch.nn.MultiheadAttention(16, 2, batch_first=True)
+
+    def forward(self, x: Any) -> Any:
+        """The scores of the next word, for each word."""
+        found = self.words(x)
+        found = self.norm(found + self.attention(found, found, found, need_weights=False)[0])
+        return found @ self.words.weight.t()
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_steps_on_texts_of_any_number_and_length(dynamic: bool | None, backend: str, traces: list[Any]) -> None:
+    """Loops that are small for some of the sizes of a plan, and large for others, are joined alike for all."""
+    found = []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        model = LanguageModel()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+
+        def step(x: Any, y: Any, model: Any = model, optimizer: Any = optimizer) -> tuple[Any, Any]:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), label_smoothing=0.1)
+            loss.backward()
+            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            return loss.detach(), norm
+
+        run = torch.compile(step, backend=backend, dynamic=dynamic) if compiled else step
+        losses = []
+        for i in range(24):
+            x = torch.randint(0, 50, (2 + i % 4, 3 + 7 * i % 5))
+            losses += [number.item() for number in run(x, (3 * x + 1) % 50)]
+        found.append(losses)
+    assert found[1] == pytest.approx(found[0], rel=2e-4)
+    assert len(traces) < 20
+
+
 @pytest.mark.parametrize("backend", EXECUTORS)
 def test_a_backward_pass_outside(backend: str, traces: list[Any]) -> None:
     w = normal(3).requires_grad_()

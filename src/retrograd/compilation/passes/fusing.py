@@ -149,11 +149,12 @@ class _Groups:
                 self.above[other] |= more
 
 
-def units(program: Program, lowering: Lowering | None = None) -> list[Unit]:
+def units(program: Program, lowering: Lowering | None = None, measured: list[Value] | None = None) -> list[Unit]:
     """The program's lines as units, in an order in which they may run. Views are no lines: they need no run.
 
     If there is machine code, other lines stay out of loops, and lines of other shapes may join a loop, if their arrays
-    can be seen in its shape.
+    can be seen in its shape. `measured` are the values that say which loops are small, if the units are to be those of
+    the same program for other sizes.
     """
     values = program.values
     lines = [line for line in program.lines if not effects.is_view(line, values)]
@@ -165,7 +166,9 @@ def units(program: Program, lowering: Lowering | None = None) -> list[Unit]:
             shape = None
         touched = {values[number].memory for number in (*line.reads, *line.results)}
         needs = groups.needs(before[place])
-        unit = None if shape is None else _home(groups, lines, before[place], line, shape, needs, touched)
+        space = shape if measured is None else shape_of(line, measured)
+        small = math.prod(space or ()) <= SMALL
+        unit = None if shape is None else _home(groups, lines, before[place], line, shape, small, needs, touched)
         if unit is None:
             native = lowering is not None and (shape is not None or lowering.is_product(line, values))
             groups.add(place, shape, native, needs, touched)
@@ -175,10 +178,9 @@ def units(program: Program, lowering: Lowering | None = None) -> list[Unit]:
             for unit in _order(groups)]
 
 
-def _home(groups: _Groups, lines: list[Line], before: int, line: Line, shape: Shape, needs: int,
+def _home(groups: _Groups, lines: list[Line], before: int, line: Line, shape: Shape, small: bool, needs: int,
           touched: set[int]) -> int | None:
     """The unit that a line may join, or None."""
-    small = math.prod(shape) <= SMALL
     for unit in range(len(groups.lines) - 1, max(-1, len(groups.lines) - 64), -1):
         if len(groups.lines[unit]) >= LONGEST or not groups.takes(unit, line, shape):
             continue

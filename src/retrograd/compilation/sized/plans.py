@@ -82,9 +82,11 @@ class SizedPlan:
         for plan, sizes in zip(plans, self.points.sizes, strict=True):
             self._let_go(plan.program.values, sizes)
         self.executor = reached("compilation.sized.machine_code") if native else None
-        self.planned = [self._units(plan.program.values, sizes)
+        self.planned = [self._units(plan.program.values, plans[0].program.values, sizes)
                         for plan, sizes in zip(plans, self.points.sizes, strict=True)]
         self.units = self.planned[0][0]
+        if any([list(map(_kind, units)) != list(map(_kind, self.units)) for units, _ in self.planned]):
+            raise Refused("the plan has other loops for another size")
         self.shapes = [self._shape(unit) for unit in self.units]
         self.codes: dict[tuple[bool, ...], SizedCode] = {}
         self.of_sizes: dict[Sizes, SizedCode] = {}
@@ -122,12 +124,12 @@ class SizedPlan:
             return bool(self.executor.is_large(unit, shape, self.layouts, sizes))
         return shape is not None and math.prod([at(n, sizes) for n in shape]) > BLOCKED
 
-    def _units(self, values: list[Value], sizes: Sizes) -> tuple[list[Unit], list[Value]]:
-        """The units for some of the sizes, and the values."""
+    def _units(self, values: list[Value], first: list[Value], sizes: Sizes) -> tuple[list[Unit], list[Value]]:
+        """The units for some of the sizes, and the values. What is small for the first sizes is small for all."""
         lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes))
                  for line in self.program.lines]
         lowering = self.executor.SizedLowering() if self.executor else None
-        return units(self.program._replace(values=values, lines=lines), lowering), values
+        return units(self.program._replace(values=values, lines=lines), lowering, first), values
 
     def _joined(self, plans: list[Plan]) -> Program:
         """The program of the plans, which differ only in what depends on sizes."""
@@ -212,6 +214,11 @@ class SizedPlan:
             made = line.call(*args)
             found.update(zip(line.results, made if line.several else (np.asarray(made),), strict=True))
         return found
+
+
+def _kind(unit: Unit) -> tuple[Any, ...]:
+    """What is the same of a unit for all sizes: how it runs, and its lines."""
+    return unit.native, unit.shape is None, [(line.op, line.results, line.reads) for line in unit.lines]
 
 
 def _number(points: Points, arrays: Sequence[Array]) -> Any:
