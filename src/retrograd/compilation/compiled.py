@@ -123,7 +123,7 @@ class Compiled:
             self.entries.append(entry)
             self.shaped.setdefault(_shapes(args), []).insert(0, entry)
             self.waiting = run.call
-        else:
+        elif not run.was_disturbed:
             self._run_as_it_is(run.reason)
         return result
 

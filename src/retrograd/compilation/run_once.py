@@ -81,6 +81,11 @@ class FirstRun:
         if whole:
             raise GivenUp(self.reason)
 
+    @property
+    def was_disturbed(self) -> bool:
+        """Whether nothing but another thread stood against a recipe."""
+        return self.reason is not None and self.reason.passing
+
     def run(self) -> Any:
         """Run the function, and return what it returns."""
         tape, random, tensors = self.tape, outside_random(), self._tensors()

@@ -43,10 +43,13 @@ class GivenUp(Exception):
 
 
 class Reason:
-    """Why a program cannot be repeated without its Python, and on which line."""
+    """Why a program cannot be repeated without its Python, and on which line.
 
-    def __init__(self, words: str, site: Site | None) -> None:
-        self.words, self.site = words, site
+    `passing` says that another thread is the reason, so that the next call may be traced.
+    """
+
+    def __init__(self, words: str, site: Site | None, passing: bool = False) -> None:
+        self.words, self.site, self.passing = words, site, passing
 
     def __str__(self) -> str:
         return self.words if self.site is None else f"{self.words}, in {self.site}"
@@ -162,15 +165,15 @@ class Tape:
         Another thread that looks at a tensor of the run takes nothing away that this thread works with.
         """
         if self.reason is None:
-            self.reason = Reason(words, user_site())
-            if self.thread == get_ident():
+            self.reason = Reason(words, user_site(), self.thread != get_ident())
+            if not self.reason.passing:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
 
     def check(self) -> None:
         """Raise GivenUp if the run cannot be repeated and this is an error."""
-        if self.reason is not None and self.whole:
+        if self.reason is not None and self.whole and not self.reason.passing:
             raise GivenUp(self.reason)
 
     def leave(self, words: str) -> None:
