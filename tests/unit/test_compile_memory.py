@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from compiled.steps import step_of
 from retrograd import nn
 from retrograd.compilation.execution.storage import Arena
 from retrograd.compilation.passes.fusing import same_place
@@ -54,17 +55,6 @@ def calls(x: Any) -> Any:
     for dim in (0, 1, 0, 1, 0, 1):
         x = x.cumsum(dim).roll(1, dim)
     return x.sum()
-
-
-def step_of(model: Any, optimizer: Any) -> Callable[[Any], Any]:
-    def step(x: Any) -> Any:
-        optimizer.zero_grad()
-        loss = model(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
-
-    return step
 
 
 @pytest.mark.parametrize("function", [chain, calls])

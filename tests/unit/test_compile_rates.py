@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from compiled.sizes import noted_traces
+from compiled.sizes import EXECUTORS, noted_traces
+from compiled.steps import step_of
 from retrograd import nn
 from retrograd.optim import lr_scheduler
 
@@ -32,11 +33,9 @@ SCHEDULES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.fixture(params=["numpy", "llvm"])
+@pytest.fixture(params=EXECUTORS)
 def backend(request: pytest.FixtureRequest) -> Any:
     """Each of the two ways to run a plan."""
-    if request.param == "llvm":
-        pytest.importorskip("llvmlite")
     return request.param
 
 
@@ -55,17 +54,8 @@ class Training:
         self.optimizer = make(self.model.parameters(), lr)
         self.x = torch.randn(7, 5, dtype=dtype)
 
-    def step(self) -> Any:
-        model, optimizer = self.model, self.optimizer
-
-        def step(x: Any) -> Any:
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss.detach()
-
-        return step
+    def step(self) -> Callable[[Any], Any]:
+        return step_of(self.model, self.optimizer)
 
     def run(self, step: Callable[[Any], Any], after: Callable[[int], object], calls: int = 12) -> list[Any]:
         """The losses, and the parameters at the end."""

@@ -12,6 +12,7 @@ import pytest
 
 import retrograd as torch
 from compiled.sizes import EXECUTORS, check, normal, noted_traces, parts, why
+from compiled.steps import losses_of
 from programs.sized_programs import author, compared
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "32"))
@@ -88,25 +89,10 @@ def test_attention(backend: str, traces: list[Any]) -> None:
 
 @pytest.mark.parametrize("backend", EXECUTORS)
 def test_a_training_step_of_a_transformer(backend: str, traces: list[Any]) -> None:
-    losses: list[list[Any]] = []
-    for change in (lambda step: step, lambda step: torch.compile(step, backend=backend)):
-        torch.manual_seed(0)
-        model = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-
-        def step(x: Any, model: Any = model, optimizer: Any = optimizer) -> Any:
-            optimizer.zero_grad()
-            loss = model(x).mean(1).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss.detach()
-
-        function = change(step)
-        traces.clear()
-        losses.append([])
-        for sizes in ((4, 7), (4, 7), *SIZES[:-2]):
-            torch.manual_seed(sizes[0])
-            losses[-1].append(function(torch.randn(*sizes, 8)))
+    batches = [lambda sizes=sizes: (torch.randn(*sizes, 8),) for sizes in ((4, 7), (4, 7), *SIZES[:-2])]  # type: ignore[misc]
+    losses = [losses_of(change, lambda: torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True),
+                        lambda model, x: model(x).mean(1).square().mean(), batches)
+              for change in (lambda step: step, lambda step: torch.compile(step, backend=backend))]
     for one, other in zip(*losses, strict=True):
         check(one, other, backend == "numpy")
     assert traces == [4, 4, 6, 5, 9, 3]                     # the first step finds no gradients; then four are noted

@@ -9,6 +9,7 @@ import pytest
 
 import retrograd as torch
 from compiled.sizes import EXECUTORS, check, normal, noted_traces
+from compiled.steps import losses_of
 
 F = torch.nn.functional
 
@@ -101,25 +102,10 @@ def convolutions() -> Any:
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("network", [Attention, Recurrent, Encoder, convolutions])
 def test_networks(network: Callable[[], Any], backend: str, traces: list[Any]) -> None:
-    losses: list[list[Any]] = []
-    for change in (lambda step: step, lambda step: torch.compile(step, dynamic=True, backend=backend)):
-        torch.manual_seed(0)
-        model = network()
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-
-        def step(x: Any, y: Any, model: Any = model, optimizer: Any = optimizer) -> Any:
-            optimizer.zero_grad()
-            loss = F.cross_entropy(model(x), y)
-            loss.backward()
-            optimizer.step()
-            return loss.detach()
-
-        function = change(step)
-        traces.clear()
-        losses.append([])
-        for size in (4, 6, 9, 4, 13, 3, 30, 2, 50):
-            torch.manual_seed(size)
-            losses[-1].append(function(torch.randn(size, 5, 8), torch.randint(0, 3, (size,))))
+    batches = [lambda size=size: (torch.randn(size, 5, 8), torch.randint(0, 3, (size,)))  # type: ignore[misc]
+               for size in (4, 6, 9, 4, 13, 3, 30, 2, 50)]
+    losses = [losses_of(change, network, lambda model, x, y: F.cross_entropy(model(x), y), batches)
+              for change in (lambda step: step, lambda step: torch.compile(step, dynamic=True, backend=backend))]
     for one, other in zip(*losses, strict=True):
         check(one, other, backend == "numpy")
     assert traces == [4, 6, 9]                              # the first call finds no gradients in the parameters

@@ -24,8 +24,6 @@ Array = np.ndarray[Any, Any]
 _READING = ANY_ATTRIBUTE | {"param_groups", "state_dict", "load_state_dict", "add_param_group", "get_lr", "get_last_lr"}
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
-
-
 # The memory of the learning rates of each optimizer, by the identity of their options. All plans read this memory.
 _MEMORY: WeakKeyDictionary[SteppingOptimizer, dict[int, Array]] = WeakKeyDictionary()
 
@@ -34,9 +32,10 @@ class Rates:
     """The learning rates of one traced call. In this context, tensors stand in the options of the optimizers."""
 
     def __init__(self, state: State) -> None:
-        self.items = [] if _may_be_read(state) else _found(state)
-        for item in self.items:
-            item.role, item.array = "rate", _memory(item)
+        found = [] if _may_be_read(state) else _found(state)
+        for optimizer, item in found:
+            item.role, item.array = "rate", _memory(optimizer, item)
+        self.items = [item for _, item in found]
         self.tensors = [plain(item.array) for item in self.items]
 
     def __enter__(self) -> None:
@@ -49,9 +48,8 @@ class Rates:
                 _options(item)["lr"] = item.value
 
 
-def _memory(item: Item) -> Array:
+def _memory(optimizer: SteppingOptimizer, item: Item) -> Array:
     """The memory of a learning rate, with the number in it."""
-    optimizer = item.parent.parent.parent.value                      # type: ignore[union-attr]
     found = _MEMORY.setdefault(optimizer, {}).setdefault(id(_options(item)), np.empty(()))
     found[()] = item.value
     return found
@@ -69,10 +67,10 @@ def _may_be_read(state: State) -> bool:
     return named or any([isinstance(item.value, LRScheduler) for item in state.items])
 
 
-def _found(state: State) -> list[Item]:
+def _found(state: State) -> list[tuple[SteppingOptimizer, Item]]:
     """The learning rates that optimizers alone hold, and whose steps are lines."""
     held = Counter([id(part) for item in state.items for part in item.entries.values()])
-    return [lr for optimizer in state.items if isinstance(optimizer.value, SteppingOptimizer)
+    return [(optimizer.value, lr) for optimizer in state.items if isinstance(optimizer.value, SteppingOptimizer)
             for groups in _parts(optimizer, "param_groups") if held[id(groups)] == 1
             for group in groups.entries.values() if held[id(group)] == 1 and _is_stepped(group.value)
             for lr in _parts(group, "lr") if lr.kind == CONSTANT and type(lr.value) is float]

@@ -99,14 +99,14 @@ class Leases:
     """The leases of a plan, by the place of the result.
 
     `scope` has the arrays of the plan by name, and `tables` are the addresses that its machine code uses. `left` is the
-    memory that the plan has left last, by the place of the first result in it.
+    memory that the plan has left last, by the name of the first result in it.
     """
 
     __slots__ = ("by_place", "left", "scope", "tables")
 
     def __init__(self, leases: dict[int, Lease], scope: dict[str, Any], tables: list[Array]) -> None:
         self.by_place, self.scope, self.tables = leases, scope, tables
-        self.left: dict[int, Left] = {}
+        self.left: dict[str, Left] = {}
 
     def settle(self) -> None:
         """Begin to count who holds the memory. Call this when the plan is complete."""
@@ -124,14 +124,12 @@ class Leases:
     def _leave(self, owners: set[int]) -> None:
         """Leave memory to the program."""
         leaving: dict[int, list[Lease]] = {}
-        places: dict[int, int] = {}
-        for place, lease in self.by_place.items():
+        for lease in self.by_place.values():
             if id(lease.memory) in owners:
-                places.setdefault(id(lease.memory), place)
                 leaving.setdefault(id(lease.memory), []).append(lease)
         self._look_up([leases[0] for leases in leaving.values()])
-        for owner, leases in leaving.items():
-            self._move(leases, places[owner])
+        for leases in leaving.values():
+            self._move(leases)
 
     def _look_up(self, firsts: list[Lease]) -> None:
         """Find where the memory of leases stands in the plan, once for the first lease of each memory."""
@@ -145,9 +143,10 @@ class Leases:
                 found = [(table, np.nonzero((table >= start) & (table < start + size))[0]) for table in self.tables]
                 lease.names, lease.slots = names[id(lease.memory)], [pair for pair in found if len(pair[1])]
 
-    def _move(self, leases: list[Lease], place: int) -> None:
+    def _move(self, leases: list[Lease]) -> None:
         """Have the plan use the memory that it left before, or new memory, in the place of that of some leases."""
-        other, self.left[place] = self.left.pop(place, None), Left(leases, self.scope)
+        name = leases[0].name
+        other, self.left[name] = self.left.get(name), Left(leases, self.scope)
         if other is not None and other.is_free():
             versions.forget(other.memory)
             self._return(other, leases)
