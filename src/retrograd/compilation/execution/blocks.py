@@ -91,6 +91,8 @@ class _Block:
         self.inputs = [*dict.fromkeys(n for line in unit.lines for n in line.reads if n not in made)]
         self.outputs = [number for number in made if number in kept and number not in self.summed]
         self.scratch: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+        self.unused: dict[np.dtype[Any], list[int]] = {}   # places of memory
+        self.held: dict[int, int] = {}                     # the places of values
         self.source = Source()
         self._write()
 
@@ -105,16 +107,21 @@ class _Block:
         for number in (*self.inputs, *self.outputs):
             if self._is_sliced(number):
                 source.lines.append(f"v{number} = v{number}[start:stop]")
-        free: dict[np.dtype[Any], list[int]] = {}
-        held: dict[int, int] = {}
         for place, line in enumerate(self.unit.lines):
-            self._line(line, free, held)
-            for number in {*line.reads, *line.results}:
-                if number in held and last[number] == place:
-                    free.setdefault(self.values[number].like.dtype, []).append(held.pop(number))
+            ended = [number for number in {*line.reads, *line.results} if last[number] == place]
+            if isinstance(line.op.kernel, np.ufunc):       # may write its result over an argument
+                self._free(ended)
+            self._line(line)
+            self._free(ended)
         source.lines.append(f"return ({''.join([f'v{number}, ' for number in self.summed])})")
 
-    def _line(self, line: Line, free: dict[np.dtype[Any], list[int]], held: dict[int, int]) -> None:
+    def _free(self, numbers: Sequence[int]) -> None:
+        """Let later lines use the memory of values that the loop no longer needs."""
+        for number in numbers:
+            if number in self.held:
+                self.unused.setdefault(self.values[number].like.dtype, []).append(self.held.pop(number))
+
+    def _line(self, line: Line) -> None:
         source = self.source
         if line.write:
             source.lines.append(write_text(source, line, self.values, self._text))
@@ -126,8 +133,8 @@ class _Block:
             source.lines.append(f"v{number} = {source.call(kernel, args, self._text)}")
         elif called_as_ufunc(line.op.kernel):
             if number not in self.outputs:
-                held[number] = self._scratch(number, free)
-                source.lines.append(f"v{number} = scratch[{held[number]}]")
+                self.held[number] = self._scratch(number)
+                source.lines.append(f"v{number} = scratch[{self.held[number]}]")
             source.lines.append(source.write(line.op.kernel, line.args, self._text, f"v{number}"))
         elif number in self.outputs:
             source.lines.append(f"v{number}[...] = {source.call(line.op.kernel, line.args, self._text)}")
@@ -137,11 +144,11 @@ class _Block:
     def _text(self, number: int) -> str:
         return f"v{number}"
 
-    def _scratch(self, number: int, free: dict[np.dtype[Any], list[int]]) -> int:
+    def _scratch(self, number: int) -> int:
         """The place of memory for a value that only the loop uses."""
         dtype = self.values[number].like.dtype
-        if free.get(dtype):
-            return free[dtype].pop()
+        if self.unused.get(dtype):
+            return self.unused[dtype].pop()
         self.scratch.append((() if self.flat else self.shape[1:], dtype))
         return len(self.scratch) - 1
 
