@@ -55,6 +55,7 @@ class Recipe:
         self.given, self.count = given, count
         self.plan: Plan | None = plan                      # before the first repetition
         self.ready: Any = None                             # from then on
+        self.lent: list[Lease | None] = []                 # the leases of the outputs that become tensors
         self.leaves: dict[int, Any] = {}                   # whose gradients the results are, by the place of the result
         self.lock = threading.Lock()
         self.returned: Any = None
@@ -89,9 +90,7 @@ class Recipe:
             self._count_writes(error, given, written)
             raise
         versions.written_all(self.owners if written is self.written else map(owner_of, written), self.site)
-        leases = ready.leases.by_place
-        tensors = [leases[place].result() if place in leases else plain(array)
-                   for place, array in enumerate(arrays[:self.count])]
+        tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
         for backward in self.backward:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:
@@ -119,6 +118,7 @@ class Recipe:
         self.ready = ready
         self.owners = [owner_of(array) for array in self.written]
         leases: dict[int, Lease] = ready.leases.by_place
+        self.lent = [leases.get(place) for place in range(self.count)]
         for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
 
