@@ -1,7 +1,8 @@
-"""Repeated calls: what they find at arrays that are given, at gradients that nobody reads, and at memory of results."""
+"""Repeated calls: views of arguments, gradients that nobody reads, results in memory of the plan, counts of writes."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import retrograd as torch
 from retrograd.compilation.native import available
+from retrograd.graph import versions
 
 BACKENDS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
 VIEWS: dict[str, Any] = {
@@ -185,3 +187,52 @@ def test_some_results_lie_in_memory_of_the_plan_and_others_do_not(backend: str) 
     for i, (loss, summed, double) in enumerate(held):
         assert double.item() == 2 * loss.item()
         assert summed.tolist() == [(1.0 + i) * n for n in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_writes_to_several_arrays_are_counted_as_those_to_each(seed: int) -> None:
+    chance = random.Random(seed)
+    ours, alone = [[np.zeros(3) for _ in range(4)] for _ in range(2)]
+    groups = [[0, 1, 2], [1, 3], [0, 1, 2, 3]]
+    together = [versions.Together([ours[place] for place in group]) for group in groups]
+    start = versions.next_number()
+    for _ in range(100):
+        action, place = chance.choice(["group", "group", "group", "one", "forget"]), chance.randrange(4)
+        if action == "group":
+            group = chance.randrange(3)
+            together[group].written(None)
+            versions.written_all([alone[i] for i in groups[group]], None)
+        elif action == "one":
+            for arrays in (ours, alone):
+                versions.written(arrays[place][1:], None)
+        elif chance.random() < 0.3:
+            for arrays in (ours, alone):
+                versions.forget(arrays[place])
+        number = versions.next_number()
+        for one, other in zip(ours, alone, strict=True):
+            assert versions.count(one) == versions.count(other)
+            assert versions.written_since(one, start) == versions.written_since(other, start)
+            entry, wanted = versions.writes_to(one), versions.writes_to(other)
+            assert (entry is None) == (wanted is None)
+            assert entry is None or wanted is None or entry.seen_by(start) == wanted.seen_by(start)
+        start = number if chance.random() < 0.5 else start
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_versions_of_parameters_count_each_run_and_each_write_between_runs(backend: str) -> None:
+    fit = Fit(zeroed=True)
+    compiled = torch.compile(fit.step, backend=backend, fullgraph=True)
+    for run in range(6):
+        before = fit.a._version, fit.b._version
+        compiled(torch.ones(4))
+        assert (fit.a._version, fit.b._version) == (before[0] + 1, before[1] + 1)
+        saved = (fit.a * fit.a).sum()
+        if run % 2:
+            with torch.no_grad():
+                fit.b.mul_(0.5)                              # nothing has saved it
+            saved.backward()
+            fit.a.grad.mul_(0.5)                             # an entry that is forgotten with the gradient
+        else:
+            compiled(torch.ones(4))
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                saved.backward()
