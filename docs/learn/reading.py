@@ -22,7 +22,7 @@
 # | 7 | `graph/engine.py` | 350 | the backward pass | `Pass`, `give`, `run` |
 # | 8 | `graph/fit.py` | 40 | from a gradient to the shape of its input | `unbroadcast`, `fit` |
 # | 9 | `tensors/recording/gradients.py` | 370 | from `backward()` to `.grad` | `run_backward`, `accumulate` |
-# | 10 | `graph/versions.py` | 180 | how writes are counted | `written`, `written_since` |
+# | 10 | `graph/versions.py` | 220 | how writes are counted | `written`, `written_since` |
 # | 11 | `tensors/recording/inplace.py` | 400 | a write in place, and a write to a view | `over`, `CopySlices` |
 # | 12 | `graph/hooks.py` | 110 | hooks on nodes | `Hooks` |
 # | 13 | `autograd/function.py` | 230 | functions of your own | `Function` |

@@ -73,8 +73,9 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     """The guard for a state that was walked before a trace.
 
     `replaced` are tensors that the call replaces by others in their places (`Changes.replaced`). Like the arguments,
-    they may be other tensors of the same geometry in every call. `unused` are the numbers of items that the guard need
-    not return. `unread` are those of captured tensors whose memory the call does not read, so arguments may share it.
+    they may be other tensors of the same geometry in every call. `unused` are the numbers of gradients that the call
+    neither reads nor keeps: the guard does not return them, and asks not what else lies in their memory. `unread` are
+    those of captured tensors whose memory the call does not read, so arguments may share it.
     """
     for item in replaced:
         item.fixed = False
@@ -85,7 +86,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     for item in state.items:
         writer.item(item)
     writer.aliases()
-    writer.memory(unread)
+    writer.memory(unused, unread)
     inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
@@ -340,9 +341,9 @@ class _Writer:
                     self.test(f"{source} is not {self.name(item)}", source,
                               Check(step.words(parent.words), "alias", item.kind, item.words))
 
-    def memory(self, unread: Container[int]) -> None:
+    def memory(self, unused: Container[int], unread: Container[int]) -> None:
         """Write the lines about arguments that share memory with each other or with captured tensors."""
-        given = [item for item in self.state.tensors() if not _is_constant(item)]
+        given = [item for item in self.state.tensors() if not _is_constant(item) and item.number not in unused]
         if not given:
             return
         held = [item for item in self.state.tensors() if _is_constant(item) and item.number not in unread]

@@ -55,13 +55,14 @@ class Recipe:
         self.given, self.count = given, count
         self.plan: Plan | None = plan                      # before the first repetition
         self.ready: Any = None                             # from then on
+        self.lent: list[Lease | None] = []                 # the leases of the outputs that become tensors
         self.leaves: dict[int, Any] = {}                   # whose gradients the results are, by the place of the result
         self.lock = threading.Lock()
         self.returned: Any = None
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
         self.written: list[Array] = []                     # captured memory that the plan writes
-        self.owners: list[Array] = []                      # and the arrays that own it
+        self.owners: versions.Together | None = None       # and the arrays that own it
         self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
         self.backward: list[Backward] = []
         self.may_start_again = may_start_again(plan.program)
@@ -88,10 +89,11 @@ class Recipe:
         except BaseException as error:                     # such as KeyboardInterrupt
             self._count_writes(error, given, written)
             raise
-        versions.written_all(self.owners if written is self.written else map(owner_of, written), self.site)
-        leases = ready.leases.by_place
-        tensors = [leases[place].result() if place in leases else plain(array)
-                   for place, array in enumerate(arrays[:self.count])]
+        if written is self.written and self.owners is not None:
+            self.owners.written(self.site)
+        else:
+            versions.written_all(map(owner_of, written), self.site)
+        tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
         for backward in self.backward:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:
@@ -117,8 +119,10 @@ class Recipe:
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""
         self.ready = ready
-        self.owners = [owner_of(array) for array in self.written]
+        if self.owners is None:
+            self.owners = versions.Together([owner_of(array) for array in self.written])
         leases: dict[int, Lease] = ready.leases.by_place
+        self.lent = [leases.get(place) for place in range(self.count)]
         for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
 

@@ -138,9 +138,15 @@ def count(array: Any) -> int:
     return 0 if writes is None else writes.count
 
 
+# How often an entry was forgotten whose memory lives on.
+_forgotten = 0
+
+
 def forget(owner: Any) -> None:
     """Begin to count anew: the memory that `owner` owns now serves another value."""
-    _books.pop(id(owner), None)
+    global _forgotten
+    if _books.pop(id(owner), None) is not None:
+        _forgotten += 1
 
 
 # Functions to call with an array just before its memory is written.
@@ -180,6 +186,38 @@ def written_all(owners: Iterable[Any], site: Site | None) -> None:
         writes.count += 1
         writes.last = number
         writes.site = site
+
+
+class Together:
+    """Arrays that own their memory and are written together, again and again.
+
+    Their entries are looked up only once, until one might have been forgotten.
+    """
+
+    __slots__ = ("_entries", "_forgotten", "owners")
+
+    def __init__(self, owners: list[Any]) -> None:
+        self.owners = owners
+        self._entries: list[Any] = []
+        self._forgotten = -1
+
+    def written(self, site: Site | None) -> None:
+        """`written_all` for these arrays."""
+        if self._forgotten != _forgotten:
+            self._look_up(site)
+            return
+        number = next_number()
+        for writes in self._entries:
+            writes.earlier.append(writes.last)
+            writes.count += 1
+            writes.last = number
+            writes.site = site
+
+    def _look_up(self, site: Site | None) -> None:
+        """`written_all`, and find the entries. An entry that has one write only is not yet like the others."""
+        written_all(self.owners, site)
+        self._entries = [_books[id(owner)] for owner in self.owners]
+        self._forgotten = _forgotten if all([writes.earlier is not None for writes in self._entries]) else -1
 
 
 def written_since(array: Any, number: int) -> bool:

@@ -48,17 +48,16 @@ class Lease:
         held = getrefcount(self.array) - self._array_count
         if getrefcount(self.memory) != self._memory_count or held > (tensor is not None):
             return False
-        if tensor is not None and (not held or tensor._meta is not None or tensor._edge is not None
-                                   or getrefcount(tensor) != _ALONE + self._is_in_place(tensor)):
-            if held and getrefcount(tensor) != _ALONE:
-                return False
-            self.tensor = None
+        if tensor is not None:
+            meta = None if self.leaf is None else self.leaf._meta
+            in_place = meta is not None and meta.grad is tensor              # where the next run puts its result
+            if not held or tensor._meta is not None or tensor._edge is not None or (
+                    getrefcount(tensor) != _ALONE + in_place):
+                if held and getrefcount(tensor) != _ALONE:
+                    return False
+                self.tensor = None
         versions.forget(self.memory)
         return True
-
-    def _is_in_place(self, tensor: Any) -> bool:
-        """Whether the tensor stands where the next run puts its result."""
-        return self.leaf is not None and self.leaf._meta is not None and self.leaf._meta.grad is tensor
 
     def result(self) -> Any:
         """The tensor with the result of the run."""

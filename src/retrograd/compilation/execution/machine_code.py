@@ -32,6 +32,7 @@ class MachineCode(NumPyCode):
         self._slots: dict[Any, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
         self._done: list[int] = []                         # memory that is not needed after them
+        self._entries: dict[str, list[str]] = {}           # of tables, by the text of the address that stands there
         super().__init__(program, units, given)
 
     def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
@@ -108,16 +109,30 @@ class MachineCode(NumPyCode):
         name = self.source.name(table, "table")
         for key, slot in self._slots.items():
             self._fill(table, name, key, slot)
+        self.source.lines += [" = ".join([*entries, text]) for text, entries in self._entries.items()]
         self.source.lines.append(f"{self.source.name(native, 'native')}({name})")
-        self._waiting, self._slots = [], {}
+        self._waiting, self._slots, self._entries = [], {}, {}
 
     def _fill(self, table: Array, name: str, number: int, slot: int) -> None:
         """Put an address into a table: now, or in each run."""
-        text = self.name(number)
+        source, offset = self._start(number)
+        text = self.name(source)
         if self.storage.is_fixed(number):
             table[slot] = address(self.storage.arrays[number])
         else:
-            self.source.lines.append(f"{name}[{slot}] = {self.source.name(address, 'f')}({text})")
+            text = f"{self.source.name(address, 'f')}({text})" + (f" + {offset}" if offset else "")
+            self._entries.setdefault(text, []).append(f"{name}[{slot}]")
+
+    def _start(self, number: int) -> tuple[int, int]:
+        """Where a value starts: a value, and how many bytes lie between the starts. A view of an array that is given
+        need not be taken.
+        """
+        source = number
+        while source in self.views and not self.storage.is_fixed(source):
+            source = self.views[source].reads[0]
+        if source == number or f"v{source}" not in self.parameters:
+            return number, 0
+        return source, address(self.values[number].like) - address(self.values[source].like)
 
     def _slot(self, key: Any) -> int:
         return self._slots.setdefault(key, len(self._slots))

@@ -78,6 +78,9 @@ class SizedMachineCode(SizedCode, MachineCode):
         if not isinstance(number, int) or self.storage.is_fixed(number):
             self.entries.append((table, slot, number))
 
+    def _start(self, number: int) -> tuple[int, int]:
+        return number, 0                                   # where a view starts may depend on the sizes
+
     def _tables(self, arrays: dict[int, Array], sizes: Sizes) -> list[tuple[Array, Any, Any]]:
         """The tables, with the slots whose entries depend on sizes, and these entries."""
         moving = {number for number, _ in self.moving}
