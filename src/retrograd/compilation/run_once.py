@@ -91,7 +91,7 @@ class FirstRun:
         tape, random, tensors = self.tape, outside_random(), self._tensors()
         drawn = get_rng_state() if self.found_by_itself else None
         tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
-        held = put_in_place(tape, [*tensors, *self.rates.tensors])
+        held = put_in_place(tape, tensors)
         self.borders = Borders(tape, tensors)
         try:
             counts = [versions.count(array) for _, array in held]
@@ -251,7 +251,7 @@ class FirstRun:
         """Whether a plan reads an array that is neither given nor always the same."""
         values = plan.program.values
         steady = {id(item.array) for item in self.before.tensors() if item.fixed}
-        steady |= {id(item.array) for item in self.rates.items}
+        steady |= set(map(id, self.rates.arrays()))
         steady |= {id(item.value._meta.base._array) for item in self.before.tensors()
                    if item.fixed and item.value._meta is not None and item.value._meta.base is not None}
         used = {number for line in plan.program.lines for number in line.reads} | {*plan.program.outputs}
