@@ -19,7 +19,7 @@ from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
 from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
-from .option_memory import rate, step_numbers
+from .option_memory import OptionMemory, memory_of, rate, step_numbers
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 from .together import MANY, in_one, is_small
 
@@ -72,7 +72,7 @@ class Adam(SteppingOptimizer):
         change, through = changing(_adam), local.thread.transform is not None
         for group in self.param_groups:
             small: dict[tuple[Any, float], list[Any]] = {}   # by dtype and count of steps
-            options = rate(group), *step_numbers(group, F64, _options, *_OPTIONS)
+            memory, options = memory_of(group), (rate(group), *step_numbers(group, F64, _options, *_OPTIONS))
             joining = not through and len(group["params"]) >= MANY
             for parameter in group["params"]:
                 g = gradient(parameter)
@@ -92,7 +92,8 @@ class Adam(SteppingOptimizer):
                     small.setdefault((p.dtype, step.item()), []).append(arrays)
                 else:
                     factors = step_numbers(group, p.dtype, _factors, *_OPTIONS) if through else ()
-                    change(p, g, first, second, largest, step, _ways(group), options, factors, self._scratch)
+                    change(p, g, first, second, largest, step, _ways(group), options, factors, memory,
+                           self._scratch)
                 written(p, line)
             for (dtype, count), rows in small.items():
                 scale = _Scale(dtype, count, *options)
@@ -154,7 +155,7 @@ def _ways(group: dict[str, Any]) -> tuple[bool, bool, bool, bool]:
 
 
 def _update(p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, ways: tuple[bool, ...],
-            options: tuple[Any, ...], factors: tuple[Any, ...], scratch: Scratch) -> None:
+            options: tuple[Any, ...], factors: tuple[Any, ...], memory: OptionMemory | None, scratch: Scratch) -> None:
     """Count a step, and write the next values of a parameter and of its means."""
     step += 1
     scale = _Scale(p.real.dtype, step.item(), *map(as_float, options))

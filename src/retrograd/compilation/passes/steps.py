@@ -18,6 +18,7 @@ from ...ops.elementwise.arithmetic import add, div, mul, neg, pow_, sub
 from ...ops.elementwise.comparison import maximum
 from ...ops.elementwise.elementary import sqrt
 from ...ops.framework import Op
+from ...optim.option_memory import OptionMemory
 from ..program import Arithmetic, Ref
 from .formula_lines import group_step
 from .line_writer import LineWriter
@@ -44,7 +45,7 @@ def _sgd(w: LineWriter, p: Any, g: Any, buffer: Any, options: dict[str, Any], ra
 
 
 def _adam(w: LineWriter, p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, ways: tuple[bool, ...],
-          options: tuple[Any, ...], factors: tuple[Any, ...], scratch: Any) -> bool:
+          options: tuple[Any, ...], factors: tuple[Any, ...], memory: OptionMemory | None, scratch: Any) -> bool:
     like, lr = w.like(p), options[0]
     if like.dtype.char not in "fd" or w.like(g).dtype != like.dtype or _is_long(w, lr):
         return False
@@ -55,7 +56,7 @@ def _adam(w: LineWriter, p: Any, g: Any, first: Any, second: Any, largest: Any, 
     maximize, decoupled, decays, slow = ways
     old_first, new_first, old_second, new_second, decay = [_as_value(w, number, like.dtype) for number in factors]
     w.write(add, step, w.constant(1, w.like(step).dtype))
-    eps_now, rate = _rates(w, step, like.dtype, *options[:4])
+    eps_now, rate = _rates(w, step, like.dtype, memory, *options[:4])
     if maximize:
         g = made(neg, g)
     if decays and decoupled:
@@ -96,15 +97,16 @@ def _shrinking(w: LineWriter, lr: Any, decay: Any, dtype: np.dtype[Any]) -> Ref:
     return _as_value(w, w.call(sub, w.constant(1, F64), product, like=wide), dtype)
 
 
-def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], *options: Any) -> list[Any]:
+def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], memory: OptionMemory | None, *options: Any) -> list[Any]:
     """The numbers of a step of Adam that depend on its number: eps and the rate, both corrected.
 
     The options are the learning rate, both betas and eps.
     """
-    like, (lr, first, second, eps) = np.empty((), dtype), [_as_value(w, option, F64) for option in options]
+    like, lr = np.empty((), dtype), _as_value(w, options[0], F64)
     if not w.native:
-        return w.several(Arithmetic(_rates_of, dtype), step, lr, first, second, eps, likes=(like, like))
-    wide = np.empty((), F64)
+        known = Arithmetic(_rates_of, dtype, *options[1:]) if memory is None else Arithmetic(_rates_in, dtype, memory)
+        return w.several(known, step, lr, likes=(like, like))
+    wide, (first, second, eps) = np.empty((), F64), [_as_value(w, option, F64) for option in options[1:]]
 
     def made(op: Op, *args: Any) -> Any:
         return w.call(op, *args, like=wide)
@@ -116,8 +118,14 @@ def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], *options: Any) -> lis
     return found if dtype == F64 else [w.call(cast, value, dtype, like=like) for value in found]
 
 
-def _rates_of(dtype: np.dtype[Any], *numbers: Array) -> tuple[Array, Array]:
-    return _rates_at(dtype, *[number.item() for number in numbers])
+def _rates_of(dtype: np.dtype[Any], first: float, second: float, eps: float, step: Array,
+              lr: Array) -> tuple[Array, Array]:
+    return _rates_at(dtype, step.item(), lr.item(), first, second, eps)
+
+
+def _rates_in(dtype: np.dtype[Any], memory: OptionMemory, step: Array, lr: Array) -> tuple[Array, Array]:
+    options = memory.options
+    return _rates_at(dtype, step.item(), lr.item(), *options["betas"], options["eps"])
 
 
 @lru_cache(8)                                               # most parameters have taken the same number of steps
