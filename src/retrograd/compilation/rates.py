@@ -19,11 +19,9 @@ from ..optim.schedules import LRScheduler
 from ..optim.stepping import SteppingOptimizer
 from .items import CONSTANT, Item, State
 from .kinds import is_constant
-from .reading import ANY_ATTRIBUTE
+from .schedules import READING, is_put_off
 
 Array = np.ndarray[Any, Any]
-# Code that names one of these may read the options of an optimizer.
-_READING = ANY_ATTRIBUTE | {"param_groups", "state_dict", "load_state_dict", "add_param_group", "get_lr", "get_last_lr"}
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
 _OPTIMIZERS = (SteppingOptimizer, ElementsOptimizer)
@@ -84,8 +82,9 @@ def _shown(value: Any) -> Any:
 
 def _may_be_read(state: State) -> bool:
     """Whether the program may read or change an option in the call."""
-    named = not _READING.isdisjoint(state.mentioned)
-    return named or any([isinstance(item.value, LRScheduler) for item in state.items])
+    named = not READING.isdisjoint(state.mentioned)
+    return named or any([isinstance(item.value, LRScheduler) and not is_put_off(item.value, state.mentioned)
+                         for item in state.items])
 
 
 def _found(state: State) -> list[tuple[Any, Item]]:

@@ -60,6 +60,7 @@ class Recipe:
         self.returned: Any = None
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
+        self.schedules: list[Any] = []                     # that the call steps, once for each time
         self.written: list[Array] = []                     # captured memory that the plan writes
         self.owners: list[Array] = []                      # and the arrays that own it
         self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
@@ -99,6 +100,8 @@ class Recipe:
         result = self.returned(tensors, inputs, args, kwargs)
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
+        for schedule in self.schedules:
+            schedule.step()
         return result
 
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:

@@ -102,7 +102,13 @@ def sides(name: str, value: Any) -> Any:
 
 def memory_of(group: dict[str, Any]) -> OptionMemory | None:
     """The memory of a group, if the call is being traced and its plan shall read the options from there."""
-    return OptionMemory.of_groups.get(id(group)) if OptionMemory.of_groups and traced() else None
+    memory = OptionMemory.of_groups.get(id(group)) if OptionMemory.of_groups and traced() else None
+    return None if memory is None or _tape().reason is not None else memory
+
+
+def _tape() -> Any:
+    """The tape of the call that is being traced."""
+    return local.thread.transform.__self__  # type: ignore[union-attr]
 
 
 def keep_values(group: dict[str, Any], *names: str) -> None:
@@ -118,8 +124,7 @@ def step_numbers(group: dict[str, Any], dtype: np.dtype[Any], compute: Callable[
     memory = memory_of(group)
     if memory is None:
         return compute(*[group[name] for name in names])
-    tape = getattr(local.thread.transform, "__self__")  # noqa: B009 (the seam may also hold a function)
-    return tuple(map(tape.outside, memory.numbers(dtype, compute, compute, names)))
+    return tuple(map(_tape().outside, memory.numbers(dtype, compute, compute, names)))
 
 
 def rate(group: dict[str, Any]) -> Any:

@@ -1,0 +1,395 @@
+"""Options of optimizers that change from step to step, in compiled training steps: one trace serves all values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import retrograd as torch
+from compiled.sizes import EXECUTORS, noted_traces
+from compiled.steps import step_of
+from retrograd import nn
+from retrograd.optim import lr_scheduler
+
+pytestmark = pytest.mark.filterwarnings("error")
+CALLS = 14
+
+OPTIMIZERS: dict[str, Callable[..., Any]] = {
+    "SGD": lambda p, lr: torch.optim.SGD(p, lr),
+    "SGD with momentum": lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, weight_decay=0.1, dampening=0.1),
+    "Nesterov": lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, nesterov=True),
+    "Adam": lambda p, lr: torch.optim.Adam(p, lr, weight_decay=0.1),
+    "AdamW": lambda p, lr: torch.optim.AdamW(p, lr, amsgrad=True),
+    "RMSprop": lambda p, lr: torch.optim.RMSprop(p, lr, momentum=0.9, weight_decay=0.1),
+    "centered RMSprop": lambda p, lr: torch.optim.RMSprop(p, lr, momentum=0.9, centered=True, maximize=True),
+    "Adagrad": lambda p, lr: torch.optim.Adagrad(p, lr, lr_decay=0.01, weight_decay=0.1),
+    "Adadelta": lambda p, lr: torch.optim.Adadelta(p, lr, weight_decay=0.1),
+    "Adamax": lambda p, lr: torch.optim.Adamax(p, lr, weight_decay=0.1),
+    "NAdam": lambda p, lr: torch.optim.NAdam(p, lr, weight_decay=0.1, decoupled_weight_decay=True),
+    "RAdam": lambda p, lr: torch.optim.RAdam(p, lr, weight_decay=0.1),
+    "ASGD": lambda p, lr: torch.optim.ASGD(p, lr, t0=4, weight_decay=0.1),
+    "Rprop": lambda p, lr: torch.optim.Rprop(p, lr),
+    "Adafactor": lambda p, lr: torch.optim.Adafactor(p, lr, weight_decay=0.1),
+}
+
+
+class ByHand:
+    """Changes the weight decay, as programs do that have no class for it."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.optimizer, self.calls = optimizer, 0
+
+    def step(self) -> None:
+        self.calls += 1
+        for group in self.optimizer.param_groups:
+            group["weight_decay"] = 0.2 / (1 + self.calls)
+
+
+SCHEDULES: dict[str, Callable[[Any], Any]] = {
+    "steps": lambda optimizer: lr_scheduler.StepLR(optimizer, 2, 0.9),
+    "cosine": lambda optimizer: lr_scheduler.CosineAnnealingLR(optimizer, 20),
+    "function": lambda optimizer: lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.95 ** epoch),
+    "in sequence": lambda optimizer: lr_scheduler.SequentialLR(optimizer, [
+        lr_scheduler.LinearLR(optimizer, 0.1, total_iters=4), lr_scheduler.ExponentialLR(optimizer, 0.9)], [5]),
+    "one cycle": lambda optimizer: lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=CALLS + 2),
+    "cycles": lambda optimizer: lr_scheduler.CyclicLR(optimizer, 0.01, 0.1, 3),
+    "plateau": lambda optimizer: lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.9, patience=0, threshold=0.5),
+    "weight decay by hand": ByHand,
+}
+# Optimizers without momentum, whose rates cannot cycle with it.
+WITHOUT_MOMENTUM = ("Adagrad", "Adadelta", "ASGD", "Rprop", "Adafactor")
+# A first step of these looks at the rate, and so at the numbers of a tensor.
+STARTED_BY_RATE = ("ASGD", "Rprop")
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The calls that were traced."""
+    return noted_traces(monkeypatch)
+
+
+class Training:
+    """A small network, its optimizer, and a batch."""
+
+    def __init__(self, make: Callable[..., Any], lr: Any = 0.05, dtype: Any = torch.float32) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3, bias=False)).to(dtype)
+        self.optimizer = make(self.model.parameters(), lr)
+        self.x = torch.randn(7, 5, dtype=dtype)
+
+    def step(self) -> Callable[[Any], Any]:
+        return step_of(self.model, self.optimizer)
+
+    def numbers(self) -> list[Any]:
+        """All parameters, and all numbers in the state of the optimizer."""
+        held = [value for state in self.optimizer.state.values() for value in state.values()]
+        return [x.detach().numpy().copy() for x in (*self.model.parameters(), *held) if isinstance(x, torch.Tensor)]
+
+
+def assert_as_eager(run: Callable[[Callable[..., Any], Any], list[Any]], backend: str) -> None:
+    """`run(change, dtype)` gives the same for a compiled step: with NumPy bit for bit.
+
+    Machine code sums in another order, so its steps are compared in double precision.
+    """
+    dtype = torch.float32 if backend == "numpy" else torch.float64
+    found = run(lambda step: torch.compile(step, backend=backend), dtype)
+    for f, e in zip(found, run(lambda step: step, dtype), strict=True):
+        if backend == "numpy":
+            np.testing.assert_array_equal(f, e)
+        else:
+            np.testing.assert_allclose(f, e, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
+@pytest.mark.parametrize("place", ["outside", "inside"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_one_trace_serves_a_schedule(kind: str, schedule: str, place: str, as_tensor: bool, backend: str,
+                                     traces: list[Any]) -> None:
+    cycles = schedule in ("one cycle", "cycles")
+    if cycles and kind in WITHOUT_MOMENTUM:
+        with pytest.raises(ValueError, match="must support momentum"):
+            SCHEDULES[schedule](Training(OPTIMIZERS[kind]).optimizer)
+        return
+    refused = ((place == "inside" and schedule in ("plateau", "weight decay by hand"))
+               or (as_tensor and kind in STARTED_BY_RATE))
+
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training = Training(OPTIMIZERS[kind], torch.tensor(0.05) if as_tensor else 0.05, dtype)
+        scheduler, plain = SCHEDULES[schedule](training.optimizer), training.step()
+
+        def follow(loss: Any) -> None:
+            scheduler.step(loss) if schedule == "plateau" else scheduler.step()
+
+        def both(x: Any) -> Any:
+            loss = plain(x)
+            follow(loss)
+            return loss
+
+        step = change(both if place == "inside" else plain)
+        losses = []
+        for _ in range(CALLS):
+            losses.append(step(training.x).item())
+            if place == "outside":
+                follow(losses[-1])
+        return [np.array(losses), *training.numbers()]
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        assert_as_eager(run, backend)
+    if kind == "Rprop" and schedule == "weight decay by hand":
+        return                                             # whose formula is traced with each weight decay
+    assert bool(warned) is refused, [str(warning.message) for warning in warned]
+    assert len(traces) <= (1 if refused else 3)            # the first has no state, and weight decay may begin at 0
+
+
+@pytest.mark.parametrize("values", [(0.1, 0.2), (0.0, 0.1), (0.9, 0.4, 0.9), (0.5, 0.6, 0.4), (0.1, math.nan, 0.1),
+                                    (0.1, math.inf, 0.2), (0.3, -0.1, 0.3), (1e300, 1e-300), (1, 0.5, 0)])
+@pytest.mark.parametrize(("kind", "name"), [
+    (kind, name) for kind, make in OPTIMIZERS.items() if kind != "Nesterov"
+    for name, value in make([torch.ones(1, requires_grad=True)], 0.1).defaults.items()
+    if name == "betas" or type(value) in (int, float)])
+def test_any_values_of_any_option(kind: str, name: str, values: tuple[float, ...]) -> None:
+    """Values that decide otherwise need a trace of their own, and values that raise an error raise it."""
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training = Training(OPTIMIZERS[kind], dtype=dtype)
+        step, group = change(training.step()), training.optimizer.param_groups[0]
+        found: list[Any] = []
+        for i in range(7):
+            value = values[i % len(values)]
+            group[name] = (value, 0.99) if name == "betas" else value
+            try:
+                found.append(step(training.x).item())
+            except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+                return [np.array([*found, type(error).__name__, str(error)])]
+        return [np.array(found), *training.numbers()]
+
+    with np.errstate(all="ignore"):
+        assert_as_eager(run, "numpy")
+
+
+def test_a_negative_rate_is_refused_where_pytorch_refuses_it() -> None:
+    with pytest.raises(ValueError, match="Invalid learning rate: -0.1"):
+        Training(OPTIMIZERS["Adam"], -0.1)
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+def test_a_state_is_saved_and_loaded_between_steps(backend: str) -> None:
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training = Training(OPTIMIZERS["RMSprop"], dtype=dtype)
+        scheduler, step = SCHEDULES["one cycle"](training.optimizer), change(training.step())
+        losses, saved = [], ()
+        for i in range(CALLS):
+            losses.append(step(training.x).item())
+            scheduler.step()
+            if i == 4:
+                saved = deepcopy((training.optimizer.state_dict(), scheduler.state_dict()))
+            if i == 8:
+                training.optimizer.load_state_dict(saved[0])
+                scheduler.load_state_dict(saved[1])
+        return [np.array(losses), *training.numbers()]
+
+    assert_as_eager(run, backend)
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("kind", ["SGD with momentum", "Adam", "NAdam", "RMSprop", "ASGD", "Rprop"])
+def test_a_group_is_added_between_steps(kind: str, backend: str) -> None:
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training = Training(OPTIMIZERS[kind], dtype=dtype)
+        extra = torch.ones(3, requires_grad=True)
+        step = change(step_of(lambda x: training.model(x) * extra, training.optimizer))
+        losses = []
+        for i in range(8):
+            losses.append(step(training.x).item())
+            if i == 3:
+                training.optimizer.add_param_group({"params": [extra], "lr": 0.2})
+            for place, group in enumerate(training.optimizer.param_groups):
+                group["lr"] = 0.1 / (1 + i + place)
+        return [np.array(losses), *training.numbers(), extra.detach().numpy()]
+
+    assert_as_eager(run, backend)
+
+
+def the_rate_is_returned(training: Training, scheduler: Any) -> Callable[[Any], Any]:
+    plain = training.step()
+
+    def step(x: Any) -> Any:
+        loss = plain(x)
+        scheduler.step()
+        return loss * scheduler.get_last_lr()[0]
+    return step
+
+
+def the_epoch_is_returned(training: Training, scheduler: Any) -> Callable[[Any], Any]:
+    plain = training.step()
+
+    def step(x: Any) -> Any:
+        loss = plain(x)
+        scheduler.step()
+        return loss * scheduler.last_epoch
+    return step
+
+
+def the_schedule_comes_first(training: Training, scheduler: Any) -> Callable[[Any], Any]:
+    plain = training.step()
+
+    def step(x: Any) -> Any:
+        scheduler.step()
+        return plain(x)
+    return step
+
+
+def the_optimizer_steps_twice(training: Training, scheduler: Any) -> Callable[[Any], Any]:
+    plain = training.step()
+
+    def step(x: Any) -> Any:
+        plain(x)
+        scheduler.step()
+        type(training.optimizer).step(training.optimizer)
+        return plain(x)
+    return step
+
+
+def the_step_raises_an_error(training: Training, scheduler: Any) -> Callable[[Any], Any]:
+    plain = training.step()
+
+    def step(x: Any) -> Any:
+        loss = plain(x)
+        scheduler.step()
+        if len(training.optimizer.state) < 0:
+            return None
+        raise KeyError(str(loss.shape))
+
+    def caught(x: Any) -> Any:
+        with pytest.raises(KeyError):
+            step(x)
+        return x.sum()
+    return caught
+
+
+@pytest.mark.parametrize("make", [the_rate_is_returned, the_epoch_is_returned, the_schedule_comes_first,
+                                  the_optimizer_steps_twice, the_step_raises_an_error])
+@pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
+def test_steps_of_schedules_that_something_sees(make: Callable[..., Any], as_tensor: bool) -> None:
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training = Training(OPTIMIZERS["Adam"], torch.tensor(0.05) if as_tensor else 0.05, dtype)
+        scheduler = SCHEDULES["one cycle"](training.optimizer)
+        step = change(make(training, scheduler))
+        losses = [step(training.x).item() for _ in range(6)]
+        return [np.array(losses), *training.numbers(), np.array(scheduler.last_epoch),
+                np.array([float(rate) for rate in scheduler.get_last_lr()])]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_as_eager(run, "numpy")
+
+
+def test_a_rate_that_the_program_holds_as_a_tensor() -> None:
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        rate = torch.tensor(0.05)
+        training = Training(OPTIMIZERS["Adam"], rate, dtype)
+        scheduler, plain = SCHEDULES["steps"](training.optimizer), training.step()
+
+        def step(x: Any) -> Any:
+            loss = plain(x)
+            scheduler.step()
+            return loss * rate
+
+        step = change(step)
+        return [np.array([step(training.x).item() for _ in range(6)]), *training.numbers()]
+
+    with pytest.warns(UserWarning, match="StepLR writes a tensor that the program holds"):
+        assert_as_eager(run, "numpy")
+
+
+def test_a_function_that_counts_its_calls() -> None:
+    """Its calls come at their places, since the step sees what it counts."""
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training, calls = Training(OPTIMIZERS["SGD"], dtype=dtype), [0]
+
+        def factor(epoch: int) -> float:
+            calls[0] += 1
+            return 0.9 ** calls[0]
+
+        scheduler, plain = lr_scheduler.LambdaLR(training.optimizer, factor), training.step()
+
+        def step(x: Any) -> Any:
+            loss = plain(x)
+            scheduler.step()
+            return loss * calls[0]
+
+        step = change(step)
+        return [np.array([step(training.x).item() for _ in range(6)]), *training.numbers()]
+
+    with pytest.warns(UserWarning, match="entry 0 of calls was changed"):
+        assert_as_eager(run, "numpy")
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("kind", ["SGD with momentum", "AdamW", "RMSprop", "Adagrad"])
+def test_one_plan_serves_schedules_and_sizes(kind: str, backend: str, traces: list[Any]) -> None:
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training = Training(OPTIMIZERS[kind], dtype=dtype)
+        plain = training.step()
+        scheduler = SCHEDULES["steps" if kind == "Adagrad" else "one cycle"](training.optimizer)
+
+        def step(x: Any) -> Any:
+            loss = plain(x)
+            scheduler.step()
+            return loss
+
+        step = change(step)
+        return [np.array([step(training.x[:3 + i % 5]).item() for i in range(CALLS)]), *training.numbers()]
+
+    assert_as_eager(run, backend)
+    assert len(traces) <= 4
+
+
+_ANOTHER_KIND = "eps", torch.optim.Adafactor            # two numbers
+NUMBERS = st.sampled_from([0.0, 0.01, 0.1, 0.3, 0.9, 0.95])
+
+
+@settings(max_examples=60, deadline=None)
+@given(kinds=st.lists(st.sampled_from([*OPTIMIZERS]), min_size=1, max_size=2),
+       program=st.lists(st.tuples(st.booleans(), st.integers(0, 1), st.sampled_from(
+           ["lr", "momentum", "weight_decay", "betas", "eps", "alpha", "rho"]), NUMBERS), min_size=4, max_size=9))
+def test_random_programs(kinds: list[str], program: list[tuple[bool, int, str, float]]) -> None:
+    """Several optimizers, groups with options of their own, options that change, parameters without a gradient."""
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        torch.manual_seed(0)
+        weights = [[torch.randn(3, 4, dtype=dtype).requires_grad_() for _ in range(4)] for _ in kinds]
+        optimizers = [OPTIMIZERS[kind]([{"params": [a, b]}, {"params": [c, d], "lr": 0.02}], 0.05)
+                      for kind, (a, b, c, d) in zip(kinds, weights, strict=True)]
+
+        @change
+        def step(x: Any, fewer: bool) -> Any:
+            total = 0
+            for optimizer, (a, b, c, d) in zip(optimizers, weights, strict=True):
+                optimizer.zero_grad()
+                total = total + ((a + c * x).tanh() + (0 if fewer else b * d)).square().mean()
+            total.backward()
+            for optimizer in optimizers:
+                optimizer.step()
+            return total.detach()
+
+        x, losses = torch.randn(3, 4, dtype=dtype), []
+        for fewer, place, name, value in program:
+            losses.append(step(x, fewer).item())
+            for optimizer in optimizers:
+                group = optimizer.param_groups[place]
+                if type(group.get(name)) in (int, float, tuple) and (name, type(optimizer)) != _ANOTHER_KIND:
+                    group[name] = (value, *group[name][1:]) if name == "betas" else value or 0.5 * (name == "momentum")
+        return [np.array(losses), *[w.detach().numpy() for ws in weights for w in ws]]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                    # of functions with more than eight traces
+        assert_as_eager(run, "numpy")
