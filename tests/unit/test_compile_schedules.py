@@ -13,56 +13,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import retrograd as torch
+from compiled.schedules import CALLS, OPTIMIZERS, SCHEDULES, Training, assert_as_eager
 from compiled.sizes import EXECUTORS, noted_traces
 from compiled.steps import step_of
-from retrograd import nn
-from retrograd.optim import lr_scheduler
 
 pytestmark = pytest.mark.filterwarnings("error")
-CALLS = 14
 
-OPTIMIZERS: dict[str, Callable[..., Any]] = {
-    "SGD": lambda p, lr: torch.optim.SGD(p, lr),
-    "SGD with momentum": lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, weight_decay=0.1, dampening=0.1),
-    "Nesterov": lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, nesterov=True),
-    "Adam": lambda p, lr: torch.optim.Adam(p, lr, weight_decay=0.1),
-    "AdamW": lambda p, lr: torch.optim.AdamW(p, lr, amsgrad=True),
-    "RMSprop": lambda p, lr: torch.optim.RMSprop(p, lr, momentum=0.9, weight_decay=0.1),
-    "centered RMSprop": lambda p, lr: torch.optim.RMSprop(p, lr, momentum=0.9, centered=True, maximize=True),
-    "Adagrad": lambda p, lr: torch.optim.Adagrad(p, lr, lr_decay=0.01, weight_decay=0.1),
-    "Adadelta": lambda p, lr: torch.optim.Adadelta(p, lr, weight_decay=0.1),
-    "Adamax": lambda p, lr: torch.optim.Adamax(p, lr, weight_decay=0.1),
-    "NAdam": lambda p, lr: torch.optim.NAdam(p, lr, weight_decay=0.1, decoupled_weight_decay=True),
-    "RAdam": lambda p, lr: torch.optim.RAdam(p, lr, weight_decay=0.1),
-    "ASGD": lambda p, lr: torch.optim.ASGD(p, lr, t0=4, weight_decay=0.1),
-    "Rprop": lambda p, lr: torch.optim.Rprop(p, lr),
-    "Adafactor": lambda p, lr: torch.optim.Adafactor(p, lr, weight_decay=0.1),
-}
-
-
-class ByHand:
-    """Changes the weight decay, as programs do that have no class for it."""
-
-    def __init__(self, optimizer: Any) -> None:
-        self.optimizer, self.calls = optimizer, 0
-
-    def step(self) -> None:
-        self.calls += 1
-        for group in self.optimizer.param_groups:
-            group["weight_decay"] = 0.2 / (1 + self.calls)
-
-
-SCHEDULES: dict[str, Callable[[Any], Any]] = {
-    "steps": lambda optimizer: lr_scheduler.StepLR(optimizer, 2, 0.9),
-    "cosine": lambda optimizer: lr_scheduler.CosineAnnealingLR(optimizer, 20),
-    "function": lambda optimizer: lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.95 ** epoch),
-    "in sequence": lambda optimizer: lr_scheduler.SequentialLR(optimizer, [
-        lr_scheduler.LinearLR(optimizer, 0.1, total_iters=4), lr_scheduler.ExponentialLR(optimizer, 0.9)], [5]),
-    "one cycle": lambda optimizer: lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=CALLS + 2),
-    "cycles": lambda optimizer: lr_scheduler.CyclicLR(optimizer, 0.01, 0.1, 3),
-    "plateau": lambda optimizer: lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.9, patience=0, threshold=0.5),
-    "weight decay by hand": ByHand,
-}
 # Optimizers without momentum, whose rates cannot cycle with it.
 WITHOUT_MOMENTUM = ("Adagrad", "Adadelta", "ASGD", "Rprop", "Adafactor")
 # A first step of these looks at the rate, and so at the numbers of a tensor.
@@ -73,38 +29,6 @@ STARTED_BY_RATE = ("ASGD", "Rprop")
 def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The calls that were traced."""
     return noted_traces(monkeypatch)
-
-
-class Training:
-    """A small network, its optimizer, and a batch."""
-
-    def __init__(self, make: Callable[..., Any], lr: Any = 0.05, dtype: Any = torch.float32) -> None:
-        torch.manual_seed(0)
-        self.model = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3, bias=False)).to(dtype)
-        self.optimizer = make(self.model.parameters(), lr)
-        self.x = torch.randn(7, 5, dtype=dtype)
-
-    def step(self) -> Callable[[Any], Any]:
-        return step_of(self.model, self.optimizer)
-
-    def numbers(self) -> list[Any]:
-        """All parameters, and all numbers in the state of the optimizer."""
-        held = [value for state in self.optimizer.state.values() for value in state.values()]
-        return [x.detach().numpy().copy() for x in (*self.model.parameters(), *held) if isinstance(x, torch.Tensor)]
-
-
-def assert_as_eager(run: Callable[[Callable[..., Any], Any], list[Any]], backend: str) -> None:
-    """`run(change, dtype)` gives the same for a compiled step: with NumPy bit for bit.
-
-    Machine code sums in another order, so its steps are compared in double precision.
-    """
-    dtype = torch.float32 if backend == "numpy" else torch.float64
-    found = run(lambda step: torch.compile(step, backend=backend), dtype)
-    for f, e in zip(found, run(lambda step: step, dtype), strict=True):
-        if backend == "numpy":
-            np.testing.assert_array_equal(f, e)
-        else:
-            np.testing.assert_allclose(f, e, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("backend", EXECUTORS)
@@ -217,121 +141,6 @@ def test_a_group_is_added_between_steps(kind: str, backend: str) -> None:
         return [np.array(losses), *training.numbers(), extra.detach().numpy()]
 
     assert_as_eager(run, backend)
-
-
-def the_rate_is_returned(training: Training, scheduler: Any) -> Callable[[Any], Any]:
-    plain = training.step()
-
-    def step(x: Any) -> Any:
-        loss = plain(x)
-        scheduler.step()
-        return loss * scheduler.get_last_lr()[0]
-    return step
-
-
-def the_epoch_is_returned(training: Training, scheduler: Any) -> Callable[[Any], Any]:
-    plain = training.step()
-
-    def step(x: Any) -> Any:
-        loss = plain(x)
-        scheduler.step()
-        return loss * scheduler.last_epoch
-    return step
-
-
-def the_schedule_comes_first(training: Training, scheduler: Any) -> Callable[[Any], Any]:
-    plain = training.step()
-
-    def step(x: Any) -> Any:
-        scheduler.step()
-        return plain(x)
-    return step
-
-
-def the_optimizer_steps_twice(training: Training, scheduler: Any) -> Callable[[Any], Any]:
-    plain = training.step()
-
-    def step(x: Any) -> Any:
-        plain(x)
-        scheduler.step()
-        type(training.optimizer).step(training.optimizer)
-        return plain(x)
-    return step
-
-
-def the_step_raises_an_error(training: Training, scheduler: Any) -> Callable[[Any], Any]:
-    plain = training.step()
-
-    def step(x: Any) -> Any:
-        loss = plain(x)
-        scheduler.step()
-        if len(training.optimizer.state) < 0:
-            return None
-        raise KeyError(str(loss.shape))
-
-    def caught(x: Any) -> Any:
-        with pytest.raises(KeyError):
-            step(x)
-        return x.sum()
-    return caught
-
-
-@pytest.mark.parametrize("make", [the_rate_is_returned, the_epoch_is_returned, the_schedule_comes_first,
-                                  the_optimizer_steps_twice, the_step_raises_an_error])
-@pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
-def test_steps_of_schedules_that_something_sees(make: Callable[..., Any], as_tensor: bool) -> None:
-    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
-        training = Training(OPTIMIZERS["Adam"], torch.tensor(0.05) if as_tensor else 0.05, dtype)
-        scheduler = SCHEDULES["one cycle"](training.optimizer)
-        step = change(make(training, scheduler))
-        losses = [step(training.x).item() for _ in range(6)]
-        return [np.array(losses), *training.numbers(), np.array(scheduler.last_epoch),
-                np.array([float(rate) for rate in scheduler.get_last_lr()])]
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert_as_eager(run, "numpy")
-
-
-def test_a_rate_that_the_program_holds_as_a_tensor() -> None:
-    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
-        rate = torch.tensor(0.05)
-        training = Training(OPTIMIZERS["Adam"], rate, dtype)
-        scheduler, plain = SCHEDULES["steps"](training.optimizer), training.step()
-
-        def step(x: Any) -> Any:
-            loss = plain(x)
-            scheduler.step()
-            return loss * rate
-
-        step = change(step)
-        return [np.array([step(training.x).item() for _ in range(6)]), *training.numbers()]
-
-    with pytest.warns(UserWarning, match="StepLR writes a tensor that the program holds"):
-        assert_as_eager(run, "numpy")
-
-
-def test_a_function_that_counts_its_calls() -> None:
-    """Its calls come at their places, since the step sees what it counts."""
-    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
-        training, calls = Training(OPTIMIZERS["SGD"], dtype=dtype), [0]
-
-        def factor(epoch: int) -> float:
-            calls[0] += 1
-            return 0.9 ** calls[0]
-
-        scheduler, plain = lr_scheduler.LambdaLR(training.optimizer, factor), training.step()
-
-        def step(x: Any) -> Any:
-            loss = plain(x)
-            scheduler.step()
-            return loss * calls[0]
-
-        step = change(step)
-        return [np.array([step(training.x).item() for _ in range(6)]), *training.numbers()]
-
-    with pytest.warns(UserWarning, match="entry 0 of calls was changed"):
-        assert_as_eager(run, "numpy")
 
 
 @pytest.mark.parametrize("backend", EXECUTORS)

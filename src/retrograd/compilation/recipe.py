@@ -100,6 +100,12 @@ class Recipe:
         result = self.returned(tensors, inputs, args, kwargs)
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
+        return result
+
+    def stepped(self, result: Any) -> Any:
+        """Make the steps of schedules after the call has returned `result`, which is returned again. An error in them
+        is no reason to run the program again.
+        """
         for schedule in self.schedules:
             schedule.step()
         return result

@@ -22,15 +22,26 @@ _DOUBLE = np.dtype(np.float64)
 
 
 class Derived(NamedTuple):
-    """Numbers that follow from options: `compute(*options)`, as arrays without dimensions."""
+    """Numbers that follow from options: `compute(*options)`, as arrays without dimensions. `wide` says that they are in
+    double precision, in which nothing overflows.
+    """
 
     compute: Callable[..., tuple[float, ...]]
     names: tuple[str, ...]
     arrays: tuple[Array, ...]
+    wide: bool
 
     def refresh(self, options: dict[str, Any]) -> None:
         """Write the numbers of these options."""
-        for array, number in zip(self.arrays, self.compute(*[options[name] for name in self.names]), strict=True):
+        numbers = self.compute(*[options[name] for name in self.names])
+        if self.wide:
+            self._write(numbers)
+        else:
+            with np.errstate(all="ignore"):
+                self._write(numbers)
+
+    def _write(self, numbers: tuple[float, ...]) -> None:
+        for array, number in zip(self.arrays, numbers):
             array[()] = number
 
 
@@ -40,13 +51,14 @@ class OptionMemory:
     The memory serves all plans in whose traces the options had the same `sides`.
     """
 
-    __slots__ = ("baked", "known", "options")
+    __slots__ = ("baked", "known", "options", "readers")
 
     # Those of the call that is being traced, by the identity of the group.
     of_groups: ClassVar[dict[int, OptionMemory]] = {}
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options, self.known = options, dict[Any, Derived]()
+        self.readers: dict[str, list[Derived]] = {name: [] for name in options}
         self.baked: set[str] = set()                       # options whose values the present trace has kept
 
     def numbers(self, dtype: np.dtype[Any], key: Any, compute: Callable[..., tuple[float, ...]],
@@ -55,19 +67,12 @@ class OptionMemory:
         found = self.known.get((key, dtype))
         if found is None:
             values = compute(*[self.options[name] for name in names])
-            found = Derived(compute, names, tuple([np.empty((), dtype) for _ in values]))
+            found = Derived(compute, names, tuple([np.empty((), dtype) for _ in values]), dtype == _DOUBLE)
             self.known[key, dtype] = found
-            with np.errstate(all="ignore"):
-                found.refresh(self.options)
+            for name in names:
+                self.readers[name].append(found)
+            found.refresh(self.options)
         return found.arrays
-
-    def write(self, name: str, value: Any) -> None:
-        """Take the new value of an option."""
-        self.options[name] = value
-        with np.errstate(all="ignore"):
-            for derived in self.known.values():
-                if name in derived.names:
-                    derived.refresh(self.options)
 
 
 class Option:
@@ -82,7 +87,10 @@ class Option:
         """Whether a plan does not serve a value. If the plan serves the value, the memory takes the value."""
         if sides(self.name, value) != self.sides:
             return True
-        self.memory.write(self.name, value)
+        memory, name = self.memory, self.name
+        memory.options[name] = value
+        for derived in memory.readers[name]:
+            derived.refresh(memory.options)
         self.value = value
         return False
 
