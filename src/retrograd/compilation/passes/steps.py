@@ -120,19 +120,19 @@ def _rates(w: LineWriter, step: Any, dtype: np.dtype[Any], memory: OptionMemory 
 
 def _rates_of(dtype: np.dtype[Any], first: float, second: float, eps: float, step: Array,
               lr: Array) -> tuple[Array, Array]:
-    return _rates_at(dtype, step.item(), lr.item(), first, second, eps)
+    return _rates_at(dtype, step.item(), lr.item(), (first, second), eps)
 
 
 def _rates_in(dtype: np.dtype[Any], memory: OptionMemory, step: Array, lr: Array) -> tuple[Array, Array]:
     options = memory.options
-    return _rates_at(dtype, step.item(), lr.item(), *options["betas"], options["eps"])
+    return _rates_at(dtype, step.item(), lr.item(), options["betas"], options["eps"])
 
 
 @lru_cache(8)                                               # most parameters have taken the same number of steps
-def _rates_at(dtype: np.dtype[Any], count: float, lr: float, first: float, second: float,
+def _rates_at(dtype: np.dtype[Any], count: float, lr: float, betas: tuple[float, float],
               eps: float) -> tuple[Array, Array]:
-    correction = math.sqrt(1 - second**count)
-    return np.array(eps * correction, dtype), np.array(lr * correction / (1 - first**count), dtype)
+    correction = math.sqrt(1 - betas[1]**count)
+    return np.array(eps * correction, dtype), np.array(lr * correction / (1 - betas[0]**count), dtype)
 
 
 STEPS: dict[str, Callable[..., bool]] = {"_fused_sgd_": _sgd, "_fused_adam_": _adam, "_fused_group_": group_step}
