@@ -144,22 +144,6 @@ def test_options_in_the_arguments() -> None:
     assert_same(found[1], found[0])
 
 
-def test_a_schedule_inside_of_the_step(backend: str) -> None:
-    found = []
-    for compiled in (False, True):
-        training = Training(OPTIMIZERS["Adam"])
-        scheduler, plain = lr_scheduler.ExponentialLR(training.optimizer, 0.5), training.step()
-
-        def step(x: Any, plain: Any = plain, scheduler: Any = scheduler) -> Any:
-            loss = plain(x)
-            scheduler.step()
-            return loss
-
-        with pytest.warns(UserWarning, match="last_epoch") if compiled else nullcontext():
-            found.append(training.run(torch.compile(step, backend=backend) if compiled else step, lambda i: None))
-    assert_same(found[1], found[0])
-
-
 def test_rates_of_several_groups_and_of_other_kinds(backend: str, traces: list[Any]) -> None:
     """A number may become an int or a tensor, and a number again."""
     rates: list[Any] = [0.1, 0.2, 1, 1, torch.tensor(0.05), 0.3, torch.tensor([0.2], dtype=torch.float64), 0.1, 0.4]

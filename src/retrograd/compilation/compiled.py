@@ -70,7 +70,7 @@ class Compiled:
                 if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
                     return function(*args, **kwargs)
                 try:
-                    return recipe.repeat(inputs, args, kwargs)
+                    result = recipe.repeat(inputs, args, kwargs)
                 except Exception as error:
                     if not recipe.may_start_again:
                         raise
@@ -79,6 +79,7 @@ class Compiled:
                     return result
                 finally:
                     recipe.lock.release()
+                return recipe.stepped(result)
         if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread
             return function(*args, **kwargs)
         before, Tracing.thread = Tracing.thread, get_ident()

@@ -48,8 +48,8 @@ class Guard:
 
     `check(function, args, kwargs)` is the generated function. If nothing has changed, it returns the list of those
     tensors that may be others in every call: arguments, gradients, and what the call replaces. `inputs` has their
-    numbers among the items of the state, in this order. Otherwise it returns a tuple, for `why`. It writes learning
-    rates into the memory where plans read them.
+    numbers among the items of the state, in this order. Otherwise it returns a tuple, for `why`. It writes options of
+    optimizers that have changed into the memory where plans read them.
     """
 
     __slots__ = ("check", "checks", "inputs", "source")
@@ -167,9 +167,10 @@ class _Writer:
         """Write the lines that find a value in its place, and ask for the same object if it must be the same."""
         check = Check(item.words, "same", item.kind, _expected(item))
         if item.role == "rate":
+            option = self.constant(f"h{item.number}", item.array)
             self.line(f"v = {source}", check)
-            self.test("type(v) is not float", "v", Check(item.words, "value", CONSTANT, item.value))
-            self.lines.append(f"  {self.constant(f'a{item.number}', item.array)}[()] = v")
+            self.test(f"v is not {option}.value and {option}.refuses(v)", "v",
+                      Check(item.words, "value", CONSTANT, item.value))
         elif item.kind == CONSTANT:
             self.equal(item, source)
         elif item.fixed:

@@ -52,7 +52,7 @@ class Item:
     `fixed` says that the guard asks for this very object. A tensor in the arguments, and one that is a gradient, are
     not fixed. `entries` has the parts of the value by step. `facts` are the `Facts` of a tensor, the bytes of an array,
     the keys of a container, and the reason for which a value is refused. `array` is the array of a tensor, or the
-    memory of a learning rate.
+    `Option` of an optimizer that plans read.
     """
 
     __slots__ = ("_words", "array", "entries", "facts", "fixed", "key", "kind", "number", "parent", "role", "step",
@@ -64,7 +64,7 @@ class Item:
         self.entries: dict[Step, Item] = {}
         self.facts: Any = None
         self.array: Any = None
-        self.role = ""                                       # "argument", "captured" or "grad"; "rate" for a number
+        self.role = ""                                       # "argument", "captured" or "grad"; "rate" for an option
         self.key: Item | None = None                         # the item of the key, if a tensor is the key
         self._words = ""
 

@@ -61,6 +61,7 @@ class Recipe:
         self.returned: Any = None
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
+        self.schedules: list[Any] = []                     # that the call steps, once for each time
         self.written: list[Array] = []                     # captured memory that the plan writes
         self.owners: versions.Together | None = None       # and the arrays that own it
         self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
@@ -101,6 +102,14 @@ class Recipe:
         result = self.returned(tensors, inputs, args, kwargs)
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
+        return result
+
+    def stepped(self, result: Any) -> Any:
+        """Make the steps of schedules after the call has returned `result`, which is returned again. An error in them
+        is no reason to run the program again.
+        """
+        for schedule in self.schedules:
+            schedule.step()
         return result
 
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:

@@ -30,6 +30,7 @@ from .program import Line, Program
 from .rates import Rates
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
+from .schedules import Schedules
 from .sized.changing import Sizes
 from .sized.sizes import Uses, without_sizes
 from .state import State, walk
@@ -69,6 +70,7 @@ class FirstRun:
         self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.tape.keeps_numbers = whole or self.found_by_itself
+        self.schedules = Schedules(self.before, self.tape)
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -91,11 +93,11 @@ class FirstRun:
         tape, random, tensors = self.tape, outside_random(), self._tensors()
         drawn = get_rng_state() if self.found_by_itself else None
         tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
-        held = put_in_place(tape, [*tensors, *self.rates.tensors])
+        held = put_in_place(tape, tensors)
         self.borders = Borders(tape, tensors)
         try:
             counts = [versions.count(array) for _, array in held]
-            with watched(tape.give_up), standing(tape.record), self.uses or nullcontext(), self.rates:
+            with watched(tape.give_up), standing(tape.record), self.uses or nullcontext(), self.rates, self.schedules:
                 result = self.function(*self.args, **self.kwargs)
             if self.uses is not None:
                 result = without_sizes(result)
@@ -107,7 +109,7 @@ class FirstRun:
                 self._describe(result)
             tape.check()
         except GivenUp:
-            tape.put_back()
+            self._put_back()
             raise
         except TypeError:
             self._undo(drawn)
@@ -120,6 +122,7 @@ class FirstRun:
                     tensor._array = array
             take_away(tape, [] if self.left is None else self.left.every())
             self.twins.give_back()
+            self.schedules.make()
         self.reason = tape.reason
         if self.recipe is not None:
             self._finish(self.recipe)
@@ -130,8 +133,13 @@ class FirstRun:
     def _undo(self, drawn: Any) -> None:
         """Give memory and random streams their former numbers, if the call will be traced again without notes."""
         if drawn is not None:
-            self.tape.put_back()
+            self._put_back()
             set_rng_state(drawn)
+
+    def _put_back(self) -> None:
+        """Give memory its former numbers, and make no steps of schedules."""
+        self.tape.put_back()
+        self.schedules.steps.clear()
 
     def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
         """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
@@ -196,6 +204,7 @@ class FirstRun:
         if recipe is not None:
             recipe.returned, recipe.finishing = returned, left.finishing()
             recipe.effects = [_effect(effect, left) for effect in changed.effects]
+            recipe.schedules = [*self.schedules.steps]
             recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
                              for effect in filter(_is_gradient, changed.effects)}
             self.recipe = recipe
@@ -251,7 +260,7 @@ class FirstRun:
         """Whether a plan reads an array that is neither given nor always the same."""
         values = plan.program.values
         steady = {id(item.array) for item in self.before.tensors() if item.fixed}
-        steady |= {id(item.array) for item in self.rates.items}
+        steady |= set(map(id, self.rates.arrays()))
         steady |= {id(item.value._meta.base._array) for item in self.before.tensors()
                    if item.fixed and item.value._meta is not None and item.value._meta.base is not None}
         used = {number for line in plan.program.lines for number in line.reads} | {*plan.program.outputs}

@@ -37,6 +37,7 @@ from .items import (
 )
 from .places import MISSING, Step
 from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
+from .schedules import is_put_off
 from .surroundings import modes, outside_random as outside_random
 
 _MODULE_METHODS = frozenset({"forward"})
@@ -204,6 +205,9 @@ class _Walk:
 
     def _object(self, item: Item, given: bool) -> None:
         cls = type(item.value)
+        if is_put_off(item.value, self.mentioned):
+            self._place(item, Step("attribute", "optimizer"), item.value.optimizer, given)
+            return
         self._attributes(item, given, kinds.by_mention(cls) and not self.everything)
         if any([whose(base.__module__) == USER for base in cls.__mro__]):
             for i, base in enumerate(cls.__mro__):

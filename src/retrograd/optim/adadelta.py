@@ -18,6 +18,7 @@ class Adadelta(ElementsOptimizer):
     sign of g. `foreach` makes no difference. Raises ValueError for an option out of range.
     """
 
+    writes_lines = True
     _zeros = ("square_avg", "acc_delta")
     _devices = ElementsOptimizer._devices[:-1]
 

@@ -19,7 +19,8 @@ from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
 from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
-from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers, rate
+from .option_memory import OptionMemory, memory_of, rate, step_numbers
+from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 from .together import MANY, in_one, is_small
 
 __all__ = ["Adam"]
@@ -68,12 +69,11 @@ class Adam(SteppingOptimizer):
         raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
 
     def _update(self, line: Any) -> None:
-        change = changing(_adam)
+        change, through = changing(_adam), local.thread.transform is not None
         for group in self.param_groups:
             small: dict[tuple[Any, float], list[Any]] = {}   # by dtype and count of steps
-            lr, betas, eps = rate(group["lr"]), [as_float(beta) for beta in group["betas"]], group["eps"]
-            decay = group["weight_decay"]
-            joining = local.thread.transform is None and len(group["params"]) >= MANY
+            memory, options = memory_of(group), (rate(group), *step_numbers(group, F64, _options, *_OPTIONS))
+            joining = not through and len(group["params"]) >= MANY
             for parameter in group["params"]:
                 g = gradient(parameter)
                 if g is None:
@@ -91,11 +91,12 @@ class Adam(SteppingOptimizer):
                     step += 1
                     small.setdefault((p.dtype, step.item()), []).append(arrays)
                 else:
-                    change(p, g, first, second, largest, step, group["maximize"], group["decoupled_weight_decay"],
-                           (lr, betas, eps, decay), self._scratch)
+                    factors = step_numbers(group, p.dtype, _factors, *_OPTIONS) if through else ()
+                    change(p, g, first, second, largest, step, _ways(group), options, factors, memory,
+                           self._scratch)
                 written(p, line)
             for (dtype, count), rows in small.items():
-                scale = _Scale(dtype, count, lr, betas, eps, decay)
+                scale = _Scale(dtype, count, *options)
                 in_one(rows, lambda block, scale=scale, group=group: _step(  # type: ignore[misc]
                     block, group["maximize"], group["decoupled_weight_decay"], scale, self._scratch))
 
@@ -133,13 +134,33 @@ def _start(state: dict[str, Any], p: Any, amsgrad: bool) -> None:
         state["max_exp_avg_sq"] = plain(like(p))
 
 
-def _update(p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, maximize: bool, decoupled: bool,
-            options: tuple[Any, ...], scratch: Scratch) -> None:
+_OPTIONS = ("betas", "eps", "weight_decay")
+
+
+def _options(betas: tuple[Any, Any], eps: float, decay: float) -> tuple[float, ...]:
+    """The options but for the learning rate."""
+    return as_float(betas[0]), as_float(betas[1]), eps, decay
+
+
+def _factors(betas: tuple[Any, Any], eps: float, decay: float) -> tuple[float, ...]:
+    """The factors of both means and of their changes, and that of the parameter in its gradient."""
+    first, second = map(as_float, betas)
+    return first, 1 - first, second, 1 - second, decay
+
+
+def _ways(group: dict[str, Any]) -> tuple[bool, bool, bool, bool]:
+    """How the formula computes: for a maximum, with decoupled decay, with any decay, with a slow first mean."""
+    return (group["maximize"], group["decoupled_weight_decay"], bool(group["weight_decay"]),
+            1 - as_float(group["betas"][0]) < 0.5)
+
+
+def _update(p: Any, g: Any, first: Any, second: Any, largest: Any, step: Any, ways: tuple[bool, ...],
+            options: tuple[Any, ...], factors: tuple[Any, ...], memory: OptionMemory | None, scratch: Scratch) -> None:
     """Count a step, and write the next values of a parameter and of its means."""
     step += 1
-    scale = _Scale(p.real.dtype, step.item(), *options)
+    scale = _Scale(p.real.dtype, step.item(), *map(as_float, options))
     for block in blocks(_block(p, g, first, second, largest)):
-        _step(block, maximize, decoupled, scale, scratch)
+        _step(block, ways[0], ways[1], scale, scratch)
 
 
 def _block(p: Any, g: Any, first: Any, second: Any, largest: Any) -> tuple[Any, ...]:
@@ -155,16 +176,15 @@ class _Scale:
     __slots__ = ("decay", "decays", "eps", "new_first", "new_second", "old_first", "old_second", "rate", "shrink",
                  "slow")
 
-    def __init__(self, dtype: np.dtype[Any], step: float, lr: Any, betas: list[float], eps: float,
+    def __init__(self, dtype: np.dtype[Any], step: float, lr: float, first: float, second: float, eps: float,
                  decay: float) -> None:
-        first, second, lr = *betas, as_float(lr)
         # One factor makes both corrections, since
         # (m / c1) / (sqrt(v / c2) + eps) = m / (sqrt(v) + eps * sqrt(c2)) * sqrt(c2) / c1.
         correction = math.sqrt(1 - second**step)
         self.slow, self.decays = 1 - first < 0.5, bool(decay)
-        (self.old_first, self.new_first, self.old_second, self.new_second, self.eps, self.rate, self.decay,
-         self.shrink) = numbers(dtype, first, 1 - first, second, 1 - second, eps * correction,
-                                lr * correction / (1 - first**step), decay, 1 - lr * decay)
+        (self.old_first, self.new_first, self.old_second, self.new_second, self.decay, self.eps, self.rate,
+         self.shrink) = numbers(dtype, *_factors((first, second), eps, decay), eps * correction,
+                                lr * correction / (1 - first**step), 1 - lr * decay)
 
 
 def _step(block: tuple[Any, ...], maximize: bool, decoupled: bool, scale: _Scale, scratch: Scratch) -> None:

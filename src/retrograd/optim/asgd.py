@@ -21,6 +21,7 @@ class ASGD(ElementsOptimizer):
 
     _zeros = ("ax",)
     _numbers = ("step", "eta", "mu")
+    _starting = ("lr",)
     _captured = "params, mus, etas, and state_steps"
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,

@@ -24,6 +24,7 @@ from ..tensors.recording.overriding import Attention, Otherwise
 from ..tensors.state.base import TensorBase
 from .elements import Elements
 from .optimizer import Optimizer
+from .option_memory import OptionMemory, keep_values, memory_of
 from .sparse_steps import refuse_sparse
 from .stepping import as_float, blocks, check_number, traced
 from .together import MANY, in_one, is_small
@@ -88,7 +89,7 @@ class FormulaOptimizer(Optimizer):
                 refuse_sparse(self)
             line = user_site(2)
             for group in self.param_groups:
-                options = {**group, "lr": as_float(group["lr"])}
+                options = self._options(group)
                 try:
                     for p in group["params"]:
                         g = p.grad
@@ -97,6 +98,10 @@ class FormulaOptimizer(Optimizer):
                 finally:
                     self._finish(options, line)
         return loss
+
+    def _options(self, group: dict[str, Any]) -> dict[str, Any]:
+        """The options of a group for one step, with the learning rate as a number."""
+        return {**group, "lr": as_float(group["lr"])}
 
     def _finish(self, group: dict[str, Any], line: Any) -> None:
         """Compute what `_update` has put off to the end of a group."""
@@ -132,6 +137,10 @@ class ElementsOptimizer(FormulaOptimizer):
     _zeros: tuple[str, ...] = ()                         # names of tensors that begin as zeros
     _numbers: tuple[str, ...] = ("step",)                # names of the numbers that `_rates` takes from the state
     _whole = False                                       # whether the formula needs whole parameters, not blocks
+    writes_lines = False                                 # whether lines of a plan may compute the formula
+    # Options that the first state of a parameter holds, and those of them that the formula does not read.
+    _starting: tuple[str, ...] = ()
+    _unread: tuple[str, ...] = ()
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         # The arrays of small parameters of the present group, which are computed together, by what they share.
@@ -144,6 +153,10 @@ class ElementsOptimizer(FormulaOptimizer):
         super().__setstate__(state)
         self._small, self._traced = {}, []
 
+    def _options(self, group: dict[str, Any]) -> dict[str, Any]:
+        """The options of a group for one step. While a call is traced, this is the group itself."""
+        return group if traced() else super()._options(group)
+
     def _names(self, p: Any, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the tensors in the state of a parameter."""
         return self._zeros
@@ -153,22 +166,32 @@ class ElementsOptimizer(FormulaOptimizer):
         state.update((name, zeros_like(p)) for name in self._names(p, group))
 
     def _step_of(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
-        state = self.state[p]
-        counts = type(self)._rates is not ElementsOptimizer._rates
-        if not counts or not traced() or group.get("differentiable") or group.get("capturable") or p.is_complex():
+        if not traced():
             super()._step_of(p, g, group, line)
             return
+        state = self.state[p]
+        if group.get("differentiable") or group.get("capturable") or p.is_complex():
+            self._trace_formula(p, g, group, line)
+            return
         if not state:
-            self._start(state, p, group)
+            keep_values(group, *self._starting)
+            self._start(state, p, {**group, **{name: as_float(group[name]) for name in self._starting}})
         names = self._names(p, group)
         tensors, numbers = (p, g, *[state[name] for name in names]), [state[name] for name in self._numbers]
-        if not _are_alike(tensors, not self._whole, "like") or not all([isinstance(x, TensorBase) for x in numbers]):
-            super()._step_of(p, g, group, line)
+        if self._unread or not (_are_alike(tensors, not self._whole, "like")
+                                and all([isinstance(x, TensorBase) for x in numbers])):
+            self._trace_formula(p, g, group, line)
             return
         for x in (p, *tensors[2:], *numbers):
             writing(x._array)
             written(x._array, line)
         self._traced.append((names, [x._array for x in tensors], [x._array for x in numbers]))
+
+    def _trace_formula(self, p: Any, g: Any, group: dict[str, Any], line: Any) -> None:
+        """Have the trace keep the values of the options that the formula reads, and compute with tensors."""
+        read = [name for name in group if name not in self._unread]
+        keep_values(group, *read)
+        super()._step_of(p, g, {**group, **({"lr": as_float(group["lr"])} if "lr" in read else {})}, line)
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         names = self._names(p, group)
@@ -206,7 +229,10 @@ class ElementsOptimizer(FormulaOptimizer):
     def _finish(self, group: dict[str, Any], line: Any) -> None:
         if self._traced:
             rows, self._traced = self._traced, []
-            _step_of_group.write(_step_of_group.kernel, rows, self, group)
+            memory, lr = memory_of(group), group["lr"]
+            options = memory or {**group, "lr": None if isinstance(lr, TensorBase) else lr}
+            rates = (lr._array,) if isinstance(lr, TensorBase) else ()
+            _step_of_group.write(_step_of_group.kernel, rows, self, options, rates)
         if not self._small:
             return
         small, self._small = self._small, {}
@@ -280,8 +306,13 @@ def put(held: Any, value: float, line: Any) -> None:
 
 
 def _step_rows(rows: list[tuple[tuple[str, ...], list[Any], list[Any]]], optimizer: ElementsOptimizer,
-               group: dict[str, Any]) -> None:
-    """Write the next values of parameters, from (names of the state, arrays, numbers) of each, as `step` does."""
+               options: OptionMemory | dict[str, Any], lr: tuple[Any, ...]) -> None:
+    """Write the next values of parameters, from (names of the state, arrays, numbers) of each, as `step` does.
+
+    `lr` is empty, or has the learning rate as an array.
+    """
+    group = options.options if isinstance(options, OptionMemory) else options
+    group = {**group, "lr": as_float(lr[0])} if lr else group
     small: dict[Any, list[Any]] = {}
     for names, arrays, numbers in rows:
         state = dict(zip(optimizer._numbers, numbers))

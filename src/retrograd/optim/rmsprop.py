@@ -19,6 +19,8 @@ class RMSprop(ElementsOptimizer):
     difference. Raises ValueError for a negative option.
     """
 
+    writes_lines = True
+
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
                  weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,
                  foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:

@@ -21,6 +21,8 @@ class Rprop(ElementsOptimizer):
     """
 
     _zeros = ("prev", "step_size")
+    _starting = ("lr",)
+    _unread = ("lr",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,

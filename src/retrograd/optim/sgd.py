@@ -12,7 +12,8 @@ from ..modes import local
 from ..ops.framework import operator
 from ..tensors.state.base import plain
 from . import recorded_steps, stepping
-from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers, rate
+from .option_memory import rate, step_numbers
+from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
 __all__ = ["SGD"]
 
@@ -53,7 +54,7 @@ class SGD(SteppingOptimizer):
         scratch, through = self._scratch, local.thread.transform is not None
         for group in self.param_groups:
             momentum, decay = group["momentum"], as_float(group["weight_decay"])
-            lr, dampening = rate(group["lr"]), group["dampening"]
+            lr, factors = rate(group), _factors(momentum, group["dampening"], decay)
             simple = not (momentum or decay or group["maximize"] or through)
             for parameter in group["params"]:
                 g = gradient(parameter)
@@ -68,7 +69,9 @@ class SGD(SteppingOptimizer):
                         np.multiply(g_block, factor, out=change)
                         np.subtract(p_block, change, out=p_block)
                 else:
-                    self._general(parameter, p, g, group, (lr, momentum, 1 - dampening, decay))
+                    if through:
+                        factors = step_numbers(group, p.dtype, _factors, *_FACTORS)
+                    self._general(parameter, p, g, group, (lr, *factors))
                 written(parameter._array, line)
 
     def _sparse_step(self, p: Any, g: Any, group: dict[str, Any]) -> None:
@@ -89,11 +92,16 @@ class SGD(SteppingOptimizer):
                 first, held = True, plain(like(p))
                 state["momentum_buffer"] = held
             buffer = held._array
-        options = {name: group[name] for name in _OPTIONS}
+        options = {name: bool(group[name]) for name in _OPTIONS}
         changing(_sgd)(p, g, buffer, options, rates, first, self._scratch)
 
 
-_OPTIONS = ("momentum", "dampening", "weight_decay", "nesterov", "maximize")
+_FACTORS = ("momentum", "dampening", "weight_decay")
+_OPTIONS = (*_FACTORS, "nesterov", "maximize")
+
+
+def _factors(momentum: float, dampening: float, decay: Any) -> tuple[float, ...]:
+    return momentum, 1 - dampening, as_float(decay)
 
 
 def _update(p: Any, g: Any, buffer: Any, options: dict[str, Any], rates: tuple[Any, ...], first: bool,

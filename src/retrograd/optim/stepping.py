@@ -65,13 +65,6 @@ def as_float(value: Any) -> float:
     return value.item() if type(value) is np.ndarray else value
 
 
-def rate(value: Any) -> Any:
-    """A learning rate as a number. While a tape writes down the calls, a tensor gives its array: then each later run
-    reads the number of this run.
-    """
-    return value._array if isinstance(value, TensorBase) and traced() else as_float(value)
-
-
 def gradient(parameter: Any) -> Any:
     """The gradient of a parameter as an array; None if there is none, or if the step is made of functions of tensors.
     """

@@ -51,6 +51,13 @@ class LineWriter:
             found = self.constants[key] = self._value(numbers, "constant")
         return found
 
+    def outside(self, memory: Array) -> Ref:
+        """Memory that something else writes before each run."""
+        found = self.constants.get(id(memory))
+        if found is None:
+            found = self.constants[id(memory)] = self._value(memory, "outside")
+        return found
+
     def view(self, op: Op, x: Ref, *args: Any, like: Array) -> Ref:
         """A view of a value."""
         made = self._value(like, "line")
