@@ -138,7 +138,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         if thread.levels != levels:                        # the pass crossed into a transform
             thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
-    if transform is not None and not create_graph:         # the rules computed with tensors, but recorded nothing
+    if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing
         found = {edge: _without_base(g, faces) for edge, g in found.items()}
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
