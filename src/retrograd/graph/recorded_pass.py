@@ -14,6 +14,7 @@ from . import faults
 from .crossings import Crossing
 from .engine import Pass
 from .fit import fit
+from .node import AccumulateGrad
 from .packed import Packed
 
 
@@ -60,10 +61,18 @@ class RecordedPass(Pass):
         crosses = isinstance(node, Crossing)
         if cotangent is None or node.hooks is not None or node in self.capture or thread.observer is not None or not (
                 crosses or (plan is not None and type(saved) is not Packed and node.dtype.kind not in "cV")):
-            super()._full_step(node, cotangent)
+            super()._full_step(node, self.recorder.settled(cotangent))  # type: ignore[union-attr]
             return
         thread.grad = self.grad
         self._hand_over(edges, node.apply([cotangent], self) if crosses else self._by_rules(node, cotangent, saved))
+
+    def _gathered(self, node: Any) -> list[Any]:
+        return [*map(self.recorder.settled, super()._gathered(node))]  # type: ignore[union-attr]
+
+    def _arrive(self, leaf: AccumulateGrad) -> None:
+        if leaf in self.buffers:
+            self.buffers[leaf] = self.recorder.settled(self.buffers[leaf])  # type: ignore[union-attr]
+        super()._arrive(leaf)
 
     def _by_rules(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
         """The gradients of a usual node's inputs."""
@@ -71,6 +80,9 @@ class RecordedPass(Pass):
         recorder: Any = self.recorder
         if saved is not None:
             self._use(node, saved, plan.arrays)
+        if not self.grad:
+            cotangent, saved = recorder.unrecorded(node, cotangent, saved)
+        elif saved is not None:
             saved = recorder.saved(node, saved)
         results: Any = [None] * len(edges)
         for index, rule, positions in node.steps:

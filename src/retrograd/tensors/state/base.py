@@ -99,10 +99,12 @@ class Results:
     """`tensor` is the class of results, which `wiring` fills in. Operands of the class `plain` need no further check.
 
     `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
+    `interim` is the class of the tensors that only rules see.
     """
 
     tensor: type[Any] = TensorBase
     plain: type[Any] = TensorBase
+    interim: type[Any] = TensorBase
 
 
 def meta_of(tensor: Any) -> AutogradMeta:
@@ -342,6 +344,14 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
         note_layout(tensor)
     if local.thread.inference:
         meta_of(tensor).inference = True
+    return tensor
+
+
+def over(kind: type[Any], array: Any) -> Any:
+    """A tensor of a class over an array, of which nothing is noted."""
+    tensor = object.__new__(kind)
+    tensor._array = array
+    tensor._edge = tensor._meta = None
     return tensor
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from ....dtypes import dtype as torch_dtype, letter
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
-from ....modes import local
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
 from ...recording.public import public
-from ...state.base import Results, plain
+from ...state.base import plain
 
 _view, _unsafe_view, _expand, _alias = (recorded(op) for op in (ops.view, ops.unsafe_view, ops.expand, ops.alias))
 _reshape_alias = recorded(ops.reshape_alias)
@@ -286,12 +285,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 def _shape(shape: Any) -> Any:
     return shape if isinstance(shape, (tuple, list)) else (shape,)
 
-def _np_reshape(a: Any, shape: Any) -> Any:
-    if type(shape) is tuple and type(a) is Results.plain and not local.thread.grad and in_rows(a._array):
-        return _view(a, shape)                           # as `reshape` does; rules do this often
-    return reshape(a, _shape(shape))
-
-
 def _np_expand_dims(a: Any, axis: Any) -> Any:
     if not isinstance(axis, (tuple, list)):
         return unsqueeze(a, axis)
@@ -302,7 +295,7 @@ def _np_expand_dims(a: Any, axis: Any) -> Any:
 
 
 NUMPY: dict[Any, Callable[..., Any]] = {
-    np.reshape: _np_reshape,
+    np.reshape: lambda a, shape: reshape(a, _shape(shape)),
     np.broadcast_to: lambda array, shape: expand(array, _shape(shape)),
     np.ravel: ravel,
     np.expand_dims: _np_expand_dims,
