@@ -135,7 +135,7 @@ visited(loss.backward)
 # 1. Why are nodes visited in the order of their numbers, and not by a topological sort? (`graph/route.py`, `_collect`)
 # 2. When may the engine add into an array, and when must it make a new one? (`give`)
 # 3. Who notices that a saved array was written? (`graph/versions.py`, and `_use` in the engine)
-# 4. Why does a rule work for second derivatives without another line? (`tensors/recording/gradients.py`,
+# 4. Why does a rule work for second derivatives without another line? (`tensors/recording/recorder.py`,
 #    `TensorRecorder`)
 # 5. What is the smallest thing that `CopySlices` could be? (`tensors/recording/inplace.py`)
 #

@@ -266,3 +266,32 @@ def test_what_is_refused(call: Callable[[Any], Any], error: type[Exception], mes
     assert str(caught.value).startswith(message)
     assert x.grad is None
     assert torch.is_grad_enabled()
+
+
+# A bias for a single row: the gradient is the row
+
+
+def test_the_gradient_for_a_single_row_is_summed_only_where_the_sum_is_recorded() -> None:
+    x, bias, rows = leaf(1, 2), leaf(3, 4), torch.ones(1, 2)
+    y = ((rows * x + bias) ** 2).sum()
+    recorded, _ = torch.autograd.grad(y, (bias, x), create_graph=True)
+    plainly, _ = torch.autograd.grad(y, (bias, x), retain_graph=True)
+    assert recorded.grad_fn.name() == "ViewBackward0"
+    assert recorded.grad_fn.next_functions[0][0].name() == "SumBackward1"
+    assert numbers(recorded) == numbers(plainly) == [8, 12]
+    y.backward()
+    bias.grad.add_(1)                                        # the memory of no other gradient
+    assert numbers(bias.grad) == [9, 13]
+    assert numbers(x.grad) == [8, 12]
+
+
+def test_gradients_are_no_views_while_a_graph_of_a_batch_lives() -> None:
+    """Then the rules of all passes compute with tensors."""
+    weight = leaf(1, 2)
+    alive = torch.vmap(lambda row: row * weight)(torch.ones(3, 2))
+    x, bias = torch.ones(2, 2, requires_grad=True), leaf(0, 0)
+    for y, to in ((x.t().exp(), x), (torch.ones(1, 2) + bias, bias)):
+        (g,) = torch.autograd.grad(y.sum(), to)
+        assert not g._is_view()
+        assert g._base is None
+    assert alive.grad_fn is not None

@@ -196,6 +196,81 @@ def test_passes_for_rows_share_their_route_only(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(rows, X.numpy() * (np.eye(2) * cubes.sum() + cubes[:, None]))
 
 
+STEPS: list[Callable[[Any, Any], Any]] = [
+    lambda a, b: a * b,
+    lambda a, b: a + b.sum(),
+    lambda a, b: torch.stack((a, b)).prod(0),
+    lambda a, b: torch.cat((b, a))[1:-1],
+    lambda a, b: a.view(2, 1).expand(2, 2).T @ b.exp(),
+    lambda a, b: a.to(torch.float32).sin().double() + b**3,
+    lambda a, b: torch.where(a > b, a, 2 * b),
+    lambda a, b: a.sort().values - b.unbind()[0],
+    lambda a, b: (a.to(torch.complex128) * (1 + 1j) * b).real,
+]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 8)] * 3), min_size=1, max_size=6), st.booleans())
+def test_a_jacobian_has_the_bits_of_one_pass_for_each_row(program: list[tuple[int, int, int]], shared: bool) -> None:
+    """Whichever way the rows go: a program of any operators, with several uses of a value."""
+
+    def run(x: Any, y: Any) -> Any:
+        values = [x, y]
+        for step, left, right in program:
+            values.append(STEPS[step](values[left % len(values)], values[right % len(values)]))
+        return values[-1] + values[-2] if shared else values[-1]
+
+    xs = (vector(0.5, -1.25), vector(0.25, 0.75))
+    found = jacobian(run, xs)
+    leaves = [x.clone().requires_grad_() for x in xs]
+    out = run(*leaves)
+    for i in range(2):
+        row = torch.autograd.grad(out[i], leaves, retain_graph=True, allow_unused=True)
+        for block, g in zip(found, row):
+            assert block[i].tolist() == ([0, 0] if g is None else g.tolist())
+
+
+def test_rows_refuse_what_was_written_to_or_released() -> None:
+    def written(x: Any) -> Any:
+        y = x * 1
+        z = y.exp() * y
+        y.add_(1)
+        return z
+
+    def released(x: Any) -> Any:
+        y = x.exp()
+        torch.autograd.grad(y.sum(), x)
+        return y
+
+    with pytest.raises(RuntimeError, match="one of the variables needed for gradient computation has been modified"):
+        jacobian(written, X)
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        jacobian(released, X)
+
+
+def test_rows_run_a_function_of_the_program_and_anomaly_mode_as_any_pass() -> None:
+    """A backward of the program may do anything, so such rows are passes of the engine."""
+    modes = list[bool]()
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            modes.append(torch.is_grad_enabled())
+            return 2 * g
+
+    assert jacobian(lambda x: Twice.apply(x * x), X).tolist() == [[4, 0], [0, 8]]
+    assert modes == [False, False]
+    with (
+        pytest.warns(UserWarning, match="Anomaly Detection|Error detected"),
+        torch.autograd.detect_anomaly(),
+        pytest.raises(RuntimeError, match="returned nan values"),
+    ):
+        jacobian(lambda x: (x - x).sqrt() * 0, X)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

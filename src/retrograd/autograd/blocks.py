@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.repeated import repeated
 from ..graph.route import Route
 from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
@@ -49,15 +50,26 @@ def gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | Non
     return grad([out for out, _ in pairs], inputs, [g for _, g in pairs], create_graph=record, allow_unused=True)
 
 
+def _cotangents(out: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """A unit vector for each element of a tensor, in the tensor's shape."""
+    array = out._array
+    for j in range(array.size):
+        basis = np.zeros(array.shape, array.dtype)
+        basis.reshape(-1)[j] = 1
+        yield basis
+
+
 def _passes(out: Any, edges: list[Any], record: bool) -> Iterator[dict[Any, Any]]:
-    """The gradients of each element of `out` along these edges."""
+    """The gradients of each element of `out` along these edges, as tensors."""
     root = root_edge(out, 0)
     route = Route([root], edges, True)
-    for j in range(out._array.size):
-        basis = np.zeros(out._array.shape, out._array.dtype)
-        basis.reshape(-1)[j] = 1
-        yield run_backward([(root, plain(basis))], retain_graph=True, create_graph=record, inputs=edges, capture=True,
-                           route=route)
+    once = None if record or out._array.size < 2 else repeated(route, root)
+    for basis in _cotangents(out):
+        if once is not None:
+            yield {edge: plain(g) for edge, g in once(basis).items()}
+        else:
+            yield run_backward([(root, plain(basis))], retain_graph=True, create_graph=record, inputs=edges,
+                               capture=True, route=route)
 
 
 def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:

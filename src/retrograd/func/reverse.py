@@ -8,18 +8,18 @@ if something outside of the transform requires grad.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.backward import grad as gradients_of
 from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
-from ..graph.node import AccumulateGrad
+from ..dtypes import DIFFERENTIABLE
+from ..graph.node import AccumulateGrad, Output
 from ..modes import local
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
-from ..tensors.state.base import edge_of, with_edge
+from ..tensors.state.base import edge_of, meta_of, requires, set_leaf, with_edge
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
@@ -36,13 +36,15 @@ def _not_tensor(leaf: Any) -> Exception:
 
 def _tracked(x: Tensor) -> Tensor:
     """An alias of a tensor that requires grad. It belongs to the graph of the tensor, if there is one."""
-    if not (x.is_floating_point() or x.is_complex()):
+    if x._array.dtype not in DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point dtype can require gradients. Convert the argument with "
                            ".to(torch.get_default_dtype()).")
-    if x.requires_grad:
+    if requires(x):
         aliased: Tensor = CALLS[alias](x)
         return aliased
-    return _without_history(x).requires_grad_()
+    alone = _without_history(x)
+    set_leaf(meta_of(alone), True)
+    return alone
 
 
 def _without_history(x: Tensor) -> Tensor:
@@ -51,19 +53,17 @@ def _without_history(x: Tensor) -> Tensor:
     return alone
 
 
-# The aliases, as leaves, of runs that are over. They are known to nobody outside of their run.
-_OVER: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
 def _reaches_further(node: Any) -> bool:
-    waiting, seen = [node], {node}
+    """Whether a leaf lies behind a node. The aliases of runs that are over are known to nobody outside of their run."""
+    waiting, seen = [node], {None, node}
     for node in waiting:
-        if type(node) is AccumulateGrad and node not in _OVER:
+        if type(node) is AccumulateGrad and not node.abandoned:
             return True
         for edge in node.edges:
-            if edge is not None and edge.node not in seen:
-                seen.add(edge.node)
-                waiting.append(edge.node)
+            node = edge.node if type(edge) is Output else edge
+            if node not in seen:
+                seen.add(node)
+                waiting.append(node)
     return False
 
 
@@ -79,7 +79,9 @@ class _Run:
         with inference_mode(False), transforming():        # which records, too
             self.inputs = [_tracked(x) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
-        _OVER.update([edge for edge in map(edge_of, self.inputs) if type(edge) is AccumulateGrad])
+        for edge in map(edge_of, self.inputs):
+            if type(edge) is AccumulateGrad:
+                edge.abandoned = True
 
     def _reach_further(self, tensors: Sequence[Any]) -> bool:
         """Whether any of the tensors depends on something that requires grad and is no alias of a run that is over."""
@@ -104,7 +106,7 @@ class _Run:
     def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *,
                   keep: bool = False) -> list[Any]:
         """The gradients of `inputs`; zeros where there are none."""
-        live = [i for i, output in enumerate(outputs) if output.requires_grad]
+        live = [i for i, output in enumerate(outputs) if requires(output)]
         further = self._recorded(outputs, cotangents or ())
         found: Sequence[Any] = [None] * len(self.inputs)
         if live and self.inputs:

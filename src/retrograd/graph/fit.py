@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..modes import local
 from ..ops.basic import cast, real
 from ..ops.reductions import sum_dim
 from ..ops.shape import view
@@ -21,7 +22,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     lead = g.ndim - len(shape)
     if lead < 0:
         return np.broadcast_to(g, shape)
-    stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 != g.shape[lead + i])
+    stretched = tuple([lead + i for i, n in enumerate(shape) if n == 1 != g.shape[lead + i]])
+    if lead and not stretched and g.shape[:lead] == (1,) * lead and not local.thread.grad:
+        return g.reshape(shape) if type(g) is np.ndarray else view(g, shape)             # PyTorch records a sum here
     if lead:
         total = sum_dim(g, (*range(lead), *stretched), False, None)
         return total.reshape(shape) if type(total) is np.ndarray else view(total, shape)

@@ -317,9 +317,13 @@ class Nowhere(OtherNode):
 
 
 class AccumulateGrad(OtherNode):
-    """The end of the graph: adds into a leaf's `.grad`. The node keeps the leaf alive; the leaf holds it weakly."""
+    """The end of the graph: adds into a leaf's `.grad`. The node keeps the leaf alive; the leaf holds it weakly.
+
+    The leaf is `abandoned` if a transform of a function made it for a call that is over.
+    """
 
     __slots__ = ("variable",)
+    abandoned = False
     namespace = "torch::autograd::"
 
     def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -11,7 +11,10 @@ from ..dtypes import F32, NARROW
 from ..modes import local
 from ..ops.basic import cast
 from . import faults
+from .crossings import Crossing
 from .engine import Pass
+from .fit import fit
+from .node import AccumulateGrad
 from .packed import Packed
 
 
@@ -54,14 +57,32 @@ class RecordedPass(Pass):
 
     def _full_step(self, node: Any, cotangent: Any) -> None:
         saved, thread = node.saved, local.thread
-        if (cotangent is None or node.plan is None or node.hooks is not None or node in self.capture
-                or type(saved) is Packed or node.dtype.kind in "cV" or thread.observer is not None):
-            super()._full_step(node, cotangent)
+        edges, plan = node.edges, node.plan
+        crosses = isinstance(node, Crossing)
+        if cotangent is None or node.hooks is not None or node in self.capture or thread.observer is not None or not (
+                crosses or (plan is not None and type(saved) is not Packed and node.dtype.kind not in "cV")):
+            super()._full_step(node, self.recorder.settled(cotangent))  # type: ignore[union-attr]
             return
+        thread.grad = self.grad
+        self._hand_over(edges, node.apply([cotangent], self) if crosses else self._by_rules(node, cotangent, saved))
+
+    def _gathered(self, node: Any) -> list[Any]:
+        return [*map(self.recorder.settled, super()._gathered(node))]  # type: ignore[union-attr]
+
+    def _arrive(self, leaf: AccumulateGrad) -> None:
+        if leaf in self.buffers:
+            self.buffers[leaf] = self.recorder.settled(self.buffers[leaf])  # type: ignore[union-attr]
+        super()._arrive(leaf)
+
+    def _by_rules(self, node: Any, cotangent: Any, saved: Any) -> Sequence[Any]:
+        """The gradients of a usual node's inputs."""
+        edges, plan, wanted = node.edges, node.plan, self.wanted
         recorder: Any = self.recorder
-        thread.grad, wanted, edges = self.grad, self.wanted, node.edges
         if saved is not None:
-            self._use(node, saved, node.plan.arrays)
+            self._use(node, saved, plan.arrays)
+        if not self.grad:
+            cotangent, saved = recorder.unrecorded(node, cotangent, saved)
+        elif saved is not None:
             saved = recorder.saved(node, saved)
         results: Any = [None] * len(edges)
         for index, rule, positions in node.steps:
@@ -75,9 +96,22 @@ class RecordedPass(Pass):
                 raise
         if self.grad:
             results = recorder.tied(node, results)
+        return results  # type: ignore[no-any-return]
+
+    def _hand_over(self, edges: Sequence[Any], results: Sequence[Any]) -> None:
+        """Give gradients to their edges, after they are fitted."""
+        buffers, recorder = self.buffers, self.recorder
+        assert recorder is not None
         for edge, result in zip(edges, results, strict=True):
-            if edge is not None and result is not None:
-                self.give(edge, self.fitted(result, edge.shape, edge.dtype))
+            if edge is None or result is None:
+                continue
+            array = recorder.array(result)
+            if array.shape != edge.shape or array.dtype != edge.dtype:
+                result = fit(result, array.dtype, edge.shape, edge.dtype)
+            if edge in buffers:
+                self.give(edge, result)
+            else:
+                buffers[edge] = result
 
 
 def _dtype_of(value: Any) -> Any:

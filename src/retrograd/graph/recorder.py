@@ -14,6 +14,12 @@ class Recorder(Protocol):
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The saved values of a node, as what the rules are to compute with."""
 
+    def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any]:
+        """A cotangent and saved values, as what the rules are to compute with if nothing is recorded."""
+
+    def settled(self, value: Any) -> Any:
+        """What rules computed, as anybody else may see it."""
+
     def array(self, value: Any) -> np.ndarray[Any, Any]:
         """The numbers of a value."""
 

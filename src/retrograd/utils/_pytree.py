@@ -88,7 +88,9 @@ _is_leaf = tree_is_leaf
 
 
 def _flattened(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
-    kind = node_type(tree)
+    kind = type(tree)
+    if kind not in SUPPORTED_NODES and isinstance(tree, tuple):
+        kind = node_type(tree)
     if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
         return LEAF

@@ -131,7 +131,7 @@ class TreeSpec:
     def _filled(self, leaves: Iterator[Any]) -> PyTree:
         if self.type is None:
             return next(leaves)
-        children = [child._filled(leaves) for child in self._children]
+        children = [next(leaves) if child.type is None else child._filled(leaves) for child in self._children]
         return SUPPORTED_NODES[self.type].unflatten_fn(children, self._context)
 
 

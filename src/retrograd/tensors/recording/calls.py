@@ -127,7 +127,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result._array = out
         result._meta = result._edge = None
         meta = input._meta
-        if meta and not array.flags.c_contiguous and thread.transform is None:
+        if meta and thread.transform is None and not array.flags.c_contiguous:
             result._array = out = in_common_order(out, (array,))
             note_layout(result)
         edge = None
@@ -207,8 +207,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         result._array = out
         result._meta = result._edge = None
         meta, other_meta = input._meta, other._meta
-        if ordered and ((meta and not a.flags.c_contiguous) or (other_meta and not b.flags.c_contiguous)) and (
-                thread.transform is None):
+        if ordered and (meta or other_meta) and thread.transform is None and not (
+                a.flags.c_contiguous and b.flags.c_contiguous):
             result._array = out = in_common_order(out, (a, b))
             note_layout(result)
         left = right = None
@@ -285,7 +285,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         result = _new(Results.tensor)
         result._array = out
         result._meta = result._edge = None
-        if loose and not (array if ordered else out).flags.c_contiguous and thread.transform is None:
+        if loose and thread.transform is None and not (array if ordered else out).flags.c_contiguous:
             result._array = out = in_common_order(out, (array,)) if ordered else out
             note_layout(result)
         made = out.dtype

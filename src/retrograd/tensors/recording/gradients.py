@@ -1,4 +1,4 @@
-"""Between tensors and the engine: checks, the recorder of a recorded pass, accumulation into leaves.
+"""Between tensors and the engine: checks, the start of a pass, accumulation into leaves.
 
 `autograd.backward`, `autograd.grad` and `Tensor.backward` call this module.
 """
@@ -16,10 +16,10 @@ import numpy as np
 from ...dtypes import C_NAMES, dtype as torch_dtype
 from ...errors import see
 from ...graph.anomaly import CheckedPass
-from ...graph.crossings import alive as crossings, original
+from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
 from ...graph.hooks import Users
-from ...graph.node import AccumulateGrad, GradientEdge, Node, Output, edge_at
+from ...graph.node import GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
 from ...graph.recorded_pass import RecordedPass
 from ...graph.route import Route
@@ -32,50 +32,13 @@ from ...ops.basic import cast, copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import TensorBase, constant, edge_of, plain, requires, with_edge
+from ..state.base import Results, TensorBase, constant, edge_of, plain, requires
 from .calls import recorded
-from .dependences import tied
 from .inplace import check_writable, over
+from .recorder import RECORDER
 
 _accumulation = threading.Lock()
 _copy = recorded(copy)
-
-
-class TensorRecorder:
-    """Stands between the engine and the rules in a recorded pass, so that the rules get tensors."""
-
-    def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Saved values as tensors: inputs with the edges of the node, results with the node itself as their history."""
-        tensors: list[Any] = []
-        recording = local.thread.grad
-        for (kind, index), value in zip(node.saves, values, strict=True):
-            if value is None or kind not in ("input", "out"):
-                tensors.append(value)
-                continue
-            if not recording:
-                tensors.append(with_edge(value, None))
-                continue
-            edge = original(node.edges[index]) if kind == "input" else node.edge_to(index)
-            if type(edge) is AccumulateGrad and not requires(edge.variable):
-                edge = None                              # the leaf has been detached since
-            tensors.append(with_edge(value, edge))
-        return tuple(tensors)
-
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
-        """The array of a tensor."""
-        array: np.ndarray[Any, Any] = value._array
-        return array
-
-    def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:
-        """The gradients of a node, tied to the inputs that PyTorch has them depend on."""
-        return tied(node, gradients) if local.thread.grad else gradients
-
-    def zeros(self, beside: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-        """A constant tensor of zeros, over an array of the same sort as that of `beside`."""
-        return plain(full_beside(beside._array, shape, dtype, 0))
-
-
-RECORDER = TensorRecorder()
 
 
 def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -138,13 +101,15 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
         if thread.levels != levels:                        # the pass crossed into a transform
             thread.levels, thread.transform, thread.watchers = levels, transform, watchers
         thread.passes -= 1
-    if transform is not None and not create_graph:         # the rules computed with tensors, but recorded nothing
+    if recorder is not None and not create_graph:          # the rules computed with tensors, but recorded nothing
         found = {edge: _without_base(g, faces) for edge, g in found.items()}
     return {edge: as_tensor(g, faces) for edge, g in found.items()} if found else found
 
 
 def _without_base(g: Any, faces: dict[int, Any]) -> Any:
-    """A gradient that a rule computed as a view of another tensor, as a tensor of its own."""
+    """The array of a gradient that only rules saw, or that is a view of another tensor; any other gradient as it is."""
+    if type(g) is Results.interim:
+        return g._array
     view = isinstance(g, TensorBase) and g._meta is not None and g._meta.base is not None and id(g._array) not in faces
     return g._array if view and g._edge is None else g
 

@@ -19,7 +19,8 @@ from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
 from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
-from .gradients import RECORDER, accumulate, as_tensor, input_edge, inputs_of
+from .gradients import accumulate, as_tensor, input_edge, inputs_of
+from .recorder import RECORDER
 
 
 def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:

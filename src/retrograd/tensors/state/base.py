@@ -99,10 +99,12 @@ class Results:
     """`tensor` is the class of results, which `wiring` fills in. Operands of the class `plain` need no further check.
 
     `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
+    `interim` is the class of the tensors that only rules see.
     """
 
     tensor: type[Any] = TensorBase
     plain: type[Any] = TensorBase
+    interim: type[Any] = TensorBase
 
 
 def meta_of(tensor: Any) -> AutogradMeta:
@@ -119,18 +121,14 @@ def note_layout(tensor: Any) -> None:
     So elementwise calls check the layout only of operands with an AutogradMeta, and usual operands cost nothing.
     """
     array = tensor._array
-    if tensor._meta is None and not (
-            array.flags.c_contiguous if type(array) is np.ndarray else _in_rows(array)):
+    in_rows = None if type(array) is np.ndarray else getattr(array, "in_rows", None)     # of samples, known without one
+    if in_rows is None:
+        in_rows = array.flags.c_contiguous
+    if not in_rows and tensor._meta is None:
         tensor._meta = AutogradMeta()
         face = getattr(array, "face", None)
         if face is not None:                             # a sparse array, whose tensors have a class of their own
             tensor.__class__ = face(type(tensor))
-
-
-def _in_rows(array: Any) -> bool:
-    """Whether an array that is not NumPy's lies row by row. Arrays of samples know this without a sample."""
-    known: bool | None = getattr(array, "in_rows", None)
-    return bool(array.flags.c_contiguous) if known is None else known
 
 
 def note_kind(tensor: Any) -> None:
@@ -349,6 +347,14 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     return tensor
 
 
+def over(kind: type[Any], array: Any) -> Any:
+    """A tensor of a class over an array, of which nothing is noted."""
+    tensor = object.__new__(kind)
+    tensor._array = array
+    tensor._edge = tensor._meta = None
+    return tensor
+
+
 def numbers_in(tensor: Any) -> Any:
     """The numbers that a tensor holds, as a Python number or nested lists. `item` and `tolist` use it.
 
@@ -369,5 +375,6 @@ def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` with this edge; a constant if the edge is None."""
     tensor = object.__new__(Results.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None
-    note_layout(tensor)
+    if type(array) is not np.ndarray or not array.flags.c_contiguous:
+        note_layout(tensor)
     return tensor

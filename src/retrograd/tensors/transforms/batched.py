@@ -103,8 +103,10 @@ def shown(array: Any, level: Any) -> Any:
 
 def hidden(array: Any, level: Any) -> Batched:
     """The array with its first axis as that of `level`."""
-    array, levels = parts(array)
-    if levels and level < levels[-1]:
+    if type(array) is not Batched:
+        return Batched((level,), array)
+    array, levels = array.array, array.levels
+    if level < levels[-1]:
         found: Batched = joined((*levels, level), array)
         return found
     return Batched((*levels, level), array)
@@ -135,24 +137,28 @@ def common_axes(values: Sequence[Any]) -> tuple[tuple[Any, ...], int]:
     return levels, rank
 
 
-def in_axes(array: Any, levels: tuple[Any, ...], rank: int) -> Any:
-    """The NumPy array behind an array, with an axis for each of `levels` and for a sample of this rank."""
-    if type(array) is not Batched:
-        return array
-    if array.levels == levels and array.ndim == rank:
-        return array.array
-    axes = [slice(None) if level in array.levels else None for level in levels]
-    return array.array[(*axes, *[None] * (rank - array.ndim), ...)]
+def in_axes(values: Sequence[Any], levels: tuple[Any, ...], rank: int) -> list[Any]:
+    """The values, with NumPy arrays that have an axis for each of `levels` and for a sample of this rank."""
+    found = [*values]
+    for i, value in enumerate(values):
+        if type(value) is not Batched:
+            continue
+        array = value.array
+        if value.levels != levels or value.ndim != rank:
+            axes = [slice(None) if level in value.levels else None for level in levels]
+            array = array[(*axes, *[None] * (rank - value.ndim), ...)]
+        found[i] = array
+    return found
 
 
 def of_axes(array: Array, levels: tuple[Any, ...], rank: int) -> Any:
     """What was computed, element by element, from arrays that are `in_axes`, as an array of samples."""
-    count = len(levels)
-    if not count:
+    if not levels:
         return array
-    sizes = tuple([level.size for level in levels])
-    if array.ndim != count + rank:                         # computed from arrays that are the same for all samples
-        array = np.broadcast_to(array, sizes + array.shape)
-    elif array.shape[:count] != sizes:
-        array = np.broadcast_to(array, sizes + array.shape[count:])
+    same = array.ndim != len(levels) + rank                # computed from arrays that are the same for all samples
+    shape = array.shape
+    for i, level in enumerate(levels):
+        if same or shape[i] != level.size:
+            array = np.broadcast_to(array, (*[each.size for each in levels], *(shape if same else shape[len(levels):])))
+            break
     return Batched(levels, array)

@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...kernels.elementwise.arithmetic import overwrite
 from ...kernels.shape import by_steps
 from ...modes import local
@@ -20,7 +22,7 @@ from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.joining import stack
-from ...ops.shape import view
+from ...ops.shape import unsqueeze, view
 from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
 from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched, of_axes, shown
@@ -78,7 +80,7 @@ class BatchLevel(Level):
             return by_composition(op, args, with_level(self))
         if write:
             return self._write(op, call, args)
-        if op.kind == "elementwise" and not moving(*args):
+        if op.kind == "elementwise" and not (local.thread.levels and moving(*args)):
             return at_once(call, args)
         if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
@@ -94,7 +96,7 @@ class BatchLevel(Level):
         if type(found) is tuple:
             return tuple([part.array if type(part) is Same else part if part.shape[:1] != (self.size,)
                           else hidden(part, self) for part in found])
-        return hidden(found, self)
+        return Batched((self,), found) if type(found) is np.ndarray else hidden(found, self)
 
     def _copied(self, found: Any) -> Any:
         """Views, in memory of their own."""
@@ -160,7 +162,7 @@ def at_once(call: Callable[..., Any], args: Sequence[Any]) -> Any:
     """
     local.thread.levels, local.thread.transform = (), None
     levels, rank = common_axes(args)
-    return of_axes(call(*[in_axes(arg, levels, rank) for arg in args]), levels, rank)
+    return of_axes(call(*in_axes(args, levels, rank)), levels, rank)
 
 
 def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -174,7 +176,7 @@ def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     if op.name == "permute":
         order = (*range(lead), *[further(d, lead) for d in options[0]])
         return Batched(x.levels, x.array.transpose(order))
-    if named == op.arguments[1:] and x.ndim:
+    if named == op.arguments[1:] and (x.ndim or op is unsqueeze):
         found = call(x.array, *[x.array.shape[:lead] + o if name == "shape" else further(o, lead) if name in DIMS else o
                                 for name, o in zip(named, options)])
         return tuple([Batched(x.levels, part) for part in found]) if type(found) is tuple else Batched(x.levels, found)

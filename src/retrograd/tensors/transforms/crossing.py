@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...graph.crossings import Crossing
 from ...kernels.indexing.indexing import overlaps
 from ...modes import local
@@ -248,12 +250,23 @@ def _levels_of(array: Any) -> set[Any]:
     return found
 
 
-def _of_one_batch(node: Any, result: Any, operands: Sequence[Any]) -> bool:
-    """Whether all edges lead to values with the hidden axes of the result, and no other levels are in effect."""
-    if type(result) is not Batched or result.levels != local.thread.levels:
+def _of_all_levels(array: Any) -> bool:
+    """Whether an array belongs to every level in effect. False if that is not seen at once."""
+    levels = local.thread.levels
+    if type(array) is Batched:
+        return array.levels == levels
+    if not levels or type(array) is not np.ndarray or not levels[-1].has_tangents:
+        return False
+    shadow = levels[-1].shadows.beside(array)
+    return shadow is not None and shadow.levels == levels[:-1]
+
+
+def _none_from_outside(node: Any, result: Any, operands: Sequence[Any]) -> bool:
+    """Whether the result and all values that edges lead to belong to every level in effect."""
+    if not _of_all_levels(result._array):
         return False
     for edge, operand in zip(node.edges, operands):
-        if edge is not None and getattr(getattr(operand, "_array", None), "levels", ()) != result.levels:
+        if edge is not None and (operand is result or not _of_all_levels(getattr(operand, "_array", None))):
             return False
     return True
 
@@ -264,7 +277,7 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
     Put a border on each edge of a new node that leads to a value outside of a level of the results. `own` is the level
     of which the node is a border itself.
     """
-    if not isinstance(results[0], TensorBase) or _of_one_batch(node, results[0]._array, operands):
+    if not isinstance(results[0], TensorBase) or _none_from_outside(node, results[0], operands):
         return                                             # (a view taken again is of its base's levels)
     of_results = _levels_of(results[0]._array)
     if len(results) > 1:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE
+from ...dtypes import DIFFERENTIABLE, F32
 from ...errors import see
 from ...kernels.layout import owner_of
 from ...modes import local
@@ -107,7 +107,7 @@ class ForwardLevel(Level):
             for part, t in zip(out, tangent or ()):
                 if t is not None:
                     self.shadows.give(part, _fitted(t, part, known))
-        elif tangent is not None and out.dtype in DIFFERENTIABLE:
+        elif tangent is not None and (out.dtype is F32 or out.dtype in DIFFERENTIABLE):
             self.shadows.give(out, _fitted(tangent, out, known))
         return out
 
@@ -145,8 +145,10 @@ def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
         tangent = cast.run(tangent, out.dtype)
     if tangent.shape != out.shape:
         tangent = expand.run(tangent, out.shape)
-    elif any([tangent is t for t in known]):
-        tangent = fresh_copy(tangent)
+    else:
+        for t in known:
+            if tangent is t:
+                return fresh_copy(tangent)
     return tangent
 
 

@@ -46,8 +46,7 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
     before = thread.levels, thread.transform
     thread.levels, thread.transform = (), None
     try:
-        total = thread.run(_summed, [(rule, [in_axes(value, levels, rank) for value in given])
-                                     for rule, given in terms])
+        total = thread.run(_summed, [(rule, in_axes(given, levels, rank)) for rule, given in terms])
     finally:
         thread.levels, thread.transform = before
     for value in values:                                   # the caller asks whether the result is new memory

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE
+from ...dtypes import DIFFERENTIABLE, F32, F64
 from ...graph.versions import count_with, new_lineage
 from ...kernels.layout import address, owner_of
 from ...ops.basic import copy
@@ -86,7 +86,8 @@ class Shadows:
         The tangent is kept without a copy if it lies as the array does and owns its memory; so it must be new.
         """
         physical, levels = (array, ()) if type(array) is np.ndarray else parts(array)
-        if physical.dtype not in DIFFERENTIABLE:
+        dtype = physical.dtype
+        if dtype is not F32 and dtype is not F64 and dtype not in DIFFERENTIABLE:
             return
         owner = physical if physical.base is None else owner_of(physical)
         shadow = self.by_owner.get(id(owner))
@@ -96,14 +97,16 @@ class Shadows:
             return
         given, given_levels = parts(tangent)
         lead = len(given_levels) - len(levels)
-        if shadow is None and physical is owner and given_levels[lead:] == levels and (
-                physical.flags.c_contiguous or (physical.flags.forc and not lead)):
+        if shadow is None and given_levels[lead:] == levels and (
+                physical.flags.c_contiguous or (physical.flags.forc and not lead)) and _covers(physical, owner):
             if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
                 given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
                 self._write(joined(given_levels, given), tangent)
             shadow = Shadow(given, 0, given_levels[:lead], (given.shape[:lead], given.strides[:lead]))
+            if physical is not owner:
+                shadow.seen = shadow.whole = given.reshape((*given.shape[:lead], *owner.shape))
             if lead:
-                shadow.whole = Batched(shadow.levels, given)
+                shadow.whole = Batched(shadow.levels, shadow.seen)
             self._keep(owner, shadow)
             return
         extra = tuple([level for level in given_levels if level not in levels])
@@ -154,6 +157,12 @@ def apart(array: Any) -> Any:
 def put_over(view: Any, tangent: Any) -> None:
     """Write an array over another, for NumPy arrays."""
     np.copyto(view, tangent, casting="unsafe")
+
+
+def _covers(array: Any, owner: Any) -> bool:
+    """Whether an array has all the memory of its owner, in the owner's order."""
+    return array is owner or (array.size == owner.size > 0 and array.dtype is owner.dtype
+                              and array.flags.c_contiguous and owner.flags.c_contiguous)
 
 
 def _forget(shadows: Any, key: int, reference: Any) -> None:

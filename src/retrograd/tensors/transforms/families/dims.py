@@ -7,7 +7,8 @@ reduces all elements, reduces the elements of each sample.
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,18 +47,40 @@ def shifted(value: Any, rank: int) -> Any:
     return tuple([shifted(v, rank) for v in value])
 
 
+class _Facts(NamedTuple):
+    """What the statement of an operator says: the names of its options, whether one of them names dims, and whether
+    the operands have the same rank.
+    """
+
+    names: tuple[str, ...]
+    has_dims: bool
+    alike: bool
+
+
+@cache
+def _facts(op: Op) -> _Facts:
+    names = op.arguments[1 if op.variadic else op.arity:]
+    return _Facts(names, not DIMS.isdisjoint(names), op.variadic or "index" in op.arguments[:op.arity])
+
+
 def by_dims(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator with dims, as its names of options say."""
-    arrays, rest = ([*args[0]], args[1:]) if op.variadic else (args[:op.arity], args[op.arity:])
-    names = op.arguments[1 if op.variadic else op.arity:]
-    if DIMS.isdisjoint(names) or any([is_array(option) for option in rest]):
+    facts = _facts(op)
+    if not facts.has_dims:
         return NotImplemented
-    ranks = {a.ndim for a in arrays if a is not None}
-    rank = max(ranks)
-    if len(ranks) > 1 and (op.variadic or "index" in op.arguments[:op.arity]):
-        return NotImplemented
-    options = [shifted(value, rank) if name in DIMS else (level.size, *value) if name in SIZES else value
-               for name, value in zip(names, rest, strict=True)]
+    names, rest = facts.names, args[1 if op.variadic else op.arity:]
+    arrays = args[0] if op.variadic else args[:op.arity]
+    rank = -1
+    for a in arrays:
+        if a is not None and a.ndim != rank:
+            if facts.alike and rank >= 0:
+                return NotImplemented
+            rank = max(rank, a.ndim)
+    options = []
+    for name, value in zip(names, rest, strict=True):
+        if is_array(value):
+            return NotImplemented
+        options.append(shifted(value, rank) if name in DIMS else (level.size, *value) if name in SIZES else value)
     moved = [None if a is None else first(a, level) for a in arrays]
     if op.variadic:
         return op.run(moved, *options)

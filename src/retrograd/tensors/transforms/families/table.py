@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ....ops.framework import Op
 from .dims import DIMENSIONS, by_dims
 from .images import IMAGES
@@ -15,6 +17,7 @@ from .unknown import UNKNOWN, one_by_one
 RULES: dict[str, Rule] = {**DIMENSIONS, **PRODUCTS, **PLACES, **NETWORKS, **SEQUENCES, **IMAGES, **UNKNOWN}
 
 
+@cache
 def rule_of(op: Op) -> Rule:
     """The rule for an operator. An operator of a program is called for one sample after another."""
     return RULES.get(op.name, by_dims) if op.known else one_by_one

@@ -1,0 +1,78 @@
+"""The tensors that rules compute with in a backward pass under a transform, if the pass is not recorded.
+
+Nobody but the rules sees these tensors. So an operation on them only runs its operator: there is no node, no view to
+remember and no layout to note. Anything unusual goes the way of all tensors, and its results are plain tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F32, F64
+from ..ops.elementwise.arithmetic import add, div, mul, sub
+from ..ops.framework import Op
+from ..ops.shape import view
+from .face.numpy_protocol import NumpyProtocol
+from .recording.operands import NUMBERS, scalar
+from .state.base import over
+from .tensor import Tensor
+
+
+def _usual(operands: tuple[Any, ...]) -> bool:
+    """Whether all operands are interim tensors of one type, which operators leave as it is."""
+    if type(operands[0]) is not Interim:
+        return False
+    dtype = operands[0]._array.dtype
+    if dtype is not F32 and dtype is not F64:
+        return False
+    return all([type(x) is Interim and x._array.dtype is dtype for x in operands[1:]])
+
+
+def _operator(op: Op, name: str) -> Callable[[Any, Any], Any]:
+    """One of Python's operators, for an interim tensor and another one or a number."""
+    general = getattr(Tensor, name)
+
+    def method(self: Any, other: Any) -> Any:
+        if type(other) in NUMBERS and _usual((self,)):
+            return over(Interim, op.run(self._array, scalar(other, self._array.dtype)._array))
+        return over(Interim, op.run(self._array, other._array)) if _usual((self, other)) else general(self, other)
+
+    return method
+
+
+_general: Callable[[Op, tuple[Any, ...]], Any] = vars(NumpyProtocol)["__op__"]
+
+
+class Interim(Tensor):
+    """A tensor without history, view or hooks, which only rules see."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def __op__(op: Op, args: tuple[Any, ...]) -> Any:
+        """Run an operator. Several results and lists of operands are unusual."""
+        arity = op.arity
+        if op.variadic or op.composition is not None or op.outputs != ("out",) or not _usual(args[:arity]):
+            return _general(op, args)
+        return over(Interim, op.run(*[x._array for x in args[:arity]], *args[arity:]))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Run the operator of a ufunc."""
+        if method == "__call__" and not options and (op := Op.by_kernel.get(ufunc)) is not None and _usual(inputs):
+            return over(Interim, op.run(*[x._array for x in inputs]))
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Take another shape, which rules do often, or call any other function of NumPy's."""
+        if function is np.reshape and not kwargs and type(args[0]) is Interim and type(args[1]) is tuple:
+            array = args[0]._array
+            if array.flags.c_contiguous:
+                return over(Interim, view.run(array, args[1]))
+        return super().__array_function__(function, types, args, kwargs)
+
+
+for _op, _name in ((add, "__add__"), (sub, "__sub__"), (mul, "__mul__"), (div, "__truediv__")):
+    setattr(Interim, _name, _operator(_op, _name))
