@@ -69,7 +69,7 @@ class Interim(Tensor):
         """Take another shape, which rules do often, or call any other function of NumPy's."""
         if function is np.reshape and not kwargs and type(args[0]) is Interim and type(args[1]) is tuple:
             array = args[0]._array
-            if array.flags.c_contiguous:
+            if array.flags.c_contiguous if type(array) is np.ndarray else getattr(array, "in_rows", False):
                 return over(Interim, view.run(array, args[1]))
         return super().__array_function__(function, types, args, kwargs)
 
