@@ -15,7 +15,7 @@ from .graph.node import SavedReader
 from .nn.modules.module import Module
 from .optimized import OptimizedModule
 from .overrides import refused
-from .tensors.interim import Interim
+from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
 from .tensors.recording.overriding import Attention, Words
 from .tensors.state.base import Results
@@ -26,7 +26,7 @@ def wire() -> None:
     """Fill in what the lower layers declare. The package calls `wire` once, at the end of its import."""
     Attention.begin(Tensor)                                  # which fills in `Results`, too
     Attention.spare(Interim)
-    Results.interim = Interim
+    Results.interim, Results.by_elements = Interim, staticmethod(by_elements)
     Users.shown, Users.carried = staticmethod(hooks.shown), staticmethod(hooks.carried)
     Users.call, Users.node = staticmethod(hooks.call), staticmethod(hooks.call_node)
     SavedReader.attribute = staticmethod(saved_values.attribute)

@@ -261,14 +261,15 @@ def measured(call: str) -> int:
 @pytest.mark.parametrize(("anomalies", "steps"), [(False, 9_900), (True, 2_900)])
 def test_a_long_run_holds_what_a_short_one_held(anomalies: bool, steps: int) -> None:
     """Counted in blocks of Python's allocator, of which each array takes one: a leak of one a step would be thousands.
+    Python itself holds up to some hundred blocks more or less.
 
     The collector finds nothing; it is asked so that Python gives back the blocks that it keeps for new tuples.
     """
-    assert measured(f"long_run({anomalies}, {steps})") < 200
+    assert measured(f"long_run({anomalies}, {steps})") < 500
 
 
 def test_switching_the_mode_holds_nothing() -> None:
-    assert measured("switches(2_000)") < 200
+    assert measured("switches(8_000)") < 500
 
 
 def test_a_leak_of_one_a_step_is_measured() -> None:

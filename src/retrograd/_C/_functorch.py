@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..modes import local
 from ..names import missing
 from ..tensors.state.base import plain
-from ..tensors.transforms.batched import parts, shown
+from ..tensors.transforms.batched import is_batched, parts, shown
 from ..tensors.transforms.crossing import enter_batch, leave_batch
 from ..tensors.transforms.levels import Level, in_effect, others
 
@@ -57,6 +57,8 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
                          f"but got {out_dim})")
     batch = local.thread.levels[level - 1]
+    if out_dim in (0, -rank) and is_batched(tensor._array, batch):
+        return leave_batch(batch, tensor, 0)               # which calls no operator
     with in_effect(others(batch)):
         return leave_batch(batch, tensor, out_dim % rank)
 

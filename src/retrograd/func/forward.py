@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._functorch.vmap import over_samples
+from ..dtypes import DIFFERENTIABLE
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
@@ -72,11 +73,12 @@ def _without_tangents(level: ForwardLevel, tree: PyTree) -> PyTree:
 
 
 def _dual(level: ForwardLevel, primal: Tensor, tangent: Tensor) -> Tensor:
-    if not (primal.is_floating_point() or primal.is_complex()):
+    x, t = primal._array, tangent._array
+    if x.dtype not in DIFFERENTIABLE:
         raise ValueError(f"Expected primal to be floating point or complex, but got: {primal.dtype}")
-    if primal.shape != tangent.shape:
-        raise misfit(primal.shape, tangent.shape)
-    if tangent.dtype is not primal.dtype:
+    if x.shape != t.shape:
+        raise misfit(x.shape, t.shape)
+    if t.dtype != x.dtype:
         tangent = tangent.to(primal.dtype)
     dual: Tensor = make_dual(level, primal, tangent)
     return dual

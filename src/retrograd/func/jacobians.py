@@ -63,6 +63,6 @@ def by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     for x in inputs:
         last = first + x.numel()
         own = columns if len(inputs) == 1 else columns[..., first:last]
-        blocks.append(own.reshape((*columns.shape[:-1], *x.shape)))
+        blocks.append(_in_shape(own, (*columns.shape[:-1], *x.shape)))
         first = last
     return blocks

@@ -156,19 +156,23 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        places = chosen(argnums, len(args))
-        run = _Run(func, args, kwargs, places)
-        output, aux = with_aux(_GRAD, run.found, has_aux)
-        if not isinstance(output, Tensor):
-            raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a Tensor, got {type(output)}")
-        if output.dim():
-            raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} "
-                               "dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
-        gradient = of_argnums(argnums, run.in_arguments(run.gradients([output], None)))
+        run = _Run(func, args, kwargs, chosen(argnums, len(args)))
+        gradient, output, aux = _gradient_of(run, argnums, has_aux)
         value = run.outside(output)
         return gradient, (value, run.outside(aux)) if has_aux else value
 
     return wrapper
+
+
+def _gradient_of(run: _Run, argnums: Argnums, has_aux: bool) -> tuple[Any, Tensor, Any]:
+    """The gradient of a number that a function returned, the number, and what the function returned beside."""
+    output, aux = with_aux(_GRAD, run.found, has_aux)
+    if not isinstance(output, Tensor):
+        raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a Tensor, got {type(output)}")
+    if output._array.ndim:
+        raise RuntimeError(f"{_GRAD}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} "
+                           "dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+    return of_argnums(argnums, run.in_arguments(run.gradients([output], None))), output, aux
 
 
 def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -180,12 +184,12 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     >>> torch.func.grad(torch.func.grad(torch.sin))(torch.tensor(1.))
     tensor(-0.8415)
     """
-    both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        gradient, value = both(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
+        run = _Run(func, args, kwargs, chosen(argnums, len(args)))
+        gradient, _, aux = _gradient_of(run, argnums, has_aux)
+        return (gradient, run.outside(aux)) if has_aux else gradient
 
     return wrapper
 

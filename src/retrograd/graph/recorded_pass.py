@@ -80,9 +80,10 @@ class RecordedPass(Pass):
         recorder: Any = self.recorder
         if saved is not None:
             self._use(node, saved, plan.arrays)
-        if not self.grad:
+        at_once = None if self.grad else recorder.pointwise(node, cotangent)
+        if not self.grad and at_once is None:
             cotangent, saved = recorder.unrecorded(node, cotangent, saved)
-        elif saved is not None:
+        elif self.grad and saved is not None:
             saved = recorder.saved(node, saved)
         results: Any = [None] * len(edges)
         for index, rule, positions in node.steps:
@@ -90,7 +91,8 @@ class RecordedPass(Pass):
             if edge is None or (wanted is not None and edge not in wanted):
                 continue
             try:
-                results[index] = rule(cotangent, *[saved[i] for i in positions])
+                values = [saved[i] for i in positions]
+                results[index] = rule(cotangent, *values) if at_once is None else at_once(rule, cotangent, values)
             except Exception as error:
                 faults.in_rule(error, node, index)
                 raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,9 @@ class Recorder(Protocol):
 
     def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any]:
         """A cotangent and saved values, as what the rules are to compute with if nothing is recorded."""
+
+    def pointwise(self, node: Any, cotangent: Any) -> Callable[..., Any] | None:
+        """The function `(rule, cotangent, saved values)` that computes a gradient in the place of the rule, if any."""
 
     def settled(self, value: Any) -> Any:
         """What rules computed, as anybody else may see it."""

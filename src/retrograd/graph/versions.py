@@ -98,7 +98,8 @@ def new_lineage(array: Any) -> Any:
     if not isinstance(array, np.ndarray) and hasattr(array, "apart"):
         return array.apart()
     owner = owner_of(array)
-    if owner is array or not array.size or not owner.flags.forc:
+    if owner is array or not array.size or not owner.flags.forc or (
+            array.nbytes == owner.nbytes and array.flags.forc):        # a view of all the memory
         return apart(array)
     part = window(apart(owner), array.shape, array.dtype, address(array) - address(owner), array.strides)
     part.flags.writeable = array.flags.writeable          # an array with one element in several places is read-only

@@ -167,6 +167,8 @@ class Op:
         if rare:
             refuse_lacking(self.name, args, RARE)
         results = run(self._in_float32 if rare and not self.any_type else self.kernel, *args)
+        if type(results) is np.ndarray and self.layout != "rows":
+            return results
         order: Literal["C"] | None = "C" if self.layout == "rows" else None
         if self.outputs == ("out",):
             return np.asarray(results, order=order)

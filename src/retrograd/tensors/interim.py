@@ -6,7 +6,8 @@ remember and no layout to note. Anything unusual goes the way of all tensors, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .face.numpy_protocol import NumpyProtocol
 from .recording.operands import NUMBERS, scalar
 from .state.base import over
 from .tensor import Tensor
+from .transforms import rules
 
 
 def _usual(operands: tuple[Any, ...]) -> bool:
@@ -43,6 +45,17 @@ def _operator(op: Op, name: str) -> Callable[[Any, Any], Any]:
     return method
 
 
+@cache
+def _operands(op: Op) -> int:
+    """How many operands an operator has; 0 for an unusual operator, with several results or a list of operands."""
+    return 0 if op.variadic or op.composition is not None or op.outputs != ("out",) else op.arity
+
+
+def by_elements(rule: Callable[..., Any], cotangent: Any, values: Sequence[Any]) -> Interim:
+    """What a rule that works element by element computes from the array of a cotangent and saved values."""
+    return over(Interim, rules.by_elements([(rule, [cotangent._array, *values])]))  # type: ignore[no-any-return]
+
+
 _general: Callable[[Op, tuple[Any, ...]], Any] = vars(NumpyProtocol)["__op__"]
 
 
@@ -53,11 +66,14 @@ class Interim(Tensor):
 
     @staticmethod
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
-        """Run an operator. Several results and lists of operands are unusual."""
-        arity = op.arity
-        if op.variadic or op.composition is not None or op.outputs != ("out",) or not _usual(args[:arity]):
-            return _general(op, args)
-        return over(Interim, op.run(*[x._array for x in args[:arity]], *args[arity:]))
+        """Run an operator."""
+        count = _operands(op)
+        if count == 1:
+            if _usual((args[0],)):
+                return over(Interim, op.run(args[0]._array, *args[1:]))
+        elif count and _usual(args[:count]):
+            return over(Interim, op.run(*[x._array for x in args[:count]], *args[count:]))
+        return _general(op, args)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Run the operator of a ufunc."""

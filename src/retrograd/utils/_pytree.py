@@ -95,7 +95,14 @@ def _flattened(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
         leaves.append(tree)
         return LEAF
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
-    return TreeSpec(kind, context, [_flattened(child, leaves, is_leaf) for child in children])
+    specs = []
+    for child in children:
+        if is_leaf is None and type(child) not in SUPPORTED_NODES and not isinstance(child, tuple):
+            leaves.append(child)                           # as below, without a call
+            specs.append(LEAF)
+        else:
+            specs.append(_flattened(child, leaves, is_leaf))
+    return TreeSpec(kind, context, specs)
 
 
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:

@@ -13,7 +13,6 @@ from ...graph.node import plan_of
 from ...modes import local
 from ...ops.framework import Op
 from ..state.base import edge_of, plain, with_edge
-from .calls import recorded
 from .nodes import class_of, made_node, taking
 
 
@@ -22,16 +21,19 @@ def after_view(op: Op, view: Op, *options: Any) -> Callable[[Any, Any, Any], Any
 
     `op` has one output in the layout 'kept', saves only arrays and options, and needs no promotion.
     """
-    kernel, shown, first, then = op.kernel, view.kernel, recorded(view), recorded(op)
+    kernel, shown = op.kernel, view.kernel
     (view_type, view_plan), (op_type, op_plan) = [(class_of(o), plan_of(o)) for o in (view, op)]
     take = {(a, b, c): taking(op, (a, b, c)) for a in (False, True) for b in (False, True) for c in (False, True)}
 
     def call(x: Any, y: Any, z: Any) -> Any:
         thread = local.thread
-        if thread.transform is not None or (RARE and x._array.dtype in RARE):
-            return then(x, y, first(z), *options)
-        a, b, c = x._array, y._array, shown(z._array)
-        out = thread.run(kernel, a, b, c, *options)
+        a, b = x._array, y._array
+        if thread.transform is not None or (RARE and a.dtype in RARE):
+            c = view.run(z._array)
+            out = op.run(a, b, c, *options)
+        else:
+            c = shown(z._array)
+            out = thread.run(kernel, a, b, c, *options)
         result = plain(out)
         if not thread.grad:
             return result

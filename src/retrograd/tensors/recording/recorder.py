@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import F32, F64
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...modes import local
@@ -49,6 +50,17 @@ class TensorRecorder:
             return cotangent, None
         return cotangent, [over(kind, value) if value is not None and save.kind in ("input", "out") else value
                            for save, value in zip(node.saves, values, strict=True)]
+
+    def pointwise(self, node: Any, cotangent: Any) -> Any:
+        """How rules of an elementwise operator compute with arrays at once; None if they do not.
+
+        This is so in an unrecorded pass of a batch, if the cotangent is usual and no level in effect has tangents.
+        """
+        levels, dtype = local.thread.levels, cotangent._array.dtype
+        if (not levels or node.op.kind != "elementwise" or not node.op.known or Results.plain is not Results.tensor
+                or (dtype is not F32 and dtype is not F64) or True in [level.has_tangents for level in levels]):
+            return None
+        return Results.by_elements
 
     def settled(self, value: Any) -> Any:
         """An interim tensor, or a view of one, as a plain tensor; any other value as it is."""

@@ -99,12 +99,14 @@ class Results:
     """`tensor` is the class of results, which `wiring` fills in. Operands of the class `plain` need no further check.
 
     `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
-    `interim` is the class of the tensors that only rules see.
+    `interim` is the class of the tensors that only rules see. `by_elements` makes one with a rule that works element by
+    element.
     """
 
     tensor: type[Any] = TensorBase
     plain: type[Any] = TensorBase
     interim: type[Any] = TensorBase
+    by_elements: Callable[..., Any] | None = None
 
 
 def meta_of(tensor: Any) -> AutogradMeta:

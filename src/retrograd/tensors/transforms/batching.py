@@ -8,37 +8,29 @@ results are stacked.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...kernels.elementwise.arithmetic import overwrite
-from ...kernels.shape import by_steps
 from ...modes import local
 from ...ops.basic import clone, copy, look
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.joining import stack
-from ...ops.shape import unsqueeze, view
 from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
 from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched, of_axes, shown
-from .families.dims import DIMS
 from .families.operands import Same, aligned
 from .families.table import rule_of
 from .levels import Level, below, moving, with_level
 from .randomness import RANDOM, draw
-from .refusals import check_reach, unwritable
+from .refusals import unwritable
 from .rules import by_composition
+from .views import viewed
 
-# Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
-VIEWED = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim",), "squeeze": ("dim",),
-          "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
-          "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
-          "diagonal": ("offset", "dim0", "dim1")}
 # Constants that are not computed element by element.
 WHOLE = frozenset(("isin", "lu_permutation"))
 # The view that each operator copies.
@@ -74,8 +66,6 @@ class BatchLevel(Level):
         """The results for all samples."""
         if op.kernel in RANDOM:
             return draw(self, op, call, args, write)
-        if op.view and not write and type(args[0]) is Batched:
-            return _viewed(op, call, args)
         if op.composition is not None:
             return by_composition(op, args, with_level(self))
         if write:
@@ -87,7 +77,7 @@ class BatchLevel(Level):
         if not self.size:
             return self._without_samples(op, call, args)
         if op in VIEWS and op.name != "view":
-            return self._copied(_viewed(VIEWS[op], VIEWS[op].compute, args))
+            return self._copied(viewed(VIEWS[op], VIEWS[op].compute, args))
         found = rule_of(op)(self, op, args)
         return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)
 
@@ -163,35 +153,3 @@ def at_once(call: Callable[..., Any], args: Sequence[Any]) -> Any:
     local.thread.levels, local.thread.transform = (), None
     levels, rank = common_axes(args)
     return of_axes(call(*in_axes(args, levels, rank)), levels, rank)
-
-
-def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """The views of all samples: by dims that are further on, or by the view of one sample and the strides."""
-    x, *options = args
-    named, lead = VIEWED.get(op.name), len(x.levels)
-    if op is view and x.array.flags.c_contiguous and math.prod(options[0]) == math.prod(x.shape):
-        return Batched(x.levels, x.array.reshape(x.array.shape[:lead] + options[0]))
-    if op.name == "t" and x.ndim == 2:
-        return Batched(x.levels, x.array.swapaxes(-1, -2))
-    if op.name == "permute":
-        order = (*range(lead), *[further(d, lead) for d in options[0]])
-        return Batched(x.levels, x.array.transpose(order))
-    if named == op.arguments[1:] and (x.ndim or op is unsqueeze):
-        found = call(x.array, *[x.array.shape[:lead] + o if name == "shape" else further(o, lead) if name in DIMS else o
-                                for name, o in zip(named, options)])
-        return tuple([Batched(x.levels, part) for part in found]) if type(found) is tuple else Batched(x.levels, found)
-    if op.name == "as_strided":
-        check_reach(x, *options[:3])
-    found = call(x.like, *options)
-    return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
-
-
-def further(dim: Any, by: int) -> Any:
-    """A dim further on, if it counts from the front."""
-    return dim + by if dim >= 0 else dim
-
-
-def _spread(x: Batched, view: Any) -> Batched:
-    lead = len(x.levels)
-    array = by_steps(view, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
-    return Batched(x.levels, array)

@@ -69,13 +69,11 @@ def _crossed(level: Level, walk: Any) -> bool:
     return level in walk.notes.get(_CROSSED, ())
 
 
-def _edge(tensor: Any) -> Any:
-    return edge_of(tensor) if tensor is not None and local.thread.grad else None
-
-
 def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
     """A tensor over an array, recorded as made from the tensors."""
-    edges = tuple([_edge(tensor) for tensor in tensors])
+    if not local.thread.grad:
+        return with_edge(array, None)
+    edges = tuple([None if tensor is None else edge_of(tensor) for tensor in tensors])
     if not any([edge is not None for edge in edges]):
         return with_edge(array, None)
     result = with_edge(array, kind(level, edges, array.shape, array.dtype))

@@ -60,10 +60,10 @@ class ForwardLevel(Level):
         found: Tangents = []
         some = False
         for arg in args:
-            if type(arg) is np.ndarray and arg.base is None:
+            if type(arg) is np.ndarray:
                 shadow = by_owner.get(id(arg))
-                t = None if shadow is None else shadow.whole
-            elif type(arg) is np.ndarray or type(arg) is Batched:
+                t = shadow.whole if shadow is not None else None if arg.base is None else tangent(arg)
+            elif type(arg) is Batched:
                 t = tangent(arg)
             elif type(arg) in (list, tuple):
                 t = [tangent(a) if type(a) in (np.ndarray, Batched) else None for a in arg]

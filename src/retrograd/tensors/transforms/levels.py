@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...modes import local
+from .batched import Batched
+from .views import viewed
 
 _next_number = itertools.count(1).__next__
 
@@ -65,8 +67,11 @@ class Level:
 
 def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to the innermost level that it concerns."""
-    if op.view and not write and type(args[0]) is np.ndarray:
-        return call(*args)                                 # the view of the memory is the view of all tangents
+    if op.view and not write:                              # the view of the memory is the view of all tangents
+        if type(args[0]) is np.ndarray:
+            return call(*args)
+        if type(args[0]) is Batched:
+            return viewed(op, call, args)
     thread = local.thread
     levels, transform = thread.levels, thread.transform
     try:
@@ -84,7 +89,8 @@ def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
 
 def moving(*arrays: Any) -> bool:
     """Whether one of the arrays has a tangent at a level that is in effect."""
-    return any([level.has_tangents and any([level.moves(array) for array in arrays]) for level in local.thread.levels])
+    levels = [level for level in local.thread.levels if level.has_tangents]
+    return bool(levels) and any([level.moves(array) for level in levels for array in arrays])
 
 
 def end_tape() -> None:

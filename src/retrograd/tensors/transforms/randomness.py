@@ -23,7 +23,7 @@ from .levels import below
 from .refusals import unwritable
 
 # The kernels that draw random numbers.
-RANDOM = (drawn, drawn_beside)
+RANDOM = frozenset((drawn, drawn_beside))
 _REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
             "randomness flags on vmap or perform the randomness operation out of vmap")
 _NOT_SAME = ("Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "

@@ -36,7 +36,7 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
 
     If no level has tangents for the values, each rule is called once for all samples of a batch.
     """
-    values = [value for _, given in terms for value in given]
+    values = terms[0][1] if len(terms) == 1 else [value for _, given in terms for value in given]
     thread = local.thread
     if thread.transform is None and Batched not in map(type, values):
         return np.asarray(thread.run(_summed, terms))
@@ -46,7 +46,10 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
     before = thread.levels, thread.transform
     thread.levels, thread.transform = (), None
     try:
-        total = thread.run(_summed, [(rule, in_axes(given, levels, rank)) for rule, given in terms])
+        if len(terms) == 1:
+            total = thread.run(terms[0][0], *in_axes(values, levels, rank))
+        else:
+            total = thread.run(_summed, [(rule, in_axes(given, levels, rank)) for rule, given in terms])
     finally:
         thread.levels, thread.transform = before
     for value in values:                                   # the caller asks whether the result is new memory

@@ -36,19 +36,23 @@ class Shadow:
 
     def __init__(self, memory: Any, start: int, levels: tuple[Any, ...],
                  lead: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-        self.memory, self.start, self.levels, self.lead = memory, start, levels, lead
+        self.seen = self.whole = self.memory = memory
+        self.start, self.levels, self.lead = start, levels, lead
         self.place: int | None = None                      # asked for by the first view
-        self.seen = self.whole = memory
 
     def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
         """The tangent of an array in this memory; `levels` are those of the array."""
         if array is owner:
             seen = self.seen
+        elif array.nbytes == owner.nbytes > 0 and array.flags.c_contiguous and self.seen.flags.c_contiguous:
+            seen = self.seen.view(array.dtype).reshape((*self.lead[0], *array.shape))
         else:
             if self.place is None:
                 self.place = address(owner)
             seen = self.window(array, self.start + address(array) - self.place)
-        return joined((*self.levels, *levels), seen) if self.levels or levels else seen
+        if levels:
+            return joined((*self.levels, *levels), seen)
+        return Batched(self.levels, seen) if len(self.levels) == 1 else joined(self.levels, seen)
 
     def window(self, array: Any, offset: int) -> Any:
         """The elements beside those of an array whose first element is `offset` bytes into the memory."""
@@ -95,18 +99,24 @@ class Shadows:
             if shadow is not None:
                 self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
             return
-        given, given_levels = parts(tangent)
+        given, given_levels = (tangent, ()) if type(tangent) is np.ndarray else parts(tangent)
         lead = len(given_levels) - len(levels)
         if shadow is None and given_levels[lead:] == levels and (
-                physical.flags.c_contiguous or (physical.flags.forc and not lead)) and _covers(physical, owner):
-            if given.base is not None or given.strides[lead:] != physical.strides or not given.flags.forc:
+                physical.flags.c_contiguous or (physical.flags.forc and not lead)) and (
+                physical is owner or _covers(physical, owner)):
+            if given.base is None and given.strides[lead:] == physical.strides and given.flags.forc:
+                pass
+            elif physical.flags.c_contiguous and not moving(tangent):
+                given = given.copy()
+            else:
                 given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
                 self._write(joined(given_levels, given), tangent)
             shadow = Shadow(given, 0, given_levels[:lead], (given.shape[:lead], given.strides[:lead]))
             if physical is not owner:
                 shadow.seen = shadow.whole = given.reshape((*given.shape[:lead], *owner.shape))
             if lead:
-                shadow.whole = Batched(shadow.levels, shadow.seen)
+                shadow.whole = tangent if shadow.seen is given is tangent.array and not levels else Batched(
+                    shadow.levels, shadow.seen)
             self._keep(owner, shadow)
             return
         extra = tuple([level for level in given_levels if level not in levels])
@@ -160,9 +170,9 @@ def put_over(view: Any, tangent: Any) -> None:
 
 
 def _covers(array: Any, owner: Any) -> bool:
-    """Whether an array has all the memory of its owner, in the owner's order."""
-    return array is owner or (array.size == owner.size > 0 and array.dtype is owner.dtype
-                              and array.flags.c_contiguous and owner.flags.c_contiguous)
+    """Whether a view has all the memory of its owner, in the owner's order."""
+    return (array.size == owner.size > 0 and array.dtype is owner.dtype
+            and array.flags.c_contiguous and owner.flags.c_contiguous)
 
 
 def _forget(shadows: Any, key: int, reference: Any) -> None:

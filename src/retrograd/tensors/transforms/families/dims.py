@@ -21,6 +21,7 @@ from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum
 from ....ops.scans import prod_dim
 from ....ops.shape import diagonal, unsqueeze
 from ..batched import is_array, is_batched, shown
+from ..views import DIMS, SIZES
 from .operands import (
     Rule,
     aligned,
@@ -32,10 +33,6 @@ from .operands import (
     rules,
     with_axes,
 )
-
-# The options that name dims, and those that are sizes of all dims. All other options stay as they are.
-DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
-SIZES = frozenset(("shape",))
 
 
 def shifted(value: Any, rank: int) -> Any:

@@ -1,0 +1,59 @@
+"""Views of batches: a view of a batch is the same view of each sample.
+
+Most views are taken of the whole batch, whose dims are further on. Any other view is found from one sample and the
+strides. The tangents of a view are the view of the tangents, so views concern no level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ...kernels.shape import by_steps
+from ...ops.framework import Op
+from ...ops.shape import permute, t, unsqueeze, view
+from .batched import Batched
+from .refusals import check_reach
+
+# The options that name dims, and those that are sizes of all dims. All other options stay as they are.
+DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
+SIZES = frozenset(("shape",))
+
+# Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
+_WHOLE = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim",), "squeeze": ("dim",),
+          "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
+          "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
+          "diagonal": ("offset", "dim0", "dim1")}
+
+
+def viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The views of all samples. `call` is the view of one array."""
+    x, *options = args
+    levels, array = x.levels, x.array
+    lead = len(levels)
+    if op is t and x.ndim == 2:
+        return Batched(levels, array.swapaxes(-1, -2))
+    if op is view and array.flags.c_contiguous and math.prod(options[0]) == math.prod(x.shape):
+        return Batched(levels, array.reshape(array.shape[:lead] + options[0]))
+    if op is permute:
+        return Batched(levels, array.transpose((*range(lead), *[_further(d, lead) for d in options[0]])))
+    if (x.ndim or op is unsqueeze) and _WHOLE.get(op.name) == op.arguments[1:]:
+        found = call(array, *[array.shape[:lead] + o if name == "shape" else _further(o, lead) if name in DIMS else o
+                              for name, o in zip(op.arguments[1:], options)])
+        return tuple([Batched(levels, part) for part in found]) if type(found) is tuple else Batched(levels, found)
+    if op.name == "as_strided":
+        check_reach(x, *options[:3])
+    found = call(x.like, *options)
+    return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)
+
+
+def _further(dim: Any, by: int) -> Any:
+    """A dim further on, if it counts from the front."""
+    return dim + by if dim >= 0 else dim
+
+
+def _spread(x: Batched, view: Any) -> Batched:
+    lead = len(x.levels)
+    array = by_steps(view, (*x.array.shape[:lead], *view.shape), (*x.array.strides[:lead], *view.strides))
+    return Batched(x.levels, array)
