@@ -21,6 +21,8 @@ from .recording.operands import NUMBERS, scalar
 from .state.base import over
 from .tensor import Tensor
 from .transforms import rules
+from .transforms.batched import Batched
+from .transforms.views import viewed
 
 
 def _usual(operands: tuple[Any, ...]) -> bool:
@@ -69,8 +71,11 @@ class Interim(Tensor):
         """Run an operator."""
         count = _operands(op)
         if count == 1:
-            if _usual((args[0],)):
-                return over(Interim, op.run(args[0]._array, *args[1:]))
+            if _usual(args[:1]):
+                array: Any = args[0]._array
+                if op.view and type(array) is Batched:     # views concern no level
+                    return over(Interim, viewed(op, op.compute, (array, *args[1:])))
+                return over(Interim, op.run(array, *args[1:]))
         elif count and _usual(args[:count]):
             return over(Interim, op.run(*[x._array for x in args[:count]], *args[count:]))
         return _general(op, args)
@@ -84,8 +89,10 @@ class Interim(Tensor):
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Take another shape, which rules do often, or call any other function of NumPy's."""
         if function is np.reshape and not kwargs and type(args[0]) is Interim and type(args[1]) is tuple:
-            array = args[0]._array
-            if array.flags.c_contiguous if type(array) is np.ndarray else getattr(array, "in_rows", False):
+            array: Any = args[0]._array
+            if type(array) is Batched and array.in_rows:
+                return over(Interim, viewed(view, view.compute, (array, args[1])))
+            if type(array) is np.ndarray and array.flags.c_contiguous:
                 return over(Interim, view.run(array, args[1]))
         return super().__array_function__(function, types, args, kwargs)
 
