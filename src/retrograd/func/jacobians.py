@@ -63,6 +63,7 @@ def by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     for x in inputs:
         last = first + x.numel()
         own = columns if len(inputs) == 1 else columns[..., first:last]
-        blocks.append(_in_shape(own, (*columns.shape[:-1], *x.shape)))
+        shape = (*columns.shape[:-1], *x.shape)
+        blocks.append(own.reshape(shape) if 1 in shape else _in_shape(own, shape))      # sizes of 1 get other strides
         first = last
     return blocks

@@ -44,7 +44,8 @@ class Shadow:
         """The tangent of an array in this memory; `levels` are those of the array."""
         if array is owner:
             seen = self.seen
-        elif array.nbytes == owner.nbytes > 0 and array.flags.c_contiguous and self.seen.flags.c_contiguous:
+        elif (array.size == owner.size > 0 and array.itemsize == owner.itemsize and array.flags.c_contiguous
+              and self.seen.flags.c_contiguous):           # a view of all the memory
             seen = self.seen.view(array.dtype).reshape((*self.lead[0], *array.shape))
         else:
             if self.place is None:
