@@ -1,7 +1,8 @@
 """A loop over large arrays in blocks that fit the processor's cache, in threads, with NumPy alone.
 
 All lines of the loop run on one block before they run on the next one. So values that only the loop uses are never
-whole: each thread has a few small arrays for all of them. A sum is made of the sums of the blocks, in their order.
+whole: each thread has a few small arrays for all of them. A sum is made of the sums of the blocks, in their order. The
+sum of all elements of arrays that lie alike has the bits that the operator gives it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import F32, F64
 from ...kernels.native.threads import in_parts
+from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc
 from ...ops.reductions import sum_all
 from ..passes.fusing import Unit, is_reduction
@@ -49,9 +52,11 @@ class BlockedLoop:
         """Run the loop on whole arrays. Returns the sums."""
         if self.flat:
             arrays = tuple([array.reshape(-1) if array.size == self.length else array for array in arrays])
-        parts: list[tuple[int, list[tuple[Array, ...]]]] = []
+        parts: list[tuple[int, list[tuple[Any, ...]]]] = []
+        least = SUMMED if self.flat else 1                 # a part begins at a multiple of so many elements
 
         def work(first: int, last: int) -> None:
+            first, last = first * least, min(last * least, self.length)
             rows, found = min(self.rows, last - first), []
             scratch = [np.empty((rows, *shape), dtype) for shape, dtype in self.scratch]
             for start in range(first, last, rows):
@@ -61,7 +66,7 @@ class BlockedLoop:
                                        *arrays))
             parts.append((first, found))
 
-        in_parts(work, self.length, self.cost)
+        in_parts(work, -(-self.length // least), self.cost)
         parts.sort(key=lambda part: part[0])
         blocks = [block for _, found in parts for block in found]
         return tuple([self._summed(*one, [block[i] for block in blocks]) for i, one in enumerate(self.sums)])
@@ -73,8 +78,10 @@ class BlockedLoop:
         found.length = size if self.flat else shape[0]
         return found
 
-    def _summed(self, line: Line, like: Array, parts: list[Array]) -> Array:
+    def _summed(self, line: Line, like: Array, parts: list[Any]) -> Array:
         """A sum from the sums of the blocks."""
+        if self.flat and _by_blocks(line, like):
+            return sum_of_parts(parts).reshape(like.shape)
         if not self.flat and line.op is not sum_all and 0 not in line.args[1]:
             return np.concatenate(parts, axis=0, dtype=like.dtype)
         return np.add.reduce(np.stack(parts), axis=0, dtype=like.dtype, out=...).reshape(like.shape)
@@ -130,6 +137,8 @@ class _Block:
         if is_reduction(line):
             args = line.args if not self.flat else (line.args[0], None)
             kernel = (sum_all if self.flat else line.op).kernel
+            if self.flat and _by_blocks(line, self.values[number].like):
+                args, kernel = args[:1], part_of_sum
             source.lines.append(f"v{number} = {source.call(kernel, args, self._text)}")
         elif called_as_ufunc(line.op.kernel):
             if number not in self.outputs:
@@ -155,6 +164,11 @@ class _Block:
     def _is_sliced(self, number: int) -> bool:
         shape = self.values[number].like.shape
         return shape == self.shape if self.flat else len(shape) == len(self.shape) and shape[0] == self.shape[0]
+
+
+def _by_blocks(line: Line, like: Array) -> bool:
+    """Whether the operator makes a sum of all elements from the sums of small blocks."""
+    return line.args[-1] is None and (like.dtype is F32 or like.dtype is F64)
 
 
 def _last_uses(lines: Sequence[Line]) -> dict[int, int]:

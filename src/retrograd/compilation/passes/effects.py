@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ...ops.basic import call, cast, clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_apart, random_from, random_like
+from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, bmm, mm
 from ...ops.networks.activations import threshold_backward
 from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
@@ -23,9 +24,14 @@ _SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_di
                    softmax_backward, log_softmax, log_softmax_backward, sum_all, sum_dim, threshold_backward))
 
 
+def draws_numbers(op: Op) -> bool:
+    """Whether an operator takes numbers from a random generator."""
+    return op in _DRAWING or op.kernel is drawn or op.kernel is drawn_beside
+
+
 def draws(line: Line) -> bool:
     """Whether a line takes numbers from a random generator."""
-    return line.op in _DRAWING or line.op.kernel is drawn or line.op.kernel is drawn_beside
+    return draws_numbers(line.op)
 
 
 def checks(line: Line) -> bool:

@@ -1,0 +1,201 @@
+"""Elementwise calls on large arrays that a traced run puts off, and makes together when it ends.
+
+The run gives such a call memory for its result, and goes on. When the run is over, a plan computes what is still alive,
+in blocks that fit the processor's cache. Values that nobody needs are never computed. If something reads the numbers
+earlier, or writes memory, all calls that were put off are made first. So nobody sees memory without its numbers.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import weakref
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import F32, F64
+from ..kernels.layout import in_common_order, owner_of
+from ..ops.basic import clone, copy
+from ..ops.creation import new_full
+from ..ops.framework import Op, called_as_ufunc
+from ..ops.reductions import mean_all, sum_all
+from .execution.numpy_code import NumPyCode
+from .execution.plan import planned
+from .passes.effects import draws_numbers
+from .passes.fusing import ALSO_ELEMENTWISE, LONGEST
+from .program import Line, Program, Ref, Value, replaced
+
+Array = np.ndarray[Any, Any]
+# Calls with arrays of at least so many bytes are put off.
+LARGE = 1 << 20
+# A plan makes calls whose results have at least so many bytes. Others are made one by one, which needs no code.
+PLANNED = 1 << 23
+# Kernels compute these types without errors, whatever the numbers are. Of integers this is not so.
+_KINDS = frozenset("?fdFD")
+
+
+class Deferred:
+    """The calls of one traced run that were put off. `values` are those of its tape."""
+
+    def __init__(self, values: list[Value], enabled: bool) -> None:
+        self.values, self.enabled = values, enabled
+        self._lock = RLock()                               # other threads may look at tensors of the run
+        self._lines: list[Line] = []                       # the calls, and the views of their results
+        self._results: set[int] = set()                    # the numbers of what the lines make
+        self._given: dict[int, Array] = {}                 # the other arrays that the lines read
+        self._memory: dict[int, tuple[int, weakref.ref[Array]]] = {}    # of the results, by the identity of the array
+
+    def begin(self, op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | None:
+        """Memory for the result, if a call can be put off. Otherwise the numbers that the call reads are there."""
+        if not self.enabled:
+            return None
+        with self._lock:
+            waits = bool(self._memory) and any(map(self._is_empty, _arrays(args)))
+            if not op.view and (waits or any([type(arg) is np.ndarray and arg.nbytes >= LARGE for arg in args])):
+                result = _promised(op, call, args)
+                if result is not None:
+                    return result
+                if waits and op is not new_full:           # which uses nothing of its argument
+                    self.make()
+        return None
+
+    def note(self, line: Line, args: Sequence[Any], promised: Array | None) -> None:
+        """Note a line of the tape that was put off, or that views the results of others."""
+        with self._lock:
+            if promised is None:
+                if not (line.op.view and any(map(self._is_empty, _arrays(args)))):
+                    return
+            else:
+                self._memory[id(promised)] = line.results[0], weakref.ref(promised)
+            for ref, array in zip(line.args, args):
+                if type(ref) is Ref and ref.number not in self._results:
+                    self._given[ref.number] = array
+            self._lines.append(line)
+            self._results.update(line.results)
+
+    def has(self, array: Array) -> bool:
+        """Whether an array has no numbers yet."""
+        with self._lock:
+            return self._is_empty(array)
+
+    def make(self, last: bool = False) -> None:
+        """Make all calls that were put off, and whose results are alive. `last` says that the run is over."""
+        if not self.enabled:
+            return
+        with self._lock:                                   # waits for another thread that makes them
+            lines, given, memory = self._lines, self._given, self._memory
+            self._lines, self._results, self._given, self._memory = [], set(), {}, {}
+            wanted = {number: array for number, ref in memory.values() if (array := ref()) is not None}
+            lines = _needed(lines, wanted)
+            size = sum([self.values[number].like.nbytes for line in lines for number in line.results])
+            quiet = contextvars.Context()                  # one of its own, since kernels enter that of the thread
+            quiet.run(np.seterr, all="ignore")
+            way = self._planned if last and size >= PLANNED and len(lines) <= LONGEST else _one_by_one
+            try:
+                quiet.run(way, lines, given, wanted)
+            except BaseException:                          # such as KeyboardInterrupt
+                quiet.run(_one_by_one, lines, given, wanted)
+                raise
+
+    def _is_empty(self, array: Array) -> bool:
+        owner = owner_of(array)
+        found = self._memory.get(id(owner))
+        return found is not None and found[1]() is owner
+
+    def _planned(self, lines: list[Line], given: dict[int, Array], wanted: dict[int, Array]) -> None:
+        """Make lines with a plan, which is of no further use."""
+        made = [self.values[number] for line in lines for number in line.results]
+        place = {number: i for i, number in enumerate([*given, *[value.number for value in made]])}
+        values = [Value(place[number], array, place[number], "outside" if any(array.strides) else "constant")
+                  for number, array in given.items()]
+        inputs = [value.number for value in values if value.source == "outside"]
+        values += [Value(place[value.number], value.like, place[value.memory], "line") for value in made]
+        lines = [line._replace(args=replaced(line.args, Ref, lambda ref: Ref(place[ref.number])),
+                               results=tuple([place[number] for number in line.results])) for line in lines]
+        program = Program(values, lines, [*range(len(given))], [place[number] for number in wanted])
+        plan = planned(program, inputs, False)
+        arrays = [*wanted.values()]
+        ready = NumPyCode(plan.program, plan.units, plan.given, dict(zip(plan.program.outputs, arrays))).ready
+        whole = [*given.values()]
+        for found, array in zip(ready.run(*[whole[number] for number in plan.given]), arrays):
+            if not np.may_share_memory(found, array):
+                array[...] = found
+
+
+def _needed(lines: list[Line], wanted: dict[int, Array]) -> list[Line]:
+    """The lines without those whose results nobody uses."""
+    live, kept = {*wanted}, []
+    for line in reversed(lines):
+        if not live.isdisjoint(line.results):
+            live.update(line.reads)
+            kept.append(line)
+    return kept[::-1]
+
+
+def _one_by_one(lines: list[Line], given: dict[int, Array], wanted: dict[int, Array]) -> None:
+    """Make lines in their order."""
+    last = {number: place for place, line in enumerate(lines) for number in (*line.reads, *line.results)}
+    found: dict[int, Array] = {**given}
+    for place, line in enumerate(lines):
+        args, kernel = replaced(line.args, Ref, lambda ref: found[ref.number]), line.op.kernel
+        memory = wanted.get(line.results[0])
+        if memory is not None and called_as_ufunc(kernel):
+            made = kernel(*args, out=memory)
+        else:
+            made = kernel(*args)
+            if memory is not None:
+                memory[...] = made
+                made = memory
+        found.update(zip(line.results, made if line.several else (np.asarray(made),)))
+        for number in {*line.reads, *line.results}:
+            if last[number] == place:
+                del found[number]
+
+
+def _arrays(args: Sequence[Any]) -> list[Array]:
+    """The arrays among arguments, also inside of lists and tuples."""
+    found = []
+    for arg in args:
+        kind = type(arg)
+        if kind is np.ndarray:
+            found.append(arg)
+        elif kind is list or kind is tuple:
+            found += _arrays(arg)
+    return found
+
+
+def _promised(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | None:
+    """Memory for the result of a call that can be put off: its result lies row by row, and no numbers raise an error.
+    """
+    arrays = [arg for arg in args if type(arg) is np.ndarray]
+    if call != op.compute or len(arrays) < len(_arrays(args)) or not all([a.dtype.char in _KINDS for a in arrays]):
+        return None
+    rows = [array.flags.c_contiguous for array in arrays]
+    spread = [array for array, in_rows in zip(arrays, rows) if not in_rows]
+    if op is sum_all or op is mean_all:
+        single = args[1] is None and not spread and (arrays[0].dtype is F32 or arrays[0].dtype is F64)
+    else:
+        single = _is_elementwise(op, args) and any(rows) and (not spread or op.layout == "elementwise")
+    if not single or any([any(array.strides) for array in spread]):
+        return None
+    try:
+        one = op.compute(*[np.ones((1,) * arg.ndim, arg.dtype) if type(arg) is np.ndarray else arg for arg in args])
+        shape = np.broadcast_shapes(*[array.shape for array in arrays])
+    except (TypeError, ValueError, RuntimeError):          # which the call itself raises
+        return None
+    if op is sum_all or op is mean_all:
+        shape = ()
+    if one.dtype.char not in _KINDS or one.shape != (1,) * len(shape):
+        return None
+    result = np.empty(shape, one.dtype)
+    return result if result.size and (not spread or in_common_order(result, arrays) is result) else None
+
+
+def _is_elementwise(op: Op, args: Sequence[Any]) -> bool:
+    """Whether a call computes each element from those in the same place."""
+    if op is clone or op is copy:
+        return type(args[1]) is str
+    return (op.kind in ("elementwise", "constant") or op in ALSO_ELEMENTWISE) and op.outputs == ("out",) and (
+        not draws_numbers(op))
