@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 # Calls with arrays of at least so many bytes are put off.
 LARGE = 1 << 20
 # A plan makes calls whose results have at least so many bytes. Others are made one by one, which needs no code.
-PLANNED = 1 << 23
+PLANNED = 1 << 24
 # Kernels compute these types without errors, whatever the numbers are. Of integers this is not so.
 _KINDS = frozenset("?fdFD")
 
@@ -47,9 +47,13 @@ class Deferred:
         self._given: dict[int, Array] = {}                 # the other arrays that the lines read
         self._memory: dict[int, tuple[int, weakref.ref[Array]]] = {}    # of the results, by the identity of the array
 
-    def begin(self, op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | None:
-        """Memory for the result, if a call can be put off. Otherwise the numbers that the call reads are there."""
-        if not self.enabled:
+    def begin(self, op: Op, call: Callable[..., Any], args: Sequence[Any], write: bool) -> Array | None:
+        """Memory for the result, if a call can be put off. Otherwise the numbers that the call reads are there, and
+        those that waited for numbers that the call writes over.
+        """
+        if write:
+            self.make()
+        if write or not self.enabled:
             return None
         with self._lock:
             waits = bool(self._memory) and any(map(self._is_empty, _arrays(args)))

@@ -257,11 +257,9 @@ class Tape:
             self.deferred.make()                           # what another thread has not, which gave the tape up
             return call(*replaced(args, Traced, _numbers))
         noted, real = self._noted(args)
-        if write:
-            self.deferred.make()
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
-        promised = None if write else self.deferred.begin(op, call, real)
+        promised = self.deferred.begin(op, call, real, write)
         found = call(*real) if promised is None else promised
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
