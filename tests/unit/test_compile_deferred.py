@@ -72,7 +72,9 @@ def test_who_looks_at_numbers_sees_them(counts: Counter[str], look: str) -> None
     lambda y: y.to(torch.int64), lambda y: y.half() * 2, lambda y: y.data + 1, lambda y: y.data.T.cumsum(0),
     lambda y: y.as_strided((2, 2), (1, 3)).contiguous(), lambda y: y.unfold(0, 2, 1).prod(-1), lambda y: y.argmax(),
     lambda y: y.clone(memory_format=torch.preserve_format).T.clone(), lambda y: torch.view_as_real(y + 0j) * 2,
-    lambda y: y.expand(2, 4, 3).sum(0), lambda y: y.detach().view(-1)[::2] * 3, lambda y: torch.nn.functional.gelu(y)])
+    lambda y: y.view(1, 2, 2, 3).clone(memory_format=torch.channels_last),
+    lambda y: y.view(1, 2, 2, 3).contiguous(memory_format=torch.channels_last), lambda y: y.expand(2, 4, 3).sum(0),
+    lambda y: y.detach().view(-1)[::2] * 3, lambda y: torch.nn.functional.gelu(y)])
 def test_calls_that_are_not_put_off_read_numbers(counts: Counter[str], reads: Callable[[Any], Any]) -> None:
     alike(lambda a: (reads(a * 2 + 1), a * 3), x())
 
@@ -263,8 +265,11 @@ def test_bad_numbers_give_no_warnings(counts: Counter[str]) -> None:
         y = (a - a).log() / (a - a)
         return y * 2, y.cumsum(0)
 
-    with np.errstate(all="raise"), warnings.catch_warnings(action="error"):
-        alike(function, x(5000, 8))
+    given = x(5000, 8)
+    with np.errstate(all="raise"):
+        assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
+    with warnings.catch_warnings(action="error"):
+        assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
     assert counts["log"]
 
 
@@ -293,9 +298,13 @@ OPERANDS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "turned": lambda: (x(3, 4).T, x()), "both turned": lambda: (x(3, 4).T, x(3, 4).T),
     "gaps": lambda: (x(8, 3)[::2], x()),
     "one repeated": lambda: (x()[0, 0].expand(4, 3), x()), "repeated rows": lambda: (x(3).expand(4, 3), x(3, 4).T),
+    "numbers repeated": lambda: (x(1)[0].expand(4, 3), x(2)[1].expand(4, 3)),
+    "repeated and strange": lambda: (x(1)[0].expand(4, 1, 3), x(4, 3).as_strided((4, 1, 3), (3, 1, 1))),
+    "repeated and a bias": lambda: (x(1)[0].expand(4, 3), x(3)), "sizes that do not fit": lambda: (x(), x(5, 3)),
     "repeated and turned": lambda: (x()[0, 0].expand(4, 3), x(3, 4).T), "ones": lambda: (x(1, 4, 1), x(1)),
     "strange strides": lambda: (x(4, 3).as_strided((4, 1, 3), (3, 1, 1)), x(4, 1, 3)),
-    "large rows": lambda: (x(300, 200), x(200)), "large and flat": lambda: (x(70_001), x(70_001)), "the same twice": lambda: (x(),) * 2,
+    "large rows": lambda: (x(300, 200), x(200)), "large and flat": lambda: (x(70_001), x(70_001)),
+    "the same twice": lambda: (x(),) * 2,
     "a view of the other": lambda: (lambda a: (a, a.view(3, 4)))(x())}
 
 
@@ -306,14 +315,64 @@ def test_operands(counts: Counter[str], kind: str) -> None:
             b = b.reshape(4, 3)
         y = torch.where((a * 2).abs() > b.abs(), a + b, b)
         found = [y.abs(), y.expand(2, *y.shape) * 1, y.clone(), (y * 2).contiguous(), (y[..., None] * 2).squeeze(-1),
-                 -y * y[..., :1], b.contiguous() * 2, b.to(torch.complex128) * y]
+                 -y * y[..., :1], b.contiguous() * 2, b.to(torch.complex128) * y, a.clone(), b.clone(), a.to(y.dtype),
+                 ~(a == b), torch.ones_like(y), y.sum(dtype=y.dtype) if kind == "none" else y]
         if not y.is_complex() and y.is_floating_point():
             found += [torch.nn.functional.gelu(y * 1).clamp(-1, 1), b.to(torch.float64) * y]
         if kind != "large rows":                           # whose sums in loops have another order
             found += [(y + 1).sum(), (y + 1.5).mean()]
         return found
 
-    alike(function, *OPERANDS[kind]())
+    def caught(a: Any, b: Any) -> Any:
+        try:
+            return function(a, b)
+        except RuntimeError as error:
+            return str(error)
+
+    alike(caught, *OPERANDS[kind]())
+
+
+def test_sums_of_another_dtype(counts: Counter[str]) -> None:
+    def function(a: Any) -> Any:
+        y = a * 2
+        return y.sum(dtype=torch.float32), y.mean(dtype=torch.float32), y.sum(dtype=torch.float64), y.sum(), y.mean()
+
+    given = x(90_001)
+    assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
+
+
+def test_only_large_arrays_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    promised, sizes = deferred._promised, list[int]()
+
+    def noted(op: Any, call: Any, args: Any) -> Any:
+        sizes.append(max([arg.nbytes for arg in args if isinstance(arg, np.ndarray)]))
+        return promised(op, call, args)
+
+    monkeypatch.setattr(deferred, "_promised", noted)
+    for size, waits in ((deferred.LARGE // 4 - 1, False), (deferred.LARGE // 4, True)):
+        torch.compile(lambda a: a.exp() * 2, backend="numpy")(x(size))
+        assert bool(sizes) == waits
+
+
+def test_memory_that_nobody_needs_is_free_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, made = put_off_everything(monkeypatch.setattr, planned=False), list[int]()
+    one_by_one = deferred._one_by_one
+
+    def noted(lines: Any, *rest: Any) -> None:
+        made.append(len(lines))
+        one_by_one(lines, *rest)
+
+    monkeypatch.setattr(deferred, "_one_by_one", noted)
+
+    def function(a: Any) -> Any:
+        for _ in range(20):
+            a.sin()                                        # another array takes its place, and has its identity
+            a.cumsum(0).cumsum(0)
+        return a * 2
+
+    alike(function, x())
+    assert counts["sin"] == 20
+    assert [count for count in made if count] == [1]
 
 
 def test_sizes_that_change(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, F64
-from ..kernels.layout import in_common_order, owner_of
+from ..kernels.layout import owner_of
 from ..ops.basic import clone, copy
 from ..ops.creation import new_full
 from ..ops.framework import Op, called_as_ufunc
@@ -39,8 +39,8 @@ _KINDS = frozenset("?fdFD")
 class Deferred:
     """The calls of one traced run that were put off. `values` are those of its tape."""
 
-    def __init__(self, values: list[Value], enabled: bool) -> None:
-        self.values, self.enabled = values, enabled
+    def __init__(self, values: list[Value]) -> None:
+        self.values, self.enabled = values, True
         self._lock = RLock()                               # other threads may look at tensors of the run
         self._lines: list[Line] = []                       # the calls, and the views of their results
         self._results: set[int] = set()                    # the numbers of what the lines make
@@ -171,18 +171,18 @@ def _arrays(args: Sequence[Any]) -> list[Array]:
 
 
 def _promised(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | None:
-    """Memory for the result of a call that can be put off: its result lies row by row, and no numbers raise an error.
+    """Memory for the result of a call that can be put off: no numbers raise an error, and the result lies row by row,
+    since each operand does, or is one number repeated.
     """
     arrays = [arg for arg in args if type(arg) is np.ndarray]
-    if call != op.compute or len(arrays) < len(_arrays(args)) or not all([a.dtype.char in _KINDS for a in arrays]):
+    if call != op.compute or not all([array.dtype.char in _KINDS for array in arrays]):
         return None
-    rows = [array.flags.c_contiguous for array in arrays]
-    spread = [array for array, in_rows in zip(arrays, rows) if not in_rows]
+    spread = [array for array in arrays if not array.flags.c_contiguous]
     if op is sum_all or op is mean_all:
         single = args[1] is None and not spread and (arrays[0].dtype is F32 or arrays[0].dtype is F64)
     else:
-        single = _is_elementwise(op, args) and any(rows) and (not spread or op.layout == "elementwise")
-    if not single or any([any(array.strides) for array in spread]):
+        single = _is_elementwise(op, args) and not any([any(array.strides) for array in spread])
+    if not single:
         return None
     try:
         one = op.compute(*[np.ones((1,) * arg.ndim, arg.dtype) if type(arg) is np.ndarray else arg for arg in args])
@@ -193,13 +193,11 @@ def _promised(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | 
         shape = ()
     if one.dtype.char not in _KINDS or one.shape != (1,) * len(shape):
         return None
-    result = np.empty(shape, one.dtype)
-    return result if result.size and (not spread or in_common_order(result, arrays) is result) else None
+    return np.empty(shape, one.dtype)
 
 
 def _is_elementwise(op: Op, args: Sequence[Any]) -> bool:
     """Whether a call computes each element from those in the same place."""
     if op is clone or op is copy:
         return type(args[1]) is str
-    return (op.kind in ("elementwise", "constant") or op in ALSO_ELEMENTWISE) and op.outputs == ("out",) and (
-        not draws_numbers(op))
+    return (op.kind in ("elementwise", "constant") or op in ALSO_ELEMENTWISE) and not draws_numbers(op)

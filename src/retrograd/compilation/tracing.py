@@ -152,7 +152,7 @@ class Tape:
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
-        self.deferred = Deferred(self.values, uses is None)
+        self.deferred = Deferred(self.values)
 
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
