@@ -164,3 +164,17 @@ def test_rules_compute_bfloat16_in_float32(name: str) -> None:
     wanted, compiled = step(), torch.compile(step, backend="numpy", fullgraph=True)
     for _ in range(3):
         assert torch.equal(compiled(), wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(90_001,), (393_216,), (1_000_003,), (300, 200), (100_003, 3), (70, 64, 32),
+                                   (2, 262_144)])
+def test_sums_of_all_elements_in_blocks(shape: tuple[int, ...], dtype: Any) -> None:
+    def function(x: Any, y: Any) -> Any:
+        return (x * 2 + 1).sum(), (x * y).mean(), (x - y).exp().sum((*range(x.ndim),))
+
+    torch.manual_seed(0)
+    ready = torch.compile(function, backend="numpy")
+    for _ in range(2):
+        x, y = torch.randn(*shape, dtype=dtype), torch.randn(shape[-1], dtype=dtype)
+        assert [numbers.item() for numbers in ready(x, y)] == [numbers.item() for numbers in function(x, y)]

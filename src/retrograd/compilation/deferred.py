@@ -184,11 +184,8 @@ def _promised(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | 
         single = _is_elementwise(op, args) and not any([any(array.strides) for array in spread])
     if not single:
         return None
-    try:
-        one = op.compute(*[np.ones((1,) * arg.ndim, arg.dtype) if type(arg) is np.ndarray else arg for arg in args])
-        shape = np.broadcast_shapes(*[array.shape for array in arrays])
-    except (TypeError, ValueError, RuntimeError):          # which the call itself raises
-        return None
+    one = op.compute(*[np.ones((1,) * arg.ndim, arg.dtype) if type(arg) is np.ndarray else arg for arg in args])
+    shape = np.broadcast_shapes(*[array.shape for array in arrays])
     if op is sum_all or op is mean_all:
         shape = ()
     if one.dtype.char not in _KINDS or one.shape != (1,) * len(shape):

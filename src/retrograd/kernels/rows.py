@@ -77,7 +77,7 @@ def part_of_sum(x: Array) -> tuple[Array, Any]:
     """What the sum of all elements needs of some of them, from a multiple of BLOCK on: the sums of whole blocks, and
     the sum of the rest. Only the last part may have a rest.
     """
-    whole = x.size - x.size % BLOCK
+    x, whole = x.reshape(-1), x.size - x.size % BLOCK
     return _sums_of_blocks(x[:whole].reshape(-1, BLOCK)), np.add.reduce(x[whole:])
 
 
