@@ -333,10 +333,11 @@ def test_operands(counts: Counter[str], kind: str) -> None:
 def test_sums_of_another_dtype(counts: Counter[str]) -> None:
     def function(a: Any) -> Any:
         y = a * 2
-        e = a[0].expand(90_001)                            # is no row in memory
-        return e + y, e.sum(), y.sum(dtype=torch.float32), y.mean(dtype=torch.float32), y.sum(dtype=torch.float64), y.sum(), y.mean()
+        e = a[0].expand(400_001)                            # is no row in memory
+        return (e + y, e.sum(), y.sum(dtype=torch.float32), y.mean(dtype=torch.float32), y.sum(dtype=torch.float64),
+                y.sum(), y.mean())
 
-    given = x(90_001)
+    given = x(400_001)
     assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
 
 

@@ -22,7 +22,8 @@ from retrograd.compilation.native import available
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "100"))
 GROUPS = 10
-EXECUTORS = ["numpy", "put off, planned", "put off", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+EXECUTORS = ["numpy", "put off, planned", "put off",
+             pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
 
 
 @pytest.fixture(params=EXECUTORS)
