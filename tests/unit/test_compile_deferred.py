@@ -330,15 +330,16 @@ def test_operands(counts: Counter[str], kind: str) -> None:
     alike(caught, *OPERANDS[kind]())
 
 
-def test_sums_of_another_dtype(counts: Counter[str]) -> None:
+def test_sums(counts: Counter[str]) -> None:
     def function(a: Any) -> Any:
         y = a * 2
-        e = a[0].expand(400_001)                            # is no row in memory
-        return (e + y, e.sum(), y.sum(dtype=torch.float32), y.mean(dtype=torch.float32), y.sum(dtype=torch.float64),
-                y.sum(), y.mean())
+        e = a[0].expand(400_001)                           # is no row in memory
+        return (e + y, e.sum(), (e * 2).sum(), y.sum(dtype=torch.float32), y.mean(dtype=torch.float32),
+                y.sum(dtype=torch.float64), y.sum(), y.mean())
 
-    given = x(400_001)
-    assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
+    for factor in range(1, 9):
+        given = x(400_001) * factor / 7
+        assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
 
 
 def test_only_large_arrays_wait(monkeypatch: pytest.MonkeyPatch) -> None:
