@@ -6,7 +6,6 @@ import copy
 import io
 import pickle
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 
 import retrograd as torch
 from programs.putting_off import counts, numbers, put_off_everything, step, x
-from retrograd.compilation import deferred
 
 __all__ = ["counts"]                                       # the fixture
 
@@ -196,53 +194,6 @@ def test_saved_values_of_a_later_backward(counts: Counter[str]) -> None:
         assert results[0] == results[1], again
 
 
-def test_gradients_for_a_later_backward_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    put_off_everything(monkeypatch.setattr, planned=True)
-    made: list[str] = []
-    former = deferred._needed
-
-    def needed(lines: Any, wanted: Any) -> Any:
-        found = former(lines, wanted)
-        made.extend([line.op.name for line in found])
-        return found
-
-    monkeypatch.setattr(deferred, "_needed", needed)
-    a = x(grad=True)
-    y = torch.compile(lambda a: (a.sin() * 2).exp(), backend="numpy")(a)
-    assert sorted(made) == ["exp", "mul", "sin"]
-    made.clear()
-    y.sum().backward()
-    assert not made
-
-
-def test_values_that_nobody_needs_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    put_off_everything(monkeypatch.setattr, planned=False)
-    promised, refs, made = deferred._promised, list[Any](), list[str]()
-    one_by_one = deferred._one_by_one
-
-    def watched(*args: Any) -> Any:
-        result = promised(*args)
-        refs.extend([] if result is None else [weakref.ref(result)])
-        return result
-
-    def noted(lines: Any, *rest: Any) -> None:
-        made.extend([line.op.name for line in lines])
-        one_by_one(lines, *rest)
-
-    def function(a: Any) -> Any:
-        a.sin()
-        y = a * 2
-        return y + 1, y.cumsum(0)
-
-    monkeypatch.setattr(deferred, "_promised", watched)
-    monkeypatch.setattr(deferred, "_one_by_one", noted)
-    given = x()
-    found = torch.compile(function, backend="numpy", fullgraph=True)(given)
-    assert numbers(found) == numbers((given * 2 + 1, (given * 2).cumsum(0)))
-    assert made == ["mul", "add"]
-    assert [ref() is None for ref in refs] == [True, True, False]
-
-
 def test_what_may_raise_an_error_is_not_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = put_off_everything(monkeypatch.setattr, planned=False)
 
@@ -330,51 +281,21 @@ def test_operands(counts: Counter[str], kind: str) -> None:
     alike(caught, *OPERANDS[kind]())
 
 
-def test_sums(counts: Counter[str]) -> None:
-    def function(a: Any) -> Any:
-        y = a * 2
-        e = a[0].expand(400_001)                           # is no row in memory
-        return (e + y, e.sum(), (e * 2).sum(), y.sum(dtype=torch.float32), y.mean(dtype=torch.float32),
-                y.sum(dtype=torch.float64), y.sum(), y.mean())
+def of_each_dtype(a: Any) -> Any:
+    y = a * 2
+    return y.sum(dtype=torch.float32), y.mean(dtype=torch.float32), y.sum(dtype=torch.float64), y.sum(), y.mean()
 
+
+def of_one_number(a: Any) -> Any:
+    e = a[0].expand(400_001)                               # is no row in memory
+    return e * a, e.sum(), (e * 2).sum()
+
+
+@pytest.mark.parametrize("function", [of_each_dtype, of_one_number])
+def test_sums(counts: Counter[str], function: Callable[[Any], Any]) -> None:
     for factor in range(1, 9):
         given = x(400_001) * factor / 7
         assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
-
-
-def test_only_large_arrays_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    promised, sizes = deferred._promised, list[int]()
-
-    def noted(op: Any, call: Any, args: Any) -> Any:
-        sizes.append(max([arg.nbytes for arg in args if isinstance(arg, np.ndarray)]))
-        return promised(op, call, args)
-
-    monkeypatch.setattr(deferred, "_promised", noted)
-    for size, waits in ((deferred.LARGE // 4 - 1, False), (deferred.LARGE // 4, True)):
-        torch.compile(lambda a: a.exp() * 2, backend="numpy")(x(size))
-        assert bool(sizes) == waits
-
-
-def test_memory_that_nobody_needs_is_free_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts, made = put_off_everything(monkeypatch.setattr, planned=False), list[int]()
-    one_by_one = deferred._one_by_one
-
-    def noted(lines: Any, *rest: Any) -> None:
-        made.append(len(lines))
-        one_by_one(lines, *rest)
-
-    monkeypatch.setattr(deferred, "_one_by_one", noted)
-
-    def function(a: Any) -> Any:
-        b = a * 2
-        for _ in range(20):
-            a.sin()                                        # another array takes its place, and has its identity
-            a.cumsum(0).cumsum(0)
-        return b + 1
-
-    alike(function, x())
-    assert counts["sin"] == 20
-    assert [count for count in made if count] == [2]
 
 
 def test_sizes_that_change(monkeypatch: pytest.MonkeyPatch) -> None:

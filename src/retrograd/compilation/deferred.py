@@ -32,6 +32,8 @@ Array = np.ndarray[Any, Any]
 LARGE = 1 << 20
 # A plan makes calls whose results have at least so many bytes. Others are made one by one, which needs no code.
 PLANNED = 1 << 24
+# If calls wait for more bytes than this that the run has computed, they are made, since the run may need the memory.
+HELD = 1 << 27
 # Kernels compute these types without errors, whatever the numbers are. Of integers this is not so.
 _KINDS = frozenset("?fdFD")
 
@@ -53,31 +55,32 @@ class Deferred:
         """
         if write:
             self.make()
-        if write or not self.enabled:
             return None
-        with self._lock:
-            waits = bool(self._memory) and any(map(self._is_empty, _arrays(args)))
-            if not op.view and (waits or any([type(arg) is np.ndarray and arg.nbytes >= LARGE for arg in args])):
-                result = _promised(op, call, args)
-                if result is not None:
-                    return result
-                if waits and op is not new_full:           # which uses nothing of its argument
-                    self.make()
-        return None
+        large = any([type(arg) is np.ndarray and arg.nbytes >= LARGE for arg in args])
+        if not (self._lines or (large and self.enabled)) or op.view:
+            return None
+        with self._lock:                                   # waits for another thread that makes them
+            waits = any(map(self._is_empty, _arrays(args)))
+            result = _promised(op, call, args) if waits or large else None
+            if result is None and waits and op is not new_full:             # which uses nothing of its argument
+                self.make()
+            return result
 
     def note(self, line: Line, args: Sequence[Any], promised: Array | None) -> None:
         """Note a line of the tape that was put off, or that views the results of others."""
         with self._lock:
-            if promised is None:
-                if not (line.op.view and any(map(self._is_empty, _arrays(args)))):
-                    return
-            else:
+            if promised is not None:
                 self._memory[id(promised)] = line.results[0], weakref.ref(promised)
+            elif not (self._lines and any(map(self._is_empty, _arrays(args)))):
+                return
             for ref, array in zip(line.args, args):
                 if type(ref) is Ref and ref.number not in self._results:
                     self._given[ref.number] = array
             self._lines.append(line)
             self._results.update(line.results)
+            held = [array.nbytes for number, array in self._given.items() if self.values[number].source == "line"]
+            if sum(held) > HELD:
+                self.make()
 
     def has(self, array: Array) -> bool:
         """Whether an array has no numbers yet."""
@@ -86,13 +89,12 @@ class Deferred:
 
     def make(self, last: bool = False) -> None:
         """Make all calls that were put off, and whose results are alive. `last` says that the run is over."""
-        if not self.enabled:
-            return
-        with self._lock:                                   # waits for another thread that makes them
-            lines, given, memory = self._lines, self._given, self._memory
-            self._lines, self._results, self._given, self._memory = [], set(), {}, {}
-            wanted = {number: array for number, ref in memory.values() if (array := ref()) is not None}
-            lines = _needed(lines, wanted)
+        with self._lock:
+            if not self._lines:
+                return
+            given = self._given
+            wanted = {number: array for number, ref in self._memory.values() if (array := ref()) is not None}
+            lines = _needed(self._lines, wanted)
             size = sum([self.values[number].like.nbytes for line in lines for number in line.results])
             quiet = contextvars.Context()                  # one of its own, since kernels enter that of the thread
             quiet.run(np.seterr, all="ignore")
@@ -102,6 +104,8 @@ class Deferred:
             except BaseException:                          # such as KeyboardInterrupt
                 quiet.run(_one_by_one, lines, given, wanted)
                 raise
+            finally:
+                self._lines, self._results, self._given, self._memory = [], set(), {}, {}
 
     def _is_empty(self, array: Array) -> bool:
         owner = owner_of(array)
