@@ -21,8 +21,8 @@ def put_off_everything(change: Callable[[Any, str, Any], None], planned: bool) -
     """
     counts, promised = Counter[str](), deferred._promised
 
-    def spoiled(op: Any, call: Callable[..., Any], args: Sequence[Any]) -> Any:
-        result = promised(op, call, args)
+    def spoiled(op: Any, args: Sequence[Any]) -> Any:
+        result = promised(op, args)
         if result is not None:
             counts[op.name] += 1
             result.fill(True if result.dtype == bool else np.nan)

@@ -65,10 +65,10 @@ def test_memory_of_the_run_is_not_held_for_long(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(deferred, "HELD", 100)
     promised, refs, alive = deferred._promised, list[Any](), list[int]()
 
-    def noted(op: Any, call: Any, args: Any) -> Any:
+    def noted(op: Any, args: Any) -> Any:
         refs.append(weakref.ref(args[0]))
         alive.append(len({id(ref()) for ref in refs}))
-        return promised(op, call, args)
+        return promised(op, args)
 
     def function(a: Any) -> Any:
         return [(a.cumsum(0).exp()).sum() for _ in range(9)]
@@ -82,9 +82,9 @@ def test_memory_of_the_run_is_not_held_for_long(monkeypatch: pytest.MonkeyPatch)
 def test_only_large_arrays_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     promised, sizes = deferred._promised, list[int]()
 
-    def noted(op: Any, call: Any, args: Any) -> Any:
+    def noted(op: Any, args: Any) -> Any:
         sizes.append(max([arg.nbytes for arg in args if isinstance(arg, np.ndarray)]))
-        return promised(op, call, args)
+        return promised(op, args)
 
     monkeypatch.setattr(deferred, "_promised", noted)
     for size, waits in ((deferred.LARGE // 4 - 1, False), (deferred.LARGE // 4, True)):

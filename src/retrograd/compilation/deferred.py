@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
@@ -49,7 +49,7 @@ class Deferred:
         self._given: dict[int, Array] = {}                 # the other arrays that the lines read
         self._memory: dict[int, tuple[int, weakref.ref[Array]]] = {}    # of the results, by the identity of the array
 
-    def begin(self, op: Op, call: Callable[..., Any], args: Sequence[Any], write: bool) -> Array | None:
+    def begin(self, op: Op, args: Sequence[Any], write: bool) -> Array | None:
         """Memory for the result, if a call can be put off. Otherwise the numbers that the call reads are there, and
         those that waited for numbers that the call writes over.
         """
@@ -61,7 +61,7 @@ class Deferred:
             return None
         with self._lock:                                   # waits for another thread that makes them
             waits = any(map(self._is_empty, _arrays(args)))
-            result = _promised(op, call, args) if waits or large else None
+            result = _promised(op, args) if waits or large else None
             if result is None and waits and op is not new_full:             # which uses nothing of its argument
                 self.make()
             return result
@@ -174,12 +174,12 @@ def _arrays(args: Sequence[Any]) -> list[Array]:
     return found
 
 
-def _promised(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Array | None:
+def _promised(op: Op, args: Sequence[Any]) -> Array | None:
     """Memory for the result of a call that can be put off: no numbers raise an error, and the result lies row by row,
     since each operand does, or is one number repeated.
     """
     arrays = [arg for arg in args if type(arg) is np.ndarray]
-    if call != op.compute or not all([array.dtype.char in _KINDS for array in arrays]):
+    if not all([array.dtype.char in _KINDS for array in arrays]):
         return None
     spread = [array for array in arrays if not array.flags.c_contiguous]
     if op is sum_all or op is mean_all:

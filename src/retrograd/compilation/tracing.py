@@ -259,7 +259,7 @@ class Tape:
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
-        promised = self.deferred.begin(op, call, real, write)
+        promised = self.deferred.begin(op, real, write)
         found = call(*real) if promised is None else promised
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
