@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import json
 import pickle
 import warnings
 from collections import Counter
@@ -296,6 +297,24 @@ def test_sums(counts: Counter[str], function: Callable[[Any], Any]) -> None:
     for factor in range(1, 9):
         given = x(400_001) * factor / 7
         assert numbers(torch.compile(function, backend="numpy")(given)) == numbers(function(given))
+
+
+def test_a_trace_that_begins_again(counts: Counter[str]) -> None:
+    box: dict[int, Any] = {}
+
+    def function(a: Any) -> Any:
+        a.add_(1)
+        y = box[len(box)] = a * 3
+        json.dumps(a.shape[0])                             # no trace for many sizes may do this
+        return y * 2
+
+    ready = torch.compile(function, backend="numpy")
+    for size in (4, 6):
+        given = x(size, 3)
+        assert numbers(ready(given)) == numbers((x(size, 3) + 1) * 6)
+        assert given.tolist() == (x(size, 3) + 1).tolist()
+    assert len(box) == 3                                   # the second call began again
+    assert numbers(box[1]) == numbers(box[2]) == numbers((x(6, 3) + 1) * 3)
 
 
 def test_sizes_that_change(monkeypatch: pytest.MonkeyPatch) -> None:

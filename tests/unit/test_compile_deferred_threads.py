@@ -14,6 +14,7 @@ import retrograd as torch
 from programs.putting_off import counts, numbers, put_off_everything, step, x
 from retrograd.compilation import deferred
 from retrograd.compilation.deferred import Deferred
+from retrograd.compilation.tracing import Tape
 
 __all__ = ["counts"]                                       # the fixture
 
@@ -73,28 +74,33 @@ def test_a_thread_gives_the_tape_up_while_a_call_is_noted(
     assert counts["exp"] == 1
 
 
-def test_a_thread_waits_for_numbers_that_another_makes(monkeypatch: pytest.MonkeyPatch, counts: Counter[str]) -> None:
-    given, seen = x(), list[Any]()
-    begun, former = threading.Event(), deferred._one_by_one
+def test_a_call_is_put_off_while_a_thread_makes_others(monkeypatch: pytest.MonkeyPatch, counts: Counter[str]) -> None:
+    made, noted = threading.Event(), threading.Event()
+    note, arguments, one_by_one = Deferred.note, Tape._noted, deferred._one_by_one
+    given, threads = x(), list[threading.Thread]()
 
-    def slowly(lines: Any, *rest: Any) -> None:
-        if lines:
-            begun.set()
-            threading.Event().wait(0.2)
-        former(lines, *rest)
+    def slowly(*args: Any) -> None:                        # in the other thread
+        one_by_one(*args)
+        monkeypatch.setattr(deferred, "_one_by_one", one_by_one)
+        made.set()
+        noted.wait(0.3)
+
+    def beside(self: Tape, args: Any) -> Any:              # after the tape was found to be in use
+        if counts["exp"] and not threads:
+            threads.append(threading.Thread(target=given.tolist))
+            threads[0].start()
+            made.wait(10)
+        return arguments(self, args)
+
+    def at_last(self: Deferred, *args: Any) -> None:
+        note(self, *args)
+        if threads:
+            noted.set()
 
     monkeypatch.setattr(deferred, "_one_by_one", slowly)
-
-    def function(a: Any) -> Any:
-        y = a.exp() * 2
-        thread = threading.Thread(target=lambda: seen.append(y.tolist()))
-        thread.start()
-        begun.wait(10)
-        z = y.cumsum(0)
-        thread.join()
-        return z
-
+    monkeypatch.setattr(Tape, "_noted", beside)
+    monkeypatch.setattr(Deferred, "note", at_last)
     with warnings.catch_warnings(action="ignore"):
-        found = torch.compile(function, backend="numpy")(given)
-    assert numbers(found) == numbers((given.exp() * 2).cumsum(0))
-    assert seen == [(given.exp() * 2).tolist()]
+        found = torch.compile(lambda a: a.exp() * 2 + 1, backend="numpy")(given)
+    threads[0].join()
+    assert numbers(found) == numbers(given.exp() * 2 + 1)

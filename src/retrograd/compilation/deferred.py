@@ -82,10 +82,11 @@ class Deferred:
             if sum(held) > HELD:
                 self.make()
 
-    def has(self, array: Array) -> bool:
-        """Whether an array has no numbers yet."""
+    def make_for(self, array: Array) -> None:
+        """Make what was put off, if an array has no numbers yet."""
         with self._lock:
-            return self._is_empty(array)
+            if self._is_empty(array):
+                self.make()
 
     def make(self, last: bool = False) -> None:
         """Make all calls that were put off, and whose results are alive. `last` says that the run is over."""

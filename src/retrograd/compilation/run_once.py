@@ -35,7 +35,7 @@ from .sized.changing import Sizes
 from .sized.sizes import Uses, without_sizes
 from .state import State, walk
 from .surroundings import outside_random
-from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
+from .tracing import GivenUp, Reason, Tape, Traced, give_arrays, put_in_place, take_away
 from .twins import Twins
 from .watching import clock, watched
 
@@ -128,9 +128,9 @@ class FirstRun:
             if type(tensor._array) is Traced and tensor._array.like is array:
                 tensor._array = array
         try:
+            if self.recipe is not None and self.left is not None:
+                self._finish(self.recipe, self.left)       # which lets go of the graph, and the traced arrays in it
             take_away(self.tape, [] if self.left is None else self.left.every())
-            if self.recipe is not None:
-                self._finish(self.recipe)
         finally:
             self.twins.give_back()
             self.tape.deferred.make(last=True)
@@ -157,13 +157,13 @@ class FirstRun:
             if versions.count(array) != count and id(owner_of(array)) not in noted:
                 self.tape.give_up("the program changes a tensor in a way that no operator shows")
 
-    def _finish(self, recipe: Recipe) -> None:
+    def _finish(self, recipe: Recipe, left: Left) -> None:
         """Give the results of this run the history that those of a repetition have."""
-        assert self.left is not None
-        made, inputs = self.left.made, self._inputs()
+        made, inputs = left.made, self._inputs()
+        give_arrays(left.every())
         for backward in recipe.backward:
             recipe.record(backward, made, self.arrays, inputs)
-        for view, take in zip(self.left.views, self.left.retaking()):
+        for view, take in zip(left.views, left.retaking()):
             again: list[Any] = [*made]
             take(again, inputs)
             view._edge, view._meta = again[-1]._edge, again[-1]._meta

@@ -14,6 +14,7 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from threading import get_ident
 from typing import Any
 
@@ -37,6 +38,7 @@ from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
+_numbers, _ref = attrgetter("like"), attrgetter("ref")
 
 
 class GivenUp(Exception):
@@ -195,8 +197,7 @@ class Tape:
 
     def apart(self, array: Traced) -> Traced:
         """The value of memory whose writes are counted apart from here on, as those to `.data`."""
-        if self.deferred.has(array.like):
-            self.deferred.make()                           # which knows memory by its owner
+        self.deferred.make_for(array.like)                 # while its owner is known
         like = new_lineage(array.like)
         if self.reason is not None:
             return Traced(self, like, array.number)
@@ -357,11 +358,16 @@ def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
     return before
 
 
-def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
-    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+def give_arrays(tensors: Iterable[Any]) -> None:
+    """Give tensors their NumPy arrays."""
     for tensor in tensors:
         if type(tensor._array) is Traced:
             tensor._array = tensor._array.like
+
+
+def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    give_arrays(tensors)
     left = tape.forget()
     if not left:
         return
@@ -389,11 +395,3 @@ def _clean(holder: Any, kind: type[Any]) -> None:
 
 def _cleaned(part: Any) -> Any:
     return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
-
-
-def _numbers(array: Traced) -> Array:
-    return array.like
-
-
-def _ref(array: Traced) -> Ref:
-    return array.ref
