@@ -96,6 +96,7 @@ def test_a_call_is_put_off_while_a_thread_makes_others(monkeypatch: pytest.Monke
         note(self, *args)
         if threads:
             noted.set()
+            threads[0].join()
 
     monkeypatch.setattr(deferred, "_one_by_one", slowly)
     monkeypatch.setattr(Tape, "_noted", beside)
