@@ -39,14 +39,18 @@ _KINDS = frozenset("?fdFD")
 
 
 class Deferred:
-    """The calls of one traced run that were put off. `values` are those of its tape."""
+    """The calls of one traced run that were put off. `values` are those of its tape.
+
+    `begin` need only be called if this is `active`: from the first large memory on, unless it is not `allowed`.
+    """
 
     def __init__(self, values: list[Value]) -> None:
-        self.values, self.enabled = values, True
+        self.values, self.allowed, self.active = values, True, False
         self._lock = RLock()                               # other threads may look at tensors of the run
         self._lines: list[Line] = []                       # the calls, and the views of their results
         self._results: set[int] = set()                    # the numbers of what the lines make
         self._given: dict[int, Array] = {}                 # the other arrays that the lines read
+        self._held = 0                                     # the bytes of those that the run has computed
         self._memory: dict[int, tuple[int, weakref.ref[Array]]] = {}    # of the results, by the identity of the array
 
     def begin(self, op: Op, args: Sequence[Any], write: bool) -> Array | None:
@@ -57,7 +61,7 @@ class Deferred:
             self.make()
             return None
         large = any([type(arg) is np.ndarray and arg.nbytes >= LARGE for arg in args])
-        if not (self._lines or (large and self.enabled)) or op.view:
+        if not (self._lines or large) or op.view:
             return None
         with self._lock:                                   # waits for another thread that makes them
             waits = any(map(self._is_empty, _arrays(args)))
@@ -74,12 +78,12 @@ class Deferred:
             elif not (self._lines and any(map(self._is_empty, _arrays(args)))):
                 return
             for ref, array in zip(line.args, args):
-                if type(ref) is Ref and ref.number not in self._results:
+                if type(ref) is Ref and ref.number not in self._results and ref.number not in self._given:
                     self._given[ref.number] = array
+                    self._held += array.nbytes if self.values[ref.number].source == "line" else 0
             self._lines.append(line)
             self._results.update(line.results)
-            held = [array.nbytes for number, array in self._given.items() if self.values[number].source == "line"]
-            if sum(held) > HELD:
+            if self._held > HELD:
                 self.make()
 
     def make_for(self, array: Array) -> None:
@@ -106,7 +110,7 @@ class Deferred:
                 quiet.run(_one_by_one, lines, given, wanted)
                 raise
             finally:
-                self._lines, self._results, self._given, self._memory = [], set(), {}, {}
+                self._lines, self._results, self._given, self._held, self._memory = [], set(), {}, 0, {}
 
     def _is_empty(self, array: Array) -> bool:
         owner = owner_of(array)

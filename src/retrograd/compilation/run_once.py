@@ -68,7 +68,7 @@ class FirstRun:
         self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.tape.keeps_numbers = whole or self.found_by_itself
-        self.tape.deferred.enabled = all([item.kind != ARRAY for item in self.before.items])    # which may be written
+        self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
         self.schedules = Schedules(self.before, self.tape)
         self.reason: Reason | None = None
         self.site = user_site()

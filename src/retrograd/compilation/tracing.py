@@ -32,7 +32,7 @@ from ..ops.framework import Op
 from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
-from .deferred import Deferred
+from . import deferred
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -154,7 +154,7 @@ class Tape:
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
-        self.deferred = Deferred(self.values)
+        self.deferred = deferred.Deferred(self.values)
 
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
@@ -241,6 +241,8 @@ class Tape:
         memory = Memory(owner, self._disown)
         memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
         self._owners[memory.key] = memory
+        if owner.nbytes >= deferred.LARGE:
+            self.deferred.active = self.deferred.allowed
         return memory
 
     def _disown(self, memory: Any) -> None:
@@ -260,7 +262,7 @@ class Tape:
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
-        promised = self.deferred.begin(op, real, write)
+        promised = self.deferred.begin(op, real, write) if self.deferred.active else None
         found = call(*real) if promised is None else promised
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
@@ -274,7 +276,7 @@ class Tape:
         results = tuple([self._value(np.asarray(part), "line") for part in (found if several else (found,))])
         line = Line(op, call, noted, tuple([r.number for r in results]), several, False, site)
         self.lines.append(line)
-        if promised is not None or op.view:
+        if promised is not None or (op.view and self.deferred.active):
             self.deferred.note(line, real, promised)
         return results if several else results[0]
 
