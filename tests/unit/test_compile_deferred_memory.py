@@ -90,6 +90,9 @@ def test_only_large_arrays_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     for size, waits in ((deferred.LARGE // 4 - 1, False), (deferred.LARGE // 4, True)):
         torch.compile(lambda a: a.exp() * 2, backend="numpy")(x(size))
         assert bool(sizes) == waits
+    sizes.clear()
+    torch.compile(lambda a, b: (a.exp(), b.exp()), backend="numpy")(x(deferred.LARGE // 4), x())
+    assert sizes == [deferred.LARGE]
 
 
 def test_memory_that_nobody_needs_is_free_for_others(monkeypatch: pytest.MonkeyPatch) -> None:

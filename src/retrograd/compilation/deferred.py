@@ -194,12 +194,8 @@ def _promised(op: Op, args: Sequence[Any]) -> Array | None:
     if not single:
         return None
     one = op.compute(*[np.ones((1,) * arg.ndim, arg.dtype) if type(arg) is np.ndarray else arg for arg in args])
-    shape = np.broadcast_shapes(*[array.shape for array in arrays])
-    if op is sum_all or op is mean_all:
-        shape = ()
-    if one.dtype.char not in _KINDS or one.shape != (1,) * len(shape):
-        return None
-    return np.empty(shape, one.dtype)
+    shape = () if op is sum_all or op is mean_all else np.broadcast_shapes(*[array.shape for array in arrays])
+    return np.empty(shape, one.dtype) if one.dtype.char in _KINDS else None
 
 
 def _is_elementwise(op: Op, args: Sequence[Any]) -> bool:
