@@ -178,3 +178,13 @@ def test_sums_of_all_elements_in_blocks(shape: tuple[int, ...], dtype: Any) -> N
     for _ in range(2):
         x, y = torch.randn(*shape, dtype=dtype), torch.randn(shape[-1], dtype=dtype)
         assert [numbers.item() for numbers in ready(x, y)] == [numbers.item() for numbers in function(x, y)]
+
+
+def test_operators_on_whole_arrays_are_in_no_loop() -> None:
+    def function(x: Any, y: Any) -> Any:
+        return torch.isin(x * 1, y * 2) & (x > 0)
+
+    x, y = torch.arange(500_000.0).flip(0), torch.arange(500_000.0)
+    ready = torch.compile(function, backend="numpy")
+    for _ in range(2):
+        assert torch.equal(ready(x, y), function(x, y))

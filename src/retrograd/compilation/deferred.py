@@ -23,7 +23,7 @@ from ..ops.framework import Op, called_as_ufunc
 from ..ops.reductions import mean_all, sum_all
 from .execution.numpy_code import NumPyCode
 from .execution.plan import planned
-from .passes.effects import draws_numbers
+from .passes.effects import draws_numbers, takes_all_numbers
 from .passes.fusing import ALSO_ELEMENTWISE, LONGEST
 from .program import Line, Program, Ref, Value, replaced
 
@@ -199,7 +199,7 @@ def _promised(op: Op, args: Sequence[Any]) -> Array | None:
 
 
 def _is_elementwise(op: Op, args: Sequence[Any]) -> bool:
-    """Whether a call computes each element from those in the same place."""
+    """Whether a call computes each element from those in the same place, and raises no errors."""
     if op is clone or op is copy:
         return type(args[1]) is str
-    return (op.kind in ("elementwise", "constant") or op in ALSO_ELEMENTWISE) and not draws_numbers(op)
+    return (takes_all_numbers(op) or op in ALSO_ELEMENTWISE) and not draws_numbers(op)
