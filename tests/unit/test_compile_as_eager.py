@@ -164,3 +164,27 @@ def test_rules_compute_bfloat16_in_float32(name: str) -> None:
     wanted, compiled = step(), torch.compile(step, backend="numpy", fullgraph=True)
     for _ in range(3):
         assert torch.equal(compiled(), wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(90_001,), (393_216,), (1_000_003,), (300, 200), (100_003, 3), (70, 64, 32),
+                                   (2, 262_144)])
+def test_sums_of_all_elements_in_blocks(shape: tuple[int, ...], dtype: Any) -> None:
+    def function(x: Any, y: Any) -> Any:
+        return (x * 2 + 1).sum(), (x * y).mean(), (x - y).exp().sum((*range(x.ndim),))
+
+    torch.manual_seed(0)
+    ready = torch.compile(function, backend="numpy")
+    for _ in range(2):
+        x, y = torch.randn(*shape, dtype=dtype), torch.randn(shape[-1], dtype=dtype)
+        assert [numbers.item() for numbers in ready(x, y)] == [numbers.item() for numbers in function(x, y)]
+
+
+def test_operators_on_whole_arrays_are_in_no_loop() -> None:
+    def function(x: Any, y: Any) -> Any:
+        return torch.isin(x * 1, y * 2) & (x > 0)
+
+    x, y = torch.arange(500_000.0).flip(0), torch.arange(500_000.0)
+    ready = torch.compile(function, backend="numpy")
+    for _ in range(2):
+        assert torch.equal(ready(x, y), function(x, y))

@@ -23,7 +23,7 @@ from .borders import Borders
 from .changes import Effect, Whole, changes
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
-from .items import Item
+from .items import ARRAY, Item
 from .passes import effects
 from .places import Step
 from .program import Line, Program
@@ -35,13 +35,11 @@ from .sized.changing import Sizes
 from .sized.sizes import Uses, without_sizes
 from .state import State, walk
 from .surroundings import outside_random
-from .tracing import GivenUp, Reason, Tape, Traced, put_in_place, take_away
+from .tracing import GivenUp, Reason, Tape, Traced, give_arrays, put_in_place, take_away
 from .twins import Twins
 from .watching import clock, watched
 
 Array = np.ndarray[Any, Any]
-
-
 # What stands for the backward pass of a graph that is freed.
 _SPENT: Any = object()
 
@@ -70,6 +68,7 @@ class FirstRun:
         self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.tape.keeps_numbers = whole or self.found_by_itself
+        self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
         self.schedules = Schedules(self.before, self.tape)
         self.reason: Reason | None = None
         self.site = user_site()
@@ -115,20 +114,27 @@ class FirstRun:
             self._undo(drawn)
             raise
         finally:
-            tape.whole = False
-            self.borders.remove()
-            for tensor, array in held:
-                if type(tensor._array) is Traced and tensor._array.like is array:
-                    tensor._array = array
-            take_away(tape, [] if self.left is None else self.left.every())
-            self.twins.give_back()
-            self.schedules.make()
+            self._end(held)
         self.reason = tape.reason
-        if self.recipe is not None:
-            self._finish(self.recipe)
         result = self.twins.originals(result)
         self.before.let_go()
         return result
+
+    def _end(self, held: list[tuple[Any, Array]]) -> None:
+        """Put NumPy arrays back, and make what the run has put off and what is still alive."""
+        self.tape.whole = False
+        self.borders.remove()
+        for tensor, array in held:
+            if type(tensor._array) is Traced and tensor._array.like is array:
+                tensor._array = array
+        try:
+            if self.recipe is not None and self.left is not None:
+                self._finish(self.recipe, self.left)       # which lets go of the graph, and the traced arrays in it
+            take_away(self.tape, [] if self.left is None else self.left.every())
+        finally:
+            self.twins.give_back()
+            self.tape.deferred.make(last=True)
+            self.schedules.make()
 
     def _undo(self, drawn: Any) -> None:
         """Give memory and random streams their former numbers, if the call will be traced again without notes."""
@@ -138,6 +144,7 @@ class FirstRun:
 
     def _put_back(self) -> None:
         """Give memory its former numbers, and make no steps of schedules."""
+        self.tape.deferred.make()
         self.tape.put_back()
         self.schedules.steps.clear()
 
@@ -150,13 +157,13 @@ class FirstRun:
             if versions.count(array) != count and id(owner_of(array)) not in noted:
                 self.tape.give_up("the program changes a tensor in a way that no operator shows")
 
-    def _finish(self, recipe: Recipe) -> None:
+    def _finish(self, recipe: Recipe, left: Left) -> None:
         """Give the results of this run the history that those of a repetition have."""
-        assert self.left is not None
-        made, inputs = self.left.made, self._inputs()
+        made, inputs = left.made, self._inputs()
+        give_arrays(left.every())
         for backward in recipe.backward:
             recipe.record(backward, made, self.arrays, inputs)
-        for view, take in zip(self.left.views, self.left.retaking()):
+        for view, take in zip(left.views, left.retaking()):
             again: list[Any] = [*made]
             take(again, inputs)
             view._edge, view._meta = again[-1]._edge, again[-1]._meta

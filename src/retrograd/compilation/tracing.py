@@ -14,6 +14,7 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from threading import get_ident
 from typing import Any
 
@@ -31,11 +32,13 @@ from ..ops.framework import Op
 from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
-from .program import STEP, Line, Program, Ref, Value, refs, replaced
+from . import deferred
+from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
+_numbers, _ref = attrgetter("like"), attrgetter("ref")
 
 
 class GivenUp(Exception):
@@ -87,6 +90,7 @@ class Traced(Geometry):
     def seen(self) -> Array:
         """The numbers, for code that looks at them; so the tape is given up."""
         self.tape.give_up("the program looks at the numbers of a tensor")
+        self.tape.deferred.make()
         return self.like
 
     @property
@@ -150,6 +154,7 @@ class Tape:
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
+        self.deferred = deferred.Deferred(self.values)
 
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
@@ -166,6 +171,7 @@ class Tape:
         """
         if self.reason is None:
             self.reason = Reason(words, user_site(), self.thread != get_ident())
+            self.deferred.make()
             if not self.reason.passing:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
@@ -191,6 +197,7 @@ class Tape:
 
     def apart(self, array: Traced) -> Traced:
         """The value of memory whose writes are counted apart from here on, as those to `.data`."""
+        self.deferred.make_for(array.like)                 # while its owner is known
         like = new_lineage(array.like)
         if self.reason is not None:
             return Traced(self, like, array.number)
@@ -234,6 +241,8 @@ class Tape:
         memory = Memory(owner, self._disown)
         memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
         self._owners[memory.key] = memory
+        if owner.nbytes >= deferred.LARGE:
+            self.deferred.active = self.deferred.allowed
         return memory
 
     def _disown(self, memory: Any) -> None:
@@ -245,15 +254,16 @@ class Tape:
         """Make a call, and write it down."""
         if self.uses is not None:
             args = plain_sizes(args)
-        if self.reason is not None:
-            return self._only_run(call, args, write)
-        if op.name in SHAPED_BY_NUMBERS:
+        if self.reason is None and op.name in SHAPED_BY_NUMBERS:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
-            return self._only_run(call, args, write)
+        if self.reason is not None:
+            self.deferred.make()                           # what another thread has not, which gave the tape up
+            return call(*replaced(args, Traced, _numbers))
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
-        found = call(*real)
+        promised = self.deferred.begin(op, real, write) if self.deferred.active else None
+        found = call(*real) if promised is None else promised
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
             site = self._known_calls.setdefault((id(site.code), site.offset), site)
@@ -261,10 +271,13 @@ class Tape:
             self.lines.append(Line(op, call, noted, (), False, True, site))
             return None
         several = type(found) is tuple
-        if op.layout == "elementwise" and not several and not self._in_rule():
+        if op.layout == "elementwise" and not several and promised is None and not self._in_rule():
             return self._ordered(op, call, noted, found, site)
         results = tuple([self._value(np.asarray(part), "line") for part in (found if several else (found,))])
-        self.lines.append(Line(op, call, noted, tuple([r.number for r in results]), several, False, site))
+        line = Line(op, call, noted, tuple([r.number for r in results]), several, False, site)
+        self.lines.append(line)
+        if promised is not None or (op.view and self.deferred.active):
+            self.deferred.note(line, real, promised)
         return results if several else results[0]
 
     def _noted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
@@ -305,9 +318,6 @@ class Tape:
         self.lines.append(Line(copy, copy.compute, args, (laid_out.number,), False, False, site))
         return laid_out
 
-    def _only_run(self, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
-        return call(*replaced(args, Traced, _numbers))
-
     def _constant(self, array: Array) -> Traced:
         """The value of an array that the search before the run did not find: a number of the program, or a table."""
         found = self._known.get(id(array))
@@ -339,10 +349,6 @@ class Tape:
         holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
         return any(isinstance(holder, TensorBase) for holder in holders)
 
-    def program(self, outputs: list[int]) -> Program:
-        """What was written down."""
-        return Program(self.values, self.lines, self.inputs, outputs)
-
 
 def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
     """Put traced arrays behind tensors. Returns the tensors with the arrays that they had."""
@@ -354,11 +360,16 @@ def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
     return before
 
 
-def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
-    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+def give_arrays(tensors: Iterable[Any]) -> None:
+    """Give tensors their NumPy arrays."""
     for tensor in tensors:
         if type(tensor._array) is Traced:
             tensor._array = tensor._array.like
+
+
+def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    give_arrays(tensors)
     left = tape.forget()
     if not left:
         return
@@ -386,11 +397,3 @@ def _clean(holder: Any, kind: type[Any]) -> None:
 
 def _cleaned(part: Any) -> Any:
     return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
-
-
-def _numbers(array: Traced) -> Array:
-    return array.like
-
-
-def _ref(array: Traced) -> Ref:
-    return array.ref

@@ -22,6 +22,11 @@ class Geometry:
     flags = property(lambda self: self.like.flags)
 
 
+def with_numbers(array: Any) -> Any:
+    """The array itself. Of an array that a compiler traces, the NumPy array with its numbers: the trace is given up."""
+    return array.seen() if hasattr(array, "seen") else array
+
+
 class OtherArray:
     """An array that is not a NumPy array, such as a sparse array."""
 

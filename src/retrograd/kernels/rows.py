@@ -8,6 +8,7 @@ but the threads of the BLAS stay busy waiting for more work, and take the cores 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ Array = np.ndarray[Any, Any]
 # Below LARGE elements NumPy's reductions are as fast, and below LARGE_SUM elements its sums.
 LARGE, LARGE_SUM = 4096, 1 << 14
 # How many elements are added at once, so that the rounding error stays small.
-_BLOCK = 1024
+BLOCK = 1024
 # Rows shorter than this are not summed first.
 _LONG = 16
 # Rows shorter than this are compared column by column, longer rows one by one.
@@ -43,7 +44,7 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     n = x.size // (outer * inner)
     if inner == 1:
         found = _sums_of_rows(x.reshape(outer, n))
-    elif outer == 1 and inner <= _BLOCK and n >= inner:
+    elif outer == 1 and inner <= BLOCK and n >= inner:
         found = _by_wide_rows(np.add, x.reshape(n, inner))
     else:
         return _plainly(x, axes, keepdim)
@@ -69,18 +70,32 @@ def _plainly(x: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
 
 
 def _sum_of_all(x: Array) -> Array:
-    whole = x.size - x.size % _BLOCK
-    total: Array = np.add.reduce(_sums_of_blocks(x[:whole].reshape(-1, _BLOCK)), out=...)
-    return np.add(total, np.add.reduce(x[whole:]), out=total)
+    return sum_of_parts([part_of_sum(x)])
+
+
+def part_of_sum(x: Array) -> tuple[Array, Any]:
+    """What the sum of all elements needs of some of them, from a multiple of BLOCK on: the sums of whole blocks, and
+    the sum of the rest. Only the last part may have a rest.
+    """
+    x, whole = x.reshape(-1), x.size - x.size % BLOCK
+    return _sums_of_blocks(x[:whole].reshape(-1, BLOCK)), np.add.reduce(x[whole:])
+
+
+def sum_of_parts(parts: Sequence[tuple[Array, Any]]) -> Array:
+    """The sum of all elements from those of its parts, in their order. It has the same bits for all parts."""
+    blocks = parts[0][0] if len(parts) == 1 else np.concatenate([blocks for blocks, _ in parts])
+    total: Array = np.add.reduce(blocks, out=...)
+    total += parts[-1][1]
+    return total
 
 
 def _sums_of_rows(x: Array) -> Array:
     rows, n = x.shape
-    if n <= 2 * _BLOCK:
+    if n <= 2 * BLOCK:
         return _sums_of_blocks(x)
-    if n % _BLOCK:
+    if n % BLOCK:
         return _plainly(x, (1,), False)
-    return _plainly(_sums_of_blocks(x.reshape(-1, _BLOCK)).reshape(rows, -1), (1,), False)
+    return _plainly(_sums_of_blocks(x.reshape(-1, BLOCK)).reshape(rows, -1), (1,), False)
 
 
 def _sums_of_blocks(x: Array) -> Array:
@@ -93,7 +108,7 @@ def _sums_of_blocks(x: Array) -> Array:
 def _by_wide_rows(ufunc: np.ufunc, x: Array) -> Array:
     """The reduction of the columns of a 2-d array. Several narrow rows are treated as one wide row."""
     n, width = x.shape
-    together = min(_BLOCK // width, n)
+    together = min(BLOCK // width, n)
     if together < 2:
         return ufunc.reduce(x, axis=0, out=...)  # type: ignore[no-any-return]
     whole = n - n % together
@@ -111,12 +126,12 @@ def sums_of_squares(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     first, n = x.ndim - len(axes), math.prod([x.shape[axis] for axis in axes])
     rows = x.size // n if n else 0
     if x.flags.c_contiguous and axes == tuple(range(first, x.ndim)) and (rows == 1 or x.size >= LARGE):
-        if n <= 2 * _BLOCK:
+        if n <= 2 * BLOCK:
             found = _squares_of_rows(x.reshape(rows, n))
-        elif rows == 1 or n % _BLOCK == 0:
-            whole = x.size - x.size % _BLOCK
+        elif rows == 1 or n % BLOCK == 0:
+            whole = x.size - x.size % BLOCK
             flat = x.reshape(-1)
-            blocks = _squares_of_rows(flat[:whole].reshape(-1, _BLOCK))
+            blocks = _squares_of_rows(flat[:whole].reshape(-1, BLOCK))
             found = _plainly(blocks.reshape(rows, -1), (1,), False)
             found += np.dot(flat[whole:], flat[whole:])
         else:
@@ -189,8 +204,8 @@ def product_of_all(x: Array) -> Array:
     """The product of all elements, in many lanes at once. In NumPy's product each step waits for the last."""
     if x.size < LARGE or not x.flags.c_contiguous:
         return np.asarray(np.multiply.reduce(x, axis=None))
-    flat, whole = x.reshape(-1), x.size - x.size % _BLOCK
-    lanes = np.multiply.reduce(flat[:whole].reshape(-1, _BLOCK), axis=0)
+    flat, whole = x.reshape(-1), x.size - x.size % BLOCK
+    lanes = np.multiply.reduce(flat[:whole].reshape(-1, BLOCK), axis=0)
     rest = np.multiply.reduce(flat[whole:])
     return np.asarray(np.multiply.reduce(np.multiply.reduce(lanes.reshape(32, -1), axis=0)) * rest)
 

@@ -1,7 +1,8 @@
 """A loop over large arrays in blocks that fit the processor's cache, in threads, with NumPy alone.
 
 All lines of the loop run on one block before they run on the next one. So values that only the loop uses are never
-whole: each thread has a few small arrays for all of them. A sum is made of the sums of the blocks, in their order.
+whole: each thread has a few small arrays for all of them. A sum is made of the sums of the blocks, in their order. The
+sum of all elements has the bits that the operator gives it, if the rows make blocks of the right size.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import F32, F64
 from ...kernels.native.threads import in_parts
+from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc
-from ...ops.reductions import sum_all
+from ...ops.reductions import sum_all, sum_dim
 from ..passes.fusing import Unit, is_reduction
 from ..program import Line, Value
 from .python_source import Source, write_text
@@ -39,19 +42,23 @@ class BlockedLoop:
         assert unit.shape is not None
         block = _Block(unit, values, kept, flat(unit, values))
         self.inputs, self.outputs, self.summed, self.flat = block.inputs, block.outputs, block.summed, block.flat
-        self.sums = [(line, values[line.results[0]].like) for line in block.sums]
+        self.sums = [(line, values[line.results[0]].like, line in block.exact) for line in block.sums]
         self.size = math.prod(unit.shape)
         self.length = self.size if self.flat else unit.shape[0]
-        self.rows, self.cost = max(1, BLOCK // (self.size // self.length)), COST * len(unit.lines) * self.size
+        self.least = _least(self.size // self.length) if block.exact else 1         # where parts and blocks begin
+        self.rows = max(BLOCK // (self.size // self.length) // self.least, 1) * self.least
+        self.cost = COST * len(unit.lines) * self.size
         self.scratch, self.work = block.scratch, block.function()
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Run the loop on whole arrays. Returns the sums."""
         if self.flat:
             arrays = tuple([array.reshape(-1) if array.size == self.length else array for array in arrays])
-        parts: list[tuple[int, list[tuple[Array, ...]]]] = []
+        parts: list[tuple[int, list[tuple[Any, ...]]]] = []
+        least = self.least
 
         def work(first: int, last: int) -> None:
+            first, last = first * least, min(last * least, self.length)
             rows, found = min(self.rows, last - first), []
             scratch = [np.empty((rows, *shape), dtype) for shape, dtype in self.scratch]
             for start in range(first, last, rows):
@@ -61,7 +68,7 @@ class BlockedLoop:
                                        *arrays))
             parts.append((first, found))
 
-        in_parts(work, self.length, self.cost)
+        in_parts(work, -(-self.length // least), self.cost)
         parts.sort(key=lambda part: part[0])
         blocks = [block for _, found in parts for block in found]
         return tuple([self._summed(*one, [block[i] for block in blocks]) for i, one in enumerate(self.sums)])
@@ -73,8 +80,10 @@ class BlockedLoop:
         found.length = size if self.flat else shape[0]
         return found
 
-    def _summed(self, line: Line, like: Array, parts: list[Array]) -> Array:
+    def _summed(self, line: Line, like: Array, exact: bool, parts: list[Any]) -> Array:
         """A sum from the sums of the blocks."""
+        if exact:
+            return sum_of_parts(parts).reshape(like.shape)
         if not self.flat and line.op is not sum_all and 0 not in line.args[1]:
             return np.concatenate(parts, axis=0, dtype=like.dtype)
         return np.add.reduce(np.stack(parts), axis=0, dtype=like.dtype, out=...).reshape(like.shape)
@@ -88,6 +97,7 @@ class _Block:
         made = [number for line in unit.lines for number in line.results]
         self.sums = [line for line in unit.lines if is_reduction(line)]
         self.summed = [line.results[0] for line in self.sums]
+        self.exact = [line for line in self.sums if self._is_exact(line)]           # sums with the bits of the operator
         self.inputs = [*dict.fromkeys(n for line in unit.lines for n in line.reads if n not in made)]
         self.outputs = [number for number in made if number in kept and number not in self.summed]
         self.scratch: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
@@ -130,6 +140,8 @@ class _Block:
         if is_reduction(line):
             args = line.args if not self.flat else (line.args[0], None)
             kernel = (sum_all if self.flat else line.op).kernel
+            if line in self.exact:
+                args, kernel = args[:1], part_of_sum
             source.lines.append(f"v{number} = {source.call(kernel, args, self._text)}")
         elif called_as_ufunc(line.op.kernel):
             if number not in self.outputs:
@@ -152,9 +164,23 @@ class _Block:
         self.scratch.append((() if self.flat else self.shape[1:], dtype))
         return len(self.scratch) - 1
 
+    def _is_exact(self, line: Line) -> bool:
+        """Whether the operator makes a sum of all elements from the sums of small blocks, and this loop can, too."""
+        like, inner = self.values[line.reads[0]].like, 1 if self.flat else math.prod(self.shape[1:])
+        least = _least(inner)
+        if (least > 1 and least * inner > BLOCK) or not like.flags.c_contiguous:
+            return False
+        whole = line.op is sum_all or (line.op is sum_dim and len(line.args[1]) == like.ndim)
+        return whole and line.args[-1] is None and (like.dtype is F32 or like.dtype is F64)
+
     def _is_sliced(self, number: int) -> bool:
         shape = self.values[number].like.shape
         return shape == self.shape if self.flat else len(shape) == len(self.shape) and shape[0] == self.shape[0]
+
+
+def _least(inner: int) -> int:
+    """The least number of places of the first dim, of `inner` elements each, that are whole blocks of a sum."""
+    return SUMMED // math.gcd(SUMMED, inner)
 
 
 def _last_uses(lines: Sequence[Line]) -> dict[int, int]:

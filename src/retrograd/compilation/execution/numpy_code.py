@@ -7,7 +7,7 @@ known before the run are global names of the source, so a run looks nothing up a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,13 +50,18 @@ class Ready:
 
 
 class NumPyCode:
-    """A program as one Python function of the arrays of the values `given`, which returns the outputs."""
+    """A program as one Python function of the arrays of the values `given`, which returns the outputs.
 
-    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int]) -> None:
+    `memory` has arrays into which outputs are written, by the number of the value.
+    """
+
+    def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int],
+                 memory: Mapping[int, Array] | None = None) -> None:
         self.program, self.values = program, program.values
         self.stacks = self._stacks(units)
         self.units: Sequence[Unit] = units if self.stacks is None else self.stacks.units
         self.source, self.storage = Source(), self._storage(set(given))
+        self.storage.provided = memory or {}
         self._memory = [] if self.stacks is None else self.storage.stacked(self.stacks)
         self.natives: list[Any] = []                       # machine code that the source calls
         self.tables: list[Array] = []                      # and the addresses that it uses

@@ -11,7 +11,7 @@ How much memory is needed is known at the end of the plan. Until then, stand-ins
 from __future__ import annotations
 
 from bisect import bisect, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class Storage:
         self._place = self._reserved()
         self._parts: dict[int, tuple[int, int]] = {}       # of the memory of buffers, by the value they belong to
         self._lent: dict[int, Array] = {}                  # buffers of their own
+        self.provided: Mapping[int, Array] = {}            # arrays that lie row by row, for such buffers
         self._same: dict[Any, Array] = {}                  # equal parts are the same array
         for value in self.values:
             if value.source != "line" and value.number not in given:
@@ -112,7 +113,9 @@ class Storage:
         """The buffer of a value."""
         size = value.like.nbytes
         if value.memory in self.escaping and not self.is_copied(value.number):
-            memory = self._lent[value.number] = np.empty(size, np.uint8)
+            array = self.provided.get(value.number)
+            memory = np.empty(size, np.uint8) if array is None else array.reshape(-1).view(np.uint8)
+            self._lent[value.number] = memory
             self.bytes += size
             return laid_out(memory, value.like)
         start = self._arena.take(_aligned(size))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ...ops.basic import call, cast, clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_apart, random_from, random_like
+from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, bmm, mm
 from ...ops.networks.activations import threshold_backward
 from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
@@ -21,11 +22,29 @@ _DRAWING = frozenset((random_like, random_from, random_apart))
 # Operators, other than elementwise ones, that take all numbers.
 _SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
                    softmax_backward, log_softmax, log_softmax_backward, sum_all, sum_dim, threshold_backward))
+# Operators without a derivative whose statements say that they are elementwise, but which look at whole arrays.
+_OF_WHOLE_ARRAYS = frozenset(("isin", "is_singular", "linalg_eigvals", "linalg_eigvalsh", "linalg_svdvals",
+                              "lu_permutation"))
+
+
+def is_elementwise(op: Op) -> bool:
+    """Whether an operator computes each element from those in the same place."""
+    return op.kind == "elementwise" or (op.kind == "constant" and op.name not in _OF_WHOLE_ARRAYS)
+
+
+def takes_all_numbers(op: Op) -> bool:
+    """Whether an elementwise operator raises no error for any numbers. Some polynomials refuse high degrees."""
+    return is_elementwise(op) and "_polynomial_" not in op.name
+
+
+def draws_numbers(op: Op) -> bool:
+    """Whether an operator takes numbers from a random generator."""
+    return op in _DRAWING or op.kernel is drawn or op.kernel is drawn_beside
 
 
 def draws(line: Line) -> bool:
     """Whether a line takes numbers from a random generator."""
-    return line.op in _DRAWING or line.op.kernel is drawn or line.op.kernel is drawn_beside
+    return draws_numbers(line.op)
 
 
 def checks(line: Line) -> bool:
@@ -36,7 +55,7 @@ def checks(line: Line) -> bool:
 def may_raise(line: Line) -> bool:
     """Whether the numbers of the arguments may be wrong for a line, such as an index out of bounds."""
     arithmetic = line.op is call and type(line.args[1]) is Arithmetic
-    return not (line.write or arithmetic or line.op.kind in ("elementwise", "constant") or line.op in _SAFE)
+    return not (line.write or arithmetic or takes_all_numbers(line.op) or line.op in _SAFE)
 
 
 def memory_read(line: Line, values: list[Value]) -> set[int]:

@@ -59,7 +59,7 @@ def shape_of(line: Line, values: list[Value]) -> Shape | None:
         like = values[line.reads[0]].like
         summed = like.size and like.dtype.kind == "f" and like.dtype == values[line.results[0]].like.dtype
         return like.shape if summed else None
-    if not (line.op.kind in ("elementwise", "constant") or line.op in ALSO_ELEMENTWISE) or effects.draws(line):
+    if not (effects.is_elementwise(line.op) or line.op in ALSO_ELEMENTWISE) or effects.draws(line):
         return None
     if line.write and _reads_elsewhere(line, values):
         return None

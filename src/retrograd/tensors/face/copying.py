@@ -15,6 +15,7 @@ from numpy.lib import array_utils
 
 from ...dtypes import NARROW, dtype as torch_dtype
 from ...errors import see
+from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, bytes_between, owner_of, window
 from ...modes import local
 from ..arguments.data import checked_array
@@ -66,6 +67,7 @@ def _check_outside(tensor: TensorBase) -> None:
 
 def copied_memory(array: Array, memo: dict[int, Any]) -> Array:
     """A copy of the array, over a copy of the whole memory that it is a part of. Copies share it through `memo`."""
+    array = with_numbers(array)
     root = owner_of(array)
     if not root.size or not root.flags.forc:
         return np.array(array, order="K")

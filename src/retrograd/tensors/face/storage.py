@@ -17,6 +17,7 @@ from ...dtypes import C_NAMES, F32, dtype as torch_dtype
 from ...errors import see, warn
 from ...graph.node import OtherNode
 from ...graph.versions import inherit, new_lineage
+from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ...kernels.mapping import mapped
 from ...modes import local
@@ -257,7 +258,7 @@ def untyped_storage(self: TensorBase) -> UntypedStorage:
     """The memory of the tensor, as bytes. All tensors over that memory have the same storage."""
     if is_batch(self._array):
         raise NotImplementedError(STORAGE)
-    owner = owner_of(self._array)
+    owner = owner_of(with_numbers(self._array))
     storage = _storages.get(address(owner))
     if storage is None or not storage.nbytes() or not owner.size:
         storage = UntypedStorage._over(_bytes_of(owner))

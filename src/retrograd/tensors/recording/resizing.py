@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import see
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
+from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, owner_of
 
 
@@ -18,9 +19,7 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
 
     Raises RuntimeError if the memory is too small and others hold it too, since a NumPy array cannot grow.
     """
-    if hasattr(tensor._array, "seen"):                       # while a compiler traces
-        tensor._array = tensor._array.seen()
-    array = tensor._array
+    array = tensor._array = with_numbers(tensor._array)
     owner = owner_of(array)
     start = address(array) - address(owner) if array.size else 0
     block = owner if owner.flags.c_contiguous else owner.T
