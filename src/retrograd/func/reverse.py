@@ -89,7 +89,7 @@ class _Run:
         for edge in edges:
             if edge is not None and edge not in self.reaching:
                 self.reaching[edge] = _reaches_further(edge.node)
-        return any(edge is not None and self.reaching[edge] for edge in edges)
+        return any([edge is not None and self.reaching[edge] for edge in edges])
 
     def _as_outside(self, tensor: Tensor) -> Tensor:
         return tensor if self._reach_further([tensor]) else _without_history(tensor)
@@ -100,7 +100,7 @@ class _Run:
 
     def _recorded(self, outputs: Sequence[Tensor], given: Sequence[Any]) -> bool:
         """Whether derivatives of the outputs, times what is given, are to be recorded."""
-        return local.thread.grad and (any(x is not None and x.requires_grad for x in given)
+        return local.thread.grad and (any([x is not None and requires(x) for x in given])
                                       or self._reach_further(outputs))
 
     def gradients(self, outputs: Sequence[Tensor], cotangents: Sequence[Any] | None, *,

@@ -248,9 +248,8 @@ def _levels_of(array: Any) -> set[Any]:
     return found
 
 
-def _of_all_levels(array: Any) -> bool:
-    """Whether an array belongs to every level in effect. False if that is not seen at once."""
-    levels = local.thread.levels
+def _of_all_levels(array: Any, levels: tuple[Any, ...]) -> bool:
+    """Whether an array belongs to each of the levels. False if that is not seen at once."""
     if type(array) is Batched:
         return array.levels == levels
     if not levels or type(array) is not np.ndarray or not levels[-1].has_tangents:
@@ -261,10 +260,11 @@ def _of_all_levels(array: Any) -> bool:
 
 def _none_from_outside(node: Any, result: Any, operands: Sequence[Any]) -> bool:
     """Whether the result and all values that edges lead to belong to every level in effect."""
-    if not _of_all_levels(result._array):
+    levels = local.thread.levels
+    if not _of_all_levels(result._array, levels):
         return False
     for edge, operand in zip(node.edges, operands):
-        if edge is not None and (operand is result or not _of_all_levels(getattr(operand, "_array", None))):
+        if edge is not None and (operand is result or not _of_all_levels(getattr(operand, "_array", None), levels)):
             return False
     return True
 

@@ -26,18 +26,16 @@ from .levels import moving
 class Shadow:
     """The tangent of one memory.
 
-    `levels` are those of the leading axes that the shadow has and the memory has not, and `lead` their sizes and
-    strides. `memory` is contiguous, and `start` is the place in it, in bytes, of the first element of `owner`, which is
-    at the address `place`. `seen` is the tangent of all the memory as a NumPy array, and `whole` with its levels.
+    `levels` are those of the leading axes that the shadow has and the memory has not. `memory` is contiguous, and
+    `start` is the place in it, in bytes, of the first element of `owner`, which is at the address `place`. `seen` is
+    the tangent of all the memory as a NumPy array, and `whole` with its levels.
     """
 
-    __slots__ = ("lead", "levels", "memory", "owner", "place", "seen", "start", "whole")
+    __slots__ = ("levels", "memory", "owner", "place", "seen", "start", "whole")
     owner: Any                                             # a weak reference, which forgets the shadow
 
-    def __init__(self, memory: Any, start: int, levels: tuple[Any, ...],
-                 lead: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-        self.seen = self.whole = self.memory = memory
-        self.start, self.levels, self.lead = start, levels, lead
+    def __init__(self, memory: Any, start: int, levels: tuple[Any, ...], seen: Any, whole: Any) -> None:
+        self.memory, self.start, self.levels, self.seen, self.whole = memory, start, levels, seen, whole
         self.place: int | None = None                      # asked for by the first view
 
     def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
@@ -46,7 +44,7 @@ class Shadow:
             seen = self.seen
         elif (array.size == owner.size > 0 and array.itemsize == owner.itemsize and array.flags.c_contiguous
               and self.seen.flags.c_contiguous):           # a view of all the memory
-            seen = self.seen.view(array.dtype).reshape((*self.lead[0], *array.shape))
+            seen = self.seen.view(array.dtype).reshape((*self.seen.shape[:len(self.levels)], *array.shape))
         else:
             if self.place is None:
                 self.place = address(owner)
@@ -57,10 +55,11 @@ class Shadow:
 
     def window(self, array: Any, offset: int) -> Any:
         """The elements beside those of an array whose first element is `offset` bytes into the memory."""
-        (sizes, strides), memory = self.lead, self.memory
+        lead = len(self.levels)
+        shape = (*self.seen.shape[:lead], *array.shape)
         if not array.size:                                 # which may lie behind the end of the memory
-            return np.empty((*sizes, *array.shape), array.dtype)
-        return np.ndarray((*sizes, *array.shape), array.dtype, memory, offset, (*strides, *array.strides))
+            return np.empty(shape, array.dtype)
+        return np.ndarray(shape, array.dtype, self.memory, offset, (*self.seen.strides[:lead], *array.strides))
 
 
 class Shadows:
@@ -112,12 +111,11 @@ class Shadows:
             else:
                 given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
                 self._write(joined(given_levels, given), tangent)
-            shadow = Shadow(given, 0, given_levels[:lead], (given.shape[:lead], given.strides[:lead]))
-            if physical is not owner:
-                shadow.seen = shadow.whole = given.reshape((*given.shape[:lead], *owner.shape))
+            seen = given if physical is owner else given.reshape((*given.shape[:lead], *owner.shape))
+            whole: Any = seen
             if lead:
-                shadow.whole = tangent if shadow.seen is given is tangent.array and not levels else Batched(
-                    shadow.levels, shadow.seen)
+                whole = tangent if seen is tangent.array and not levels else Batched(given_levels[:lead], seen)
+            shadow = Shadow(given, 0, given_levels[:lead], seen, whole)
             self._keep(owner, shadow)
             return
         extra = tuple([level for level in given_levels if level not in levels])
@@ -135,7 +133,8 @@ class Shadows:
         """A shadow of the memory with axes for more levels, zero or with what the former shadow held."""
         had = () if shadow is None else shadow.levels
         more = tuple([level for level in extra if level not in had])
-        sizes = (*[given.shape[given_levels.index(level)] for level in more], *(shadow.lead[0] if shadow else ()))
+        sizes = (*[given.shape[given_levels.index(level)] for level in more],
+                 *(shadow.seen.shape[:len(had)] if shadow else ()))
         made = _zeros_like(owner, (*more, *had), sizes)
         self._keep(owner, made)
         if shadow is not None:
@@ -191,7 +190,7 @@ def _zeros_like(owner: Any, levels: tuple[Any, ...], sizes: tuple[int, ...]) -> 
         strides.append(step)
         step *= n
     memory = np.zeros(step // owner.itemsize, owner.dtype)
-    shadow = Shadow(memory, -low, levels, (sizes, tuple(reversed(strides))))
-    shadow.seen = shadow.window(owner, -low)
-    shadow.whole = joined(levels, shadow.seen)
-    return shadow
+    shape = (*sizes, *owner.shape)
+    seen = np.empty(shape, owner.dtype) if not owner.size else np.ndarray(
+        shape, owner.dtype, memory, -low, (*reversed(strides), *owner.strides))
+    return Shadow(memory, -low, levels, seen, joined(levels, seen))
