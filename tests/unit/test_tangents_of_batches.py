@@ -58,6 +58,14 @@ def test_columns_and_rows_lie_as_in_pytorch() -> None:
     assert torch.func.hessian(lambda z: z * z)(x).stride() == (3, 1, 9)
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 2), (1,)])
+@pytest.mark.parametrize("transform", ["jacfwd", "hessian"])
+def test_recorded_columns_are_views_as_in_pytorch(transform: str, shape: tuple[int, ...]) -> None:
+    x = torch.ones(shape, requires_grad=True)
+    for function in (lambda z: z * z, lambda z: (z * z).sum()):
+        assert getattr(torch.func, transform)(function)(x).grad_fn.name() == "ViewBackward0"
+
+
 @pytest.mark.parametrize("second", ["hessian", "jacfwd(jacfwd)", "jacrev(jacrev)"])
 def test_the_number_of_calls_does_not_depend_on_the_size(second: str, monkeypatch: pytest.MonkeyPatch) -> None:
     func = torch.func

@@ -166,5 +166,10 @@ def _block(found: Any, out: Any, x: Any) -> Any:
     shape = out._array.shape + x._array.shape
     if found is None:
         return plain(np.zeros(shape, x._array.dtype))
-    as_it_is = found._array.shape == shape and not edge_of(found) and 1 not in shape      # 1 gets another stride
-    return found if as_it_is else found.view(shape)
+    return in_shape(found, shape)
+
+
+def in_shape(tensor: Any, shape: tuple[int, ...]) -> Any:
+    """A view of a tensor in a shape; the tensor itself, if it has no history and would not lie otherwise."""
+    as_it_is = tensor._array.shape == shape and edge_of(tensor) is None and 1 not in shape     # 1 gets another stride
+    return tensor if as_it_is else tensor.view(shape)

@@ -25,7 +25,7 @@ from .execution.numpy_code import NumPyCode
 from .execution.plan import planned
 from .passes.effects import draws_numbers, takes_all_numbers
 from .passes.fusing import ALSO_ELEMENTWISE, LONGEST
-from .program import Line, Program, Ref, Value, replaced
+from .program import Line, Program, Ref, Value, last_uses, replaced
 
 Array = np.ndarray[Any, Any]
 # Calls with arrays of at least so many bytes are put off.
@@ -149,7 +149,7 @@ def _needed(lines: list[Line], wanted: dict[int, Array]) -> list[Line]:
 
 def _one_by_one(lines: list[Line], given: dict[int, Array], wanted: dict[int, Array]) -> None:
     """Make lines in their order."""
-    last = {number: place for place, line in enumerate(lines) for number in (*line.reads, *line.results)}
+    last = last_uses(lines)
     found: dict[int, Array] = {**given}
     for place, line in enumerate(lines):
         args, kernel = replaced(line.args, Ref, lambda ref: found[ref.number]), line.op.kernel
@@ -187,14 +187,15 @@ def _promised(op: Op, args: Sequence[Any]) -> Array | None:
     if not all([array.dtype.char in _KINDS for array in arrays]):
         return None
     spread = [array for array in arrays if not array.flags.c_contiguous]
-    if op is sum_all or op is mean_all:
+    total = op is sum_all or op is mean_all
+    if total:
         single = args[1] is None and not spread and (arrays[0].dtype is F32 or arrays[0].dtype is F64)
     else:
         single = _is_elementwise(op, args) and not any([any(array.strides) for array in spread])
     if not single:
         return None
     one = op.compute(*[np.ones((1,) * arg.ndim, arg.dtype) if type(arg) is np.ndarray else arg for arg in args])
-    shape = () if op is sum_all or op is mean_all else np.broadcast_shapes(*[array.shape for array in arrays])
+    shape = () if total else np.broadcast_shapes(*[array.shape for array in arrays])
     return np.empty(shape, one.dtype) if one.dtype.char in _KINDS else None
 
 

@@ -6,7 +6,7 @@ it views. A line reads its arguments and makes new values, or writes over its fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -82,6 +82,11 @@ class Program(NamedTuple):
     lines: list[Line]
     inputs: list[int]
     outputs: list[int]
+
+
+def last_uses(lines: Iterable[Line]) -> dict[int, int]:
+    """The last line that uses each value."""
+    return {number: place for place, line in enumerate(lines) for number in (*line.reads, *line.results)}
 
 
 def refs(value: Any) -> Iterator[Ref]:

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from .._functorch.vmap import over_samples
-from ..autograd.blocks import units
+from ..autograd.blocks import in_shape, units
 from ..tensors.functions.shapes.joining import cat
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
@@ -48,12 +48,12 @@ def by_output(rows: Sequence[Tensor], outputs: Sequence[Tensor], inputs: Sequenc
     for output in outputs:
         last = first + output.numel()
         own = rows if len(outputs) == 1 else [row[first:last] for row in rows]
-        blocks.append([_in_shape(row, (*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
+        blocks.append([_reshaped(row, (*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
         first = last
     return blocks
 
 
-def _in_shape(block: Tensor, shape: tuple[int, ...]) -> Tensor:
+def _reshaped(block: Tensor, shape: tuple[int, ...]) -> Tensor:
     return block if block.shape == shape else block.reshape(shape)
 
 
@@ -63,7 +63,6 @@ def by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     for x in inputs:
         last = first + x.numel()
         own = columns if len(inputs) == 1 else columns[..., first:last]
-        shape = (*columns.shape[:-1], *x.shape)
-        blocks.append(own.reshape(shape) if 1 in shape else _in_shape(own, shape))      # sizes of 1 get other strides
+        blocks.append(in_shape(own, (*columns.shape[:-1], *x.shape)))
         first = last
     return blocks

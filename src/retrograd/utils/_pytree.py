@@ -87,22 +87,20 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
 _is_leaf = tree_is_leaf
 
 
-def _flattened(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
-    kind = type(tree)
-    if kind not in SUPPORTED_NODES and isinstance(tree, tuple):
-        kind = node_type(tree)
-    if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
-        leaves.append(tree)
-        return LEAF
-    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+def _flattened(trees: Iterable[PyTree], leaves: list[Any], is_leaf: IsLeaf) -> list[TreeSpec]:
+    """The specs of trees, whose leaves are added to `leaves`."""
     specs = []
-    for child in children:
-        if is_leaf is None and type(child) not in SUPPORTED_NODES and not isinstance(child, tuple):
-            leaves.append(child)                           # as below, without a call
+    for tree in trees:
+        kind = type(tree)
+        if kind not in SUPPORTED_NODES and isinstance(tree, tuple):
+            kind = node_type(tree)
+        if kind not in SUPPORTED_NODES or (is_leaf is not None and is_leaf(tree)):
+            leaves.append(tree)
             specs.append(LEAF)
         else:
-            specs.append(_flattened(child, leaves, is_leaf))
-    return TreeSpec(kind, context, specs)
+            children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+            specs.append(TreeSpec(kind, context, _flattened(children, leaves, is_leaf)))
+    return specs
 
 
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
@@ -114,7 +112,8 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeS
         *])]))
     """
     leaves: list[Any] = []
-    return leaves, _flattened(tree, leaves, is_leaf)
+    spec, = _flattened((tree,), leaves, is_leaf)
+    return leaves, spec
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:

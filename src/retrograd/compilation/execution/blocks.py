@@ -20,7 +20,7 @@ from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc
 from ...ops.reductions import sum_all, sum_dim
 from ..passes.fusing import Unit, is_reduction
-from ..program import Line, Value
+from ..program import Line, Value, last_uses
 from .python_source import Source, write_text
 
 Array = np.ndarray[Any, Any]
@@ -113,7 +113,7 @@ class _Block:
 
     def _write(self) -> None:
         """Write the source of one block."""
-        source, last = self.source, _last_uses(self.unit.lines)
+        source, last = self.source, last_uses(self.unit.lines)
         for number in (*self.inputs, *self.outputs):
             if self._is_sliced(number):
                 source.lines.append(f"v{number} = v{number}[start:stop]")
@@ -181,11 +181,6 @@ class _Block:
 def _least(inner: int) -> int:
     """The least number of places of the first dim, of `inner` elements each, that are whole blocks of a sum."""
     return SUMMED // math.gcd(SUMMED, inner)
-
-
-def _last_uses(lines: Sequence[Line]) -> dict[int, int]:
-    """The last line that uses each value."""
-    return {number: place for place, line in enumerate(lines) for number in (*line.reads, *line.results)}
 
 
 def flat(unit: Unit, values: list[Value]) -> bool:

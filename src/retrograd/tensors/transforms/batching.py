@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...kernels.elementwise.arithmetic import overwrite
 from ...modes import local
 from ...ops.basic import clone, copy, look
@@ -86,7 +84,7 @@ class BatchLevel(Level):
         if type(found) is tuple:
             return tuple([part.array if type(part) is Same else part if part.shape[:1] != (self.size,)
                           else hidden(part, self) for part in found])
-        return Batched((self,), found) if type(found) is np.ndarray else hidden(found, self)
+        return hidden(found, self)
 
     def _copied(self, found: Any) -> Any:
         """Views, in memory of their own."""

@@ -16,7 +16,7 @@ from ....modes import local
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view
-from ..batched import Batched, is_array, is_batched, joined, parts, shown
+from ..batched import is_array, is_batched, joined, parts, shown
 
 Rule = Callable[[Any, Op, tuple[Any, ...]], Any]
 
@@ -32,7 +32,7 @@ class Same:
 
 def first(array: Any, level: Any) -> Any:
     """An operand with the axis of the level first: its own, or an expanded one."""
-    if type(array) is Batched and level in array.levels:
+    if is_batched(array, level):
         return shown(array, level)
     return expand.run(array, (level.size, *array.shape))
 

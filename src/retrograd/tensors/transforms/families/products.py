@@ -19,9 +19,7 @@ from .operands import Rule, as_shape, blended, by_stack, first, folded, in_line,
 def _mm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, y = args
     if is_batched(x, level) and not is_batched(y, level):
-        rows = shown(x, level)
-        size, count, length = rows.shape
-        return as_shape(mm.run(as_shape(rows, (size * count, length)), y), (size, count, y.shape[1]))
+        return unfolded(mm.run(folded(shown(x, level)), y), level.size)
     return bmm.run(first(x, level), first(y, level))
 
 
@@ -77,10 +75,7 @@ def _addmm(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """A batch of rows times one matrix, plus a row, is one product."""
     x, left, right, beta, alpha = args
     if x.ndim == 1 and is_batched(left, level) and not is_batched(right, level) and not is_batched(x, level):
-        rows = shown(left, level)
-        size, count, length = rows.shape
-        found = op.run(x, as_shape(rows, (size * count, length)), right, beta, alpha)
-        return as_shape(found, (size, count, right.shape[1]))
+        return unfolded(op.run(x, folded(shown(left, level)), right, beta, alpha), level.size)
     return _PLUS_MM(level, op, args)
 
 
