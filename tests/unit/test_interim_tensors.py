@@ -67,11 +67,26 @@ def test_hooks_and_functions_get_plain_tensors(place: Callable[[Any], Any], afte
 
 
 def test_rules_of_the_package_compute_with_interim_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
-    operands, usual = list[tuple[Any, ...]](), interim._usual
-    monkeypatch.setattr(interim, "_usual", lambda given: (operands.append(given), usual(given))[1])
+    operands, arrays = list[Any](), interim._arrays
+    monkeypatch.setattr(interim, "_arrays", lambda op, given: (operands.append(given), arrays(op, given))[1])
     torch.vmap(torch.func.grad(lambda x: (x.sin() * x).sum()))(torch.ones(3, 2))
     assert operands
     assert all(type(x) is Interim for given in operands for x in given)
+
+
+@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, 2.0, 3.0])])
+def test_classes_and_absent_operands_need_no_plain_tensors(weight: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ways, general = list[str](), interim._general
+    monkeypatch.setattr(interim, "_general", lambda op, args: (ways.append(op.name), general(op, args))[1])
+    scores, classes = torch.randn(4, 2, 3), torch.tensor([[0, 2], [1, 1], [2, 0], [0, 0]])
+
+    def loss(scores: Any, classes: Any) -> Any:
+        return torch.nn.functional.cross_entropy(scores, classes, weight=weight)
+
+    found = torch.vmap(torch.func.grad(loss))(scores, classes)
+    assert ways == []
+    alone = [torch.func.grad(loss)(*sample) for sample in zip(scores, classes, strict=True)]
+    assert torch.allclose(found, torch.stack(alone))
 
 
 def test_rules_of_a_program_get_plain_tensors() -> None:

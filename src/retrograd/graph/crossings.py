@@ -6,14 +6,13 @@ backward pass may meet arrays of a level that is no longer in effect, so its rul
 
 from __future__ import annotations
 
-import weakref
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 from .node import OtherNode
 
 # The crossings that exist, by identity.
-alive: dict[int, Any] = {}
+alive: set[int] = set()
 
 
 class Crossing(OtherNode):
@@ -25,11 +24,10 @@ class Crossing(OtherNode):
     def __init__(self, level: Any, edges: tuple[Any, ...], shape: Any, dtype: Any) -> None:
         super().__init__(edges, shape, dtype)
         self.level = level
-        alive[id(self)] = weakref.ref(self, partial(_forget, id(self)))
+        alive.add(id(self))
 
-
-def _forget(key: int, reference: Any) -> None:
-    alive.pop(key, None)
+    def __del__(self, forget: Callable[[int], None] = alive.discard) -> None:
+        forget(id(self))
 
 
 def original(edge: Any) -> Any:

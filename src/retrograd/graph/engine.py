@@ -140,7 +140,7 @@ class Pass:
                     else:
                         result = run(rule, cotangent, *[saved[k] for k in positions])
                     if result.shape != edge.shape or result.dtype is not edge.dtype:
-                        result = run(fit, result, result.dtype, edge.shape, edge.dtype)
+                        result = run(fit, result, result.shape, result.dtype, edge.shape, edge.dtype)
                 except Exception as error:
                     faults.in_rule(error, node, index)
                     raise
@@ -296,7 +296,7 @@ class Pass:
         if array.shape == shape and array.dtype == to_dtype:
             return result
         run = local.thread.run if self.recorder is None else call
-        return run(fit, result, array.dtype, shape, to_dtype)
+        return run(fit, result, array.shape, array.dtype, shape, to_dtype)
 
     def _filled(self, node: Any, cotangents: list[Any]) -> list[Any]:
         """The gradients of the outputs, with zeros for an output without a gradient."""

@@ -15,15 +15,15 @@ from ..ops.reductions import sum_dim
 from ..ops.shape import view
 
 
-def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """The sum of `g` over the axes that broadcasting from `shape` added or stretched."""
+def unbroadcast(g: Any, found: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """The sum of `g`, of the shape `found`, over the axes that broadcasting from `shape` added or stretched."""
     if type(g) is np.ndarray and not shape and g.itemsize > 2:
         return np.add.reduce(g, axis=None, out=...)      # the same sum as np.sum, with less overhead
-    lead = g.ndim - len(shape)
+    lead = len(found) - len(shape)
     if lead < 0:
         return np.broadcast_to(g, shape)
-    stretched = tuple([lead + i for i, n in enumerate(shape) if n == 1 != g.shape[lead + i]])
-    if lead and not stretched and g.shape[:lead] == (1,) * lead and not local.thread.grad:
+    stretched = tuple([lead + i for i, n in enumerate(shape) if n == 1 != found[lead + i]])
+    if lead and not stretched and found[:lead] == (1,) * lead and not local.thread.grad:
         return g.reshape(shape) if type(g) is np.ndarray else view(g, shape)             # PyTorch records a sum here
     if lead:
         total = sum_dim(g, (*range(lead), *stretched), False, None)
@@ -31,10 +31,11 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return sum_dim(g, stretched, True, None)
 
 
-def fit(g: Any, dtype: np.dtype[Any], to_shape: tuple[int, ...], to_dtype: np.dtype[Any]) -> Any:
-    """The gradient `g` of NumPy dtype `dtype`, turned into a gradient for a value of `to_shape` and `to_dtype`."""
-    if g.shape != to_shape:
-        g = unbroadcast(g, to_shape)
+def fit(g: Any, shape: tuple[int, ...], dtype: np.dtype[Any], to_shape: tuple[int, ...],
+        to_dtype: np.dtype[Any]) -> Any:
+    """The gradient `g` of this shape and NumPy dtype, turned into one for a value of `to_shape` and `to_dtype`."""
+    if shape != to_shape:
+        g = unbroadcast(g, shape, to_shape)
     if dtype != to_dtype:
         if dtype.kind == "c" and to_dtype.kind != "c":
             g = real(g)

@@ -109,7 +109,7 @@ class RecordedPass(Pass):
                 continue
             array = recorder.array(result)
             if array.shape != edge.shape or array.dtype != edge.dtype:
-                result = fit(result, array.dtype, edge.shape, edge.dtype)
+                result = fit(result, array.shape, array.dtype, edge.shape, edge.dtype)
             if edge in buffers:
                 self.give(edge, result)
             else:

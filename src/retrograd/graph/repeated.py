@@ -106,7 +106,7 @@ def _walk(lines: list[Line], sums: dict[Any, Any]) -> dict[Any, Any]:
             if edge is None:
                 continue
             if result.shape != edge.shape or result.dtype is not edge.dtype:
-                result = fit(result, result.dtype, edge.shape, edge.dtype)
+                result = fit(result, result.shape, result.dtype, edge.shape, edge.dtype)
             held = sums.get(edge)
             sums[edge] = result if held is None else np.add(held, result)
     return sums

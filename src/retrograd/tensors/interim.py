@@ -25,14 +25,24 @@ from .transforms.batched import Batched
 from .transforms.views import viewed
 
 
-def _usual(operands: tuple[Any, ...]) -> bool:
-    """Whether all operands are interim tensors of one type, which operators leave as it is."""
-    if type(operands[0]) is not Interim:
-        return False
-    dtype = operands[0]._array.dtype
-    if dtype is not F32 and dtype is not F64:
-        return False
-    return all([type(x) is Interim and x._array.dtype is dtype for x in operands[1:]])
+def _arrays(op: Op, operands: Sequence[Any]) -> list[Any] | None:
+    """The arrays of interim tensors that an operator takes as they are; None if an operand is something else."""
+    arrays: list[Any] = []
+    as_given, dtype = op.domain == "as given", None
+    for x in operands:
+        if type(x) is not Interim:
+            if x is not None or not as_given:
+                return None
+            arrays.append(None)
+            continue
+        array = x._array
+        if not as_given:                                   # no promotion changes a single of these types
+            if dtype is None and (array.dtype is F32 or array.dtype is F64):
+                dtype = array.dtype
+            if array.dtype is not dtype:
+                return None
+        arrays.append(array)
+    return arrays
 
 
 def _operator(op: Op, name: str) -> Callable[[Any, Any], Any]:
@@ -40,9 +50,10 @@ def _operator(op: Op, name: str) -> Callable[[Any, Any], Any]:
     general = getattr(Tensor, name)
 
     def method(self: Any, other: Any) -> Any:
-        if type(other) in NUMBERS and _usual((self,)):
+        if type(other) in NUMBERS and _arrays(op, (self,)):
             return over(Interim, op.run(self._array, scalar(other, self._array.dtype)._array))
-        return over(Interim, op.run(self._array, other._array)) if _usual((self, other)) else general(self, other)
+        arrays = _arrays(op, (self, other))
+        return over(Interim, op.run(*arrays)) if arrays else general(self, other)
 
     return method
 
@@ -70,20 +81,18 @@ class Interim(Tensor):
     def __op__(op: Op, args: tuple[Any, ...]) -> Any:
         """Run an operator."""
         count = _operands(op)
-        if count == 1:
-            if _usual(args[:1]):
-                array: Any = args[0]._array
-                if op.view and type(array) is Batched:     # views concern no level
-                    return over(Interim, viewed(op, op.compute, (array, *args[1:])))
-                return over(Interim, op.run(array, *args[1:]))
-        elif count and _usual(args[:count]):
-            return over(Interim, op.run(*[x._array for x in args[:count]], *args[count:]))
-        return _general(op, args)
+        arrays = _arrays(op, args[:count])
+        if not arrays:
+            return _general(op, args)
+        if op.view and type(arrays[0]) is Batched:         # views concern no level
+            return over(Interim, viewed(op, op.compute, (arrays[0], *args[1:])))
+        return over(Interim, op.run(*arrays, *args[count:]))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Run the operator of a ufunc."""
-        if method == "__call__" and not options and (op := Op.by_kernel.get(ufunc)) is not None and _usual(inputs):
-            return over(Interim, op.run(*[x._array for x in inputs]))
+        op = Op.by_kernel.get(ufunc)
+        if op is not None and method == "__call__" and not options and (arrays := _arrays(op, inputs)):
+            return over(Interim, op.run(*arrays))
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

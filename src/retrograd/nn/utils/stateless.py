@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any
 
 from ...errors import warn
@@ -19,9 +18,11 @@ def _untie_named_tensors_map(module: Module, parameters_and_buffers: dict[str, A
 
     Raises ValueError if two names of one tensor have different tensors.
     """
+    held = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    if len({id(tensor) for _, tensor in held}) == len(held):         # each tensor has one name
+        return parameters_and_buffers
     groups: dict[int, list[str]] = {}
-    for name, tensor in chain(module.named_parameters(remove_duplicate=False),
-                              module.named_buffers(remove_duplicate=False)):
+    for name, tensor in held:
         groups.setdefault(id(tensor), []).append(name)
     untied = dict(parameters_and_buffers)
     for names in groups.values():

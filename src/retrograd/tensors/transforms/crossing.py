@@ -74,7 +74,7 @@ def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
     if not local.thread.grad:
         return with_edge(array, None)
     edges = tuple([None if tensor is None else edge_of(tensor) for tensor in tensors])
-    if not any([edge is not None for edge in edges]):
+    if edges.count(None) == len(edges):
         return with_edge(array, None)
     result = with_edge(array, kind(level, edges, array.shape, array.dtype))
     with in_effect(with_level(level)):
@@ -233,11 +233,10 @@ class Lift(Crossing):
 
 def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
-    if not is_array(array):
+    if type(array) is not Batched and not is_array(array):
         return set()
-    physical, hidden_axes = parts(array)
-    found = {*hidden_axes}
-    levels = local.thread.levels
+    physical, axes = (array.array, array.levels) if type(array) is Batched else (array, ())
+    found, levels = {*axes}, local.thread.levels
     for level in levels:
         shadow = level.shadows.beside(physical) if level.has_tangents else None
         if shadow is not None and level not in found:

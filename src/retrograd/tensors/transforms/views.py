@@ -21,24 +21,26 @@ DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
 SIZES = frozenset(("shape",))
 
 # Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
-_WHOLE = {"view": ("shape",), "transpose": ("dim0", "dim1"), "unsqueeze": ("dim",), "squeeze": ("dim",),
-          "select": ("dim", "index"), "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",),
-          "split": ("sizes", "dim"), "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
+_WHOLE = {"view": ("shape",), "transpose": ("dim0", "dim1"), "squeeze": ("dim",), "select": ("dim", "index"),
+          "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",), "split": ("sizes", "dim"),
+          "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
           "diagonal": ("offset", "dim0", "dim1")}
 
 
 def viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The views of all samples. `call` is the view of one array."""
-    x, *options = args
+    x = args[0]
     levels, array = x.levels, x.array
-    lead = len(levels)
     if op is t and x.ndim == 2:
         return Batched(levels, array.swapaxes(-1, -2))
+    lead, options = len(levels), args[1:]
+    if op is unsqueeze:
+        return Batched(levels, call(array, _further(options[0], lead)))
     if op is view and array.flags.c_contiguous and math.prod(options[0]) == math.prod(x.shape):
         return Batched(levels, array.reshape(array.shape[:lead] + options[0]))
     if op is permute:
         return Batched(levels, array.transpose((*range(lead), *[_further(d, lead) for d in options[0]])))
-    if (x.ndim or op is unsqueeze) and _WHOLE.get(op.name) == op.arguments[1:]:
+    if x.ndim and _WHOLE.get(op.name) == op.arguments[1:]:
         found = call(array, *[array.shape[:lead] + o if name == "shape" else _further(o, lead) if name in DIMS else o
                               for name, o in zip(op.arguments[1:], options)])
         return tuple([Batched(levels, part) for part in found]) if type(found) is tuple else Batched(levels, found)

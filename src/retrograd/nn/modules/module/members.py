@@ -14,6 +14,8 @@ from ...parameter import Buffer, Parameter
 
 __all__ = ["Member", "Members"]
 
+_MISSING: Any = object()
+
 
 class Member:
     """Fast access to a member of a fixed name, such as a layer's `weight`. It stands in the class of the module.
@@ -289,9 +291,10 @@ class Members:
         return replica
 
     def _found(self, name: str) -> Any:
-        if not hasattr(self, name):
+        found = getattr(self, name, _MISSING)
+        if found is _MISSING:
             raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
-        return getattr(self, name)
+        return found
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with a dotted name such as "features.0.weight". Raises AttributeError if there is none."""

@@ -101,7 +101,7 @@ def _nll_loss_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     g = first(g, level)
     if reduction == "mean":
         g = _shared(level, g, shape, targets, weight, ignored)
-    if reduction != "none":
+    if reduction != "none" and target.size != 1:
         g = expand.run(as_shape(g, (level.size, *[1] * target.ndim)), (level.size, *target.shape))
     found = op.run(as_shape(g, targets.shape), targets, weight, shape, "none", ignored)
     return as_shape(found, (level.size, *sample))
