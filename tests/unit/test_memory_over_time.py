@@ -248,6 +248,47 @@ def switches(count: int) -> int:
     return sys.getallocatedblocks() - before
 
 
+def curve(x: Any) -> Any:
+    return (x.sin() * x).sum()
+
+
+def dual(x: Any) -> Any:
+    forward_ad = torch.autograd.forward_ad
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(curve(forward_ad.make_dual(x, x))).tangent
+
+
+TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+    "dual": dual,
+    "jvp": lambda x: torch.func.jvp(curve, (x,), (x,)),
+    "vjp": lambda x: torch.func.vjp(torch.sin, x)[1](x),
+    "linearize": lambda x: torch.func.linearize(torch.sin, x)[1](x),
+    "jacfwd": torch.func.jacfwd(torch.sin),
+    "jacrev": torch.func.jacrev(torch.sin),
+    "hessian": torch.func.hessian(curve),
+    "jacrev(jacfwd)": torch.func.jacrev(torch.func.jacfwd(curve)),
+    "vmap(grad)": torch.vmap(torch.func.grad(torch.sin)),
+    "functional": lambda x: torch.autograd.functional.jacobian(torch.sin, x, vectorize=True, strategy="forward-mode"),
+}
+
+
+def transforms(kind: str, count: int) -> int:
+    """How many blocks are held more after a transform was called `count` times on tensors that live on."""
+    tensors = [torch.tensor([1., 2., 3.]), leaf()]
+
+    def call(count: int) -> None:
+        for _ in range(count):
+            for x in tensors:
+                TRANSFORMS[kind](x)
+
+    call(100)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    call(count)
+    gc.collect()
+    return sys.getallocatedblocks() - before
+
+
 def measured(call: str) -> int:
     """What a call of this module returns in a process of its own.
 
@@ -270,6 +311,11 @@ def test_a_long_run_holds_what_a_short_one_held(anomalies: bool, steps: int) -> 
 
 def test_switching_the_mode_holds_nothing() -> None:
     assert measured("switches(8_000)") < 500
+
+
+@pytest.mark.parametrize("kind", TRANSFORMS)
+def test_a_transform_leaves_nothing_with_its_arguments(kind: str) -> None:
+    assert measured(f"transforms({kind!r}, 1_000)") < 500
 
 
 def test_a_leak_of_one_a_step_is_measured() -> None:

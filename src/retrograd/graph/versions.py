@@ -31,8 +31,8 @@ class Writes(weakref.ref[Any]):
     """The writes to one memory: how many, the numbers of the latest writes, and the line of the last write.
 
     It is itself the weak reference to the array that owns the memory, so a memory that is written once costs one
-    object. `earlier` are the numbers of the writes before the last. `beside` are references to owners of other
-    lineages of the same memory.
+    object. `earlier` are the numbers of the writes before the last. `beside` are references to the owners of other
+    lineages of the same memory, by identity.
     """
 
     __slots__ = ("beside", "count", "earlier", "key", "last", "site")
@@ -41,7 +41,7 @@ class Writes(weakref.ref[Any]):
     earlier: deque[int] | None
     site: Site | None
     key: int
-    beside: list[Any]                     # not set if there are none
+    beside: dict[int, Any]                # not set if there were none
 
     def seen_by(self, number: int) -> int:
         """How many of the writes came before `number`."""
@@ -57,7 +57,9 @@ def _forget(writes: Any) -> None:
 
 
 def _forget_beside(key: int, reference: Any) -> None:
-    _books.pop(key, None)
+    beside = getattr(_books.pop(key, None), "beside", None)
+    if beside is not None:
+        beside.pop(key, None)
 
 
 def _opened(owner: Any) -> Writes:
@@ -123,9 +125,11 @@ def count_with(array: Any, other: Any) -> None:
     if writes is None:
         writes = _opened(beside)
         writes.last = 0                                   # before any node
-    reference = weakref.ref(owner, partial(_forget_beside, id(owner)))
-    writes.beside = [*getattr(writes, "beside", ()), reference]
-    _books[id(owner)] = writes
+    key = id(owner)
+    if not hasattr(writes, "beside"):
+        writes.beside = {}
+    writes.beside[key] = weakref.ref(owner, partial(_forget_beside, key))
+    _books[key] = writes
 
 
 def writes_to(array: Any) -> Writes | None:
