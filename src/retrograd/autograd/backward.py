@@ -135,10 +135,11 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
                              "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. With "
                              f"is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None."
                              + see("backward#batch-of-no-tensor"))
-        if isinstance(root, GradientEdge) and cotangent.shape[1:] != value.shape:
+        shape = tuple(cotangent.shape)
+        if isinstance(root, GradientEdge) and shape[1:] != value.shape:
             raise RuntimeError("Batched grads are not supported with GradientEdge. Give the tensor."
                                + see("backward#batches-for-gradient-edge"))
-        sizes.append(_batch_size(cotangent.shape, value.shape, i))
+        sizes.append(_batch_size(shape, value.shape, i))
     if len({*sizes}) > 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sizes} for the mapped dimension" + see("backward#batches-of-one-size"))

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import DIFFERENTIABLE
 from ..graph.repeated import repeated
 from ..graph.route import Route
 from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
 from ..tensors.recording.gradients import input_edge, root_edge, run_backward
-from ..tensors.state.base import edge_of, plain, with_edge
+from ..tensors.state.base import edge_of, meta_of, plain, set_leaf, with_edge
 from . import strict as check
 from .backward import grad
 
@@ -30,7 +31,11 @@ def detached(tensor: Any) -> Any:
 
 def leaf(tensor: Any) -> Any:
     """The same memory as a new leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
-    return detached(tensor).requires_grad_()
+    alone = detached(tensor)
+    if alone._array.dtype not in DIFFERENTIABLE:
+        alone.requires_grad_()                             # raises
+    set_leaf(meta_of(alone), True)
+    return alone
 
 
 def dummies(tensors: Tensors) -> Tensors:

@@ -80,10 +80,10 @@ class RecordedPass(Pass):
         recorder: Any = self.recorder
         if saved is not None:
             self._use(node, saved, plan.arrays)
-        at_once = None if self.grad else recorder.pointwise(node, cotangent)
-        if not self.grad and at_once is None:
-            cotangent, saved = recorder.unrecorded(node, cotangent, saved)
-        elif self.grad and saved is not None:
+        at_once = None
+        if not self.grad:
+            cotangent, saved, at_once = recorder.unrecorded(node, cotangent, saved)
+        elif saved is not None:
             saved = recorder.saved(node, saved)
         results: Any = [None] * len(edges)
         for index, rule, positions in node.steps:

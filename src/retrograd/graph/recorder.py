@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,11 +14,12 @@ class Recorder(Protocol):
     def saved(self, node: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """The saved values of a node, as what the rules are to compute with."""
 
-    def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any]:
-        """A cotangent and saved values, as what the rules are to compute with if nothing is recorded."""
+    def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:
+        """A cotangent and saved values, as what the rules are to compute with if nothing is recorded.
 
-    def pointwise(self, node: Any, cotangent: Any) -> Callable[..., Any] | None:
-        """The function `(rule, cotangent, saved values)` that computes a gradient in the place of the rule, if any."""
+        The third result is the function `(rule, cotangent, saved values)` that computes a gradient in the place of the
+        rule, or None.
+        """
 
     def settled(self, value: Any) -> Any:
         """What rules computed, as anybody else may see it."""

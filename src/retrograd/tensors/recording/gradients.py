@@ -350,7 +350,7 @@ def inputs_of(inputs: Any, asking: str) -> tuple[Any, ...]:
     """
     if isinstance(inputs, (TensorBase, GradientEdge)):
         return (inputs,)
-    if isinstance(inputs, Mapping):
+    if type(inputs) is not tuple and isinstance(inputs, Mapping):
         if type(inputs) is not dict:
             raise TypeError(f"`inputs` argument to `{asking}` must be a dict, not {type(inputs).__name__}. Other "
                             "Mapping types are not supported." + see("backward#inputs-of-grad-are-no-dict"))

@@ -36,31 +36,31 @@ class TensorRecorder:
             tensors.append(with_edge(value, edge))
         return tuple(tensors)
 
-    def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any]:
-        """A cotangent and saved values as interim tensors, if a transform is on and nobody watches calls.
+    def unrecorded(self, node: Any, cotangent: Any, values: tuple[Any, ...] | None) -> tuple[Any, Any, Any]:
+        """How the rules of a node compute if nothing is recorded: the cotangent, the saved values, and `at_once`.
 
-        Rules of a program get plain tensors.
+        Under a transform, if nobody watches calls, the rules get interim tensors. If moreover the operator is
+        elementwise and no level in effect has tangents, `at_once(rule, cotangent, values)` computes with arrays, and
+        the values stay arrays. Otherwise, and always for rules of a program, `at_once` is None and the rules get plain
+        tensors.
         """
-        if local.thread.transform is None or Results.plain is not Results.tensor or not node.op.known:
-            return self.settled(cotangent), values and self.saved(node, values)
+        thread, op = local.thread, node.op
+        if thread.transform is None or Results.plain is not Results.tensor or not op.known:
+            return self.settled(cotangent), values and self.saved(node, values), None
+        if op.kind == "elementwise" and thread.levels:
+            dtype = cotangent._array.dtype
+            if (dtype is F32 or dtype is F64) and True not in [level.has_tangents for level in thread.levels]:
+                return cotangent, values, Results.by_elements
         kind = Results.interim
         if type(cotangent) is Results.tensor:
             cotangent = over(kind, cotangent._array)
         if values is None:
-            return cotangent, None
-        return cotangent, [over(kind, value) if value is not None and save.kind in ("input", "out") else value
-                           for save, value in zip(node.saves, values, strict=True)]
-
-    def pointwise(self, node: Any, cotangent: Any) -> Any:
-        """How rules of an elementwise operator compute with arrays at once; None if they do not.
-
-        This is so in an unrecorded pass of a batch, if the cotangent is usual and no level in effect has tangents.
-        """
-        levels, dtype = local.thread.levels, cotangent._array.dtype
-        if (not levels or node.op.kind != "elementwise" or not node.op.known or Results.plain is not Results.tensor
-                or (dtype is not F32 and dtype is not F64) or True in [level.has_tangents for level in levels]):
-            return None
-        return Results.by_elements
+            return cotangent, None, None
+        found = [*values]
+        for i in op.saved_arrays:
+            if found[i] is not None:
+                found[i] = over(kind, found[i])
+        return cotangent, found, None
 
     def settled(self, value: Any) -> Any:
         """An interim tensor, or a view of one, as a plain tensor; any other value as it is."""
