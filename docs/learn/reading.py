@@ -39,8 +39,8 @@ import retrograd as torch
 from retrograd.graph import fit
 
 print(inspect.getsource(fit.fit).rpartition('"""\n')[2])
-#>     if g.shape != to_shape:
-#>         g = unbroadcast(g, to_shape)
+#>     if shape != to_shape:
+#>         g = unbroadcast(g, shape, to_shape)
 #>     if dtype != to_dtype:
 #>         if dtype.kind == "c" and to_dtype.kind != "c":
 #>             g = real(g)
