@@ -66,6 +66,24 @@ def test_recorded_columns_are_views_as_in_pytorch(transform: str, shape: tuple[i
         assert getattr(torch.func, transform)(function)(x).grad_fn.name() == "ViewBackward0"
 
 
+def names(node: Any) -> set[str]:
+    """The names of a node and of all nodes that it leads to."""
+    return {type(node).__name__}.union(*[names(after) for after, _ in node.next_functions if after is not None])
+
+
+def test_users_see_no_borders() -> None:
+    func, forward_ad = torch.func, torch.autograd.forward_ad
+    x, w = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)
+    seen = names(torch.vmap(lambda y: y.sin() * w, in_dims=1, out_dims=1)(x).grad_fn)
+    assert seen == {"PermuteBackward0", "MulBackward0", "SinBackward0", "AliasBackward0", "AccumulateGrad"}
+    seen = names(torch.vmap(torch.vmap(torch.exp))(x).grad_fn) | names(func.jacfwd(torch.exp)(w).grad_fn)
+    seen |= names(func.jvp(torch.exp, (w,), (w,))[1].grad_fn) | names(func.hessian(lambda y: y.exp().sum())(w).grad_fn)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(w, w).exp()
+        seen |= names(forward_ad.unpack_dual(dual).primal.grad_fn) | names(forward_ad.unpack_dual(dual).tangent.grad_fn)
+    assert {name for name in seen if not name.endswith(("Backward0", "Backward1"))} == {"AccumulateGrad", "Identity"}
+
+
 @pytest.mark.parametrize("second", ["hessian", "jacfwd(jacfwd)", "jacrev(jacrev)"])
 def test_the_number_of_calls_does_not_depend_on_the_size(second: str, monkeypatch: pytest.MonkeyPatch) -> None:
     func = torch.func

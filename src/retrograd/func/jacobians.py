@@ -48,13 +48,9 @@ def by_output(rows: Sequence[Tensor], outputs: Sequence[Tensor], inputs: Sequenc
     for output in outputs:
         last = first + output.numel()
         own = rows if len(outputs) == 1 else [row[first:last] for row in rows]
-        blocks.append([_reshaped(row, (*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
+        blocks.append([in_shape(row, (*output.shape, *x.shape)) for row, x in zip(own, inputs, strict=True)])
         first = last
     return blocks
-
-
-def _reshaped(block: Tensor, shape: tuple[int, ...]) -> Tensor:
-    return block if block.shape == shape else block.reshape(shape)
 
 
 def by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:

@@ -14,11 +14,13 @@ ordinary pass on dual numbers, in which the two parts have changed places.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...graph.crossings import Crossing
+from ...graph.node import AccumulateGrad
 from ...kernels.indexing.indexing import overlaps
 from ...modes import local
 from ...ops.basic import copy
@@ -34,6 +36,7 @@ from .levels import Level, in_effect, others, put, with_level
 from .shadows import alike
 
 _CROSSED = "levels that were crossed"
+_ALIAS, _PERMUTE = "AliasBackward0", "PermuteBackward0"
 
 
 class entered:
@@ -69,17 +72,32 @@ def _crossed(level: Level, walk: Any) -> bool:
     return level in walk.notes.get(_CROSSED, ())
 
 
-def _made(kind: type[Crossing], level: Level, array: Any, *tensors: Any) -> Any:
-    """A tensor over an array, recorded as made from the tensors."""
+def _made(kind: Any, level: Level, array: Any, *tensors: Any, name: str | None = None) -> Any:
+    """A tensor over an array, recorded as made from the tensors.
+
+    PyTorch has no borders, so users see `name`, or else the name of the operation behind the border.
+    """
     if not local.thread.grad:
         return with_edge(array, None)
     edges = tuple([None if tensor is None else edge_of(tensor) for tensor in tensors])
     if edges.count(None) == len(edges):
         return with_edge(array, None)
-    result = with_edge(array, kind(level, edges, array.shape, array.dtype))
+    node = _named(kind, _name_behind(edges[0]) if name is None else name)(level, edges, array.shape, array.dtype)
+    result = with_edge(array, node)
     with in_effect(with_level(level)):
-        lifting(result._edge, (result,), tensors, level)
+        lifting(node, (result,), tensors, level)
     return result
+
+
+@cache
+def _named(kind: type[Crossing], name: str) -> type[Crossing]:
+    """A sort of borders under another name."""
+    return type(name, (kind,), {"__slots__": ()})
+
+
+def _name_behind(edge: Any) -> str:
+    """The name of the operation that made a value."""
+    return _ALIAS if edge.node is None or type(edge.node) is AccumulateGrad else type(edge.node).__name__
 
 
 # Tangents
@@ -94,14 +112,14 @@ def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
         array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
         if tangent is not None:
             level.shadows.give(array, fresh_copy(tangent._array))
-    return _made(MakeDual, level, array, primal, tangent)
+    return _made(MakeDual, level, array, primal, tangent, name="ViewBackward0")
 
 
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
     with in_effect(others(level)):
         array = alike(tensor._array)
-    return _made(PrimalPart, level, array, tensor)
+    return _made(PrimalPart, level, array, tensor, name="Identity")
 
 
 def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
@@ -131,15 +149,13 @@ class PrimalPart(Crossing):
     """The primal part of a dual tensor."""
 
     __slots__ = ()
+    namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         _enter_again(self.level, walk)
         g = cotangents[0]
         zeros = plain(full_beside(g._array, g._array.shape, g._array.dtype, 0))
         return (make_dual(self.level, zeros, g),)
-
-
-MakeDual.__name__, PrimalPart.__name__ = "ViewBackward0", "Identity"      # as in PyTorch
 
 
 class TangentPart(Crossing):
@@ -160,7 +176,7 @@ def enter_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
     array = tensor._array
     order = (dim, *[d for d in range(array.ndim) if d != dim])
     array = hidden(array if not dim else permute.run(array, order), level)
-    result = _made(EnterBatch, level, array, tensor)
+    result = _made(EnterBatch, level, array, tensor, name=_PERMUTE if dim else _ALIAS)
     if result._edge is not None:
         result._edge.dim = dim
     return result
@@ -175,7 +191,7 @@ def leave_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
     array = shown(array, level)
     if dim:
         array = permute.run(array, _from_first_to(dim, array.ndim))
-    result = _made(LeaveBatch, level, array, tensor)
+    result = _made(LeaveBatch, level, array, tensor, name=_PERMUTE if dim else None)
     if result._edge is not None:
         result._edge.dim = dim
     return result
@@ -291,6 +307,6 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
         if not of_results <= of_operand:
             lifted = edge
             for level in sorted(of_results - of_operand):
-                lifted = Lift(level, (lifted,), edge.shape, edge.dtype)
+                lifted = _named(Lift, _ALIAS)(level, (lifted,), edge.shape, edge.dtype)
                 lifted.number = node.number - 1
             node.edges = (*node.edges[:i], lifted, *node.edges[i + 1:])
