@@ -51,6 +51,7 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "pointer": lambda y: y.data_ptr() != 0, "nonzero": lambda y: y.nonzero().tolist(), "mask": lambda y: y[y > 0],
     "iteration": lambda y: [row.tolist() for row in y], "resize": lambda y: y.clone().resize_(2, 2).tolist(),
     "shared": lambda y: y.detach().T.numpy().tolist(), "numpy function": lambda y: np.sin(y).tolist(),
+    "capsule": lambda y: torch.from_dlpack(y).tolist(), "capsule for NumPy": lambda y: np.from_dlpack(y).tolist(),
     "real memory": lambda y: memoryview(y.numpy()).tolist()}
 
 

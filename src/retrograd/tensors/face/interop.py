@@ -14,6 +14,7 @@ import numpy as np
 
 from ...dtypes import NARROW, legacy
 from ...errors import see
+from ...kernels.kinds import with_numbers
 from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
@@ -64,13 +65,14 @@ def dlpack(self: TensorBase, **options: Any) -> Any:
     if requires(self):
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()"
                           + see("tensors#export-requires-grad"))
-    return self._array.__dlpack__(**options)
+    return with_numbers(self._array).__dlpack__(**options)
 
 
 @public(name="__dlpack_device__")
 def dlpack_device(self: TensorBase) -> tuple[int, int]:
     """The device of the memory, in DLPack's numbers."""
-    return self._array.__dlpack_device__()
+    device: tuple[int, int] = with_numbers(self._array).__dlpack_device__()
+    return device
 
 
 # To Python
