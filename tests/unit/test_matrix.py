@@ -109,6 +109,15 @@ def test_einsum_is_numpys(left: str, right: str, data: st.DataObject) -> None:
     np.testing.assert_allclose(torch.einsum(equation, x, y).numpy(), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [2, 8, 80])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64])
+def test_outer_products_of_a_batch_are_sums(size: int, dtype: Any) -> None:
+    """As in PyTorch, a sum of one product that is -0.0 is 0.0."""
+    found = torch.bmm(torch.zeros(3, size, 1, dtype=dtype), -torch.ones(3, 1, size, dtype=dtype))
+    assert found.dtype == dtype
+    assert not torch.signbit(torch.view_as_real(found) if dtype.is_complex else found).any()
+
+
 def test_names_in_the_graph() -> None:
     w = normal(3, 4).requires_grad_()
     assert names(normal(2, 3).requires_grad_() @ w) == ["MmBackward0"]
