@@ -299,3 +299,54 @@ def test_a_saved_value_from_outside_is_lifted_once() -> None:
     found = vmap(grad(lambda x: w * x * x))(x).sum()               # the sum of 2 w x
     assert torch.autograd.grad(found, w)[0].item() == 8
     assert grad(lambda w: vmap(grad(lambda x: (w * x) ** 3))(x).sum())(w.detach()).item() == 9 * 4 * 10
+
+
+W = torch.tensor([0.5, 1.5], requires_grad=True)
+ONES = torch.ones(2, 2)
+
+
+def _tangent(y: Any) -> Any:
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual((forward_ad.make_dual(y, ONES) * W).sin()).tangent
+
+
+# Transforms, and the same function without a transform.
+STAGES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "vmap": (vmap(lambda y: (y * W).sin()), lambda y: (y * W).sin()),
+    "columns": (vmap(lambda y: (y * W[0]).sin(), in_dims=1, out_dims=1), lambda y: (y * W[0]).sin()),
+    "nested": (vmap(vmap(lambda y: (y * W[0]).sin())), lambda y: (y * W[0]).sin()),
+    "jvp": (lambda y: jvp(lambda z: (z * W).sin(), (y,), (ONES,))[1], lambda y: (y * W).cos() * W),
+    "dual": (_tangent, lambda y: (y * W).cos() * W),
+}
+
+
+@pytest.mark.parametrize("first", STAGES)
+@pytest.mark.parametrize("second", STAGES)
+def test_a_pass_leaves_the_levels_that_lie_behind(first: str, second: str) -> None:
+    """So a pass through many transforms, one after the other, takes time in proportion to their number."""
+    start, levels = torch.tensor([[0.1, 0.2], [0.3, 0.4]], requires_grad=True), list[int]()
+    found = wanted = start
+    for kind in (first, second, second, first):
+        found, wanted = STAGES[kind][0](found), STAGES[kind][1](wanted)
+        found.register_hook(lambda g: levels.append(len(local.thread.levels)))
+    slopes = [torch.autograd.grad(each.sum(), (start, W), create_graph=True) for each in (found, wanted)]
+    assert max(levels) <= 2
+    again = [torch.autograd.grad((g.exp().sum() + h.sin().sum()), (start, W)) for g, h in slopes]
+    for one, other in zip([*slopes[0], *again[0]], [*slopes[1], *again[1]], strict=True):
+        assert torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+    assert local.thread.levels == ()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_tangents_of_tangents_one_after_the_other_have_all_derivatives(count: int) -> None:
+    x = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+    v = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    found, wanted = x, x
+    for _ in range(count):
+        found, wanted = jvp(lambda y: y ** 4, (found,), (torch.ones_like(found),))[1], 4 * wanted ** 3
+    for _ in range(3):
+        (found, by_v), (wanted, plain_by_v) = (
+            (g, torch.autograd.grad(g, v, retain_graph=True, allow_unused=True)[0])
+            for g in (torch.autograd.grad(each, x, v, create_graph=True)[0] for each in (found, wanted)))
+        assert torch.allclose(found, wanted)
+        assert torch.allclose(by_v, plain_by_v)

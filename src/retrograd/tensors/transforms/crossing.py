@@ -35,7 +35,8 @@ from .forward import ForwardLevel, fresh_copy
 from .levels import Level, in_effect, others, put, with_level
 from .shadows import alike
 
-_CROSSED = "levels that were crossed"
+# Under these keys, a pass keeps the levels that it crossed, and those that it put in effect and has not left.
+_CROSSED, _ENTERED = "levels that were crossed", "levels that were entered"
 _ALIAS, _PERMUTE = "AliasBackward0", "PermuteBackward0"
 
 
@@ -59,11 +60,20 @@ class entered:
         thread.levels, thread.transform, thread.watchers = self.before
 
 
-def _enter_again(level: Level, walk: Any) -> None:
-    """Put a level in effect for the rest of a backward pass, which ends the effect."""
+def _enter_again(level: Level, walk: Any, number: int) -> None:
+    """Put a level in effect from the node of this number on. The end of the backward pass ends the effect.
+
+    The pass walks from the newest to the oldest node. So it has left the levels that it entered before, if they began
+    after the node was made.
+    """
     thread = local.thread
     walk.notes.setdefault(_CROSSED, set()).add(level)
-    put(with_level(level))
+    if level not in thread.levels:
+        entered_before = walk.notes.setdefault(_ENTERED, set())
+        left = {each for each in entered_before if each.number > number}
+        entered_before -= left
+        entered_before.add(level)
+        put([each for each in with_level(level) if each not in left])
     if lifting not in thread.watchers:
         thread.watchers = (*thread.watchers, lifting)
 
@@ -152,7 +162,7 @@ class PrimalPart(Crossing):
     namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        _enter_again(self.level, walk)
+        _enter_again(self.level, walk, self.number)
         g = cotangents[0]
         zeros = plain(full_beside(g._array, g._array.shape, g._array.dtype, 0))
         return (make_dual(self.level, zeros, g),)
@@ -164,8 +174,8 @@ class TangentPart(Crossing):
     __slots__ = ()
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        _enter_again(self.level, walk)
-        return (make_dual(self.level, cotangents[0], None),)
+        _enter_again(self.level, walk, self.number)
+        return cotangents                                  # with a tangent of zero, as values from outside have
 
 
 # Batches
@@ -221,7 +231,7 @@ class LeaveBatch(Crossing):
     dim: int
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        _enter_again(self.level, walk)
+        _enter_again(self.level, walk, self.number)
         return (enter_batch(self.level, cotangents[0], self.dim),)
 
 

@@ -8,27 +8,28 @@ levels below it in effect, so it never meets itself.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...graph.versions import next_number
 from ...modes import local
 from .batched import Batched
 from .views import viewed
 
-_next_number = itertools.count(1).__next__
-
 
 class Level:
-    """One application of a transform. `number` orders the levels: an inner level has a higher number."""
+    """One application of a transform. `number` orders the levels: an inner level has a higher number.
+
+    It comes from the count of nodes, so nodes that are made in the level have higher numbers.
+    """
 
     __slots__ = ("__weakref__", "number")
     has_tangents = False                                   # whether arrays may have tangents at this level
 
     def __init__(self) -> None:
-        self.number = _next_number()
+        self.number = next_number()
 
     def __lt__(self, other: Level) -> bool:
         return self.number < other.number
