@@ -17,7 +17,7 @@ from ..graph.route import Route
 from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
 from ..tensors.recording.gradients import input_edge, root_edge, run_backward
-from ..tensors.state.base import edge_of, meta_of, plain, set_leaf, with_edge
+from ..tensors.state.base import edge_of, plain, with_edge
 from . import strict as check
 from .backward import grad
 
@@ -25,7 +25,7 @@ Tensors = tuple[Any, ...]
 
 
 def detached(tensor: Any) -> Any:
-    """The same memory without history."""
+    """The same memory without history. Unlike `detach`, it keeps the tangents of transforms that are in effect."""
     return with_edge(tensor._array, None)
 
 
@@ -34,7 +34,7 @@ def leaf(tensor: Any) -> Any:
     alone = detached(tensor)
     if alone._array.dtype not in DIFFERENTIABLE:
         alone.requires_grad_()                             # raises
-    set_leaf(meta_of(alone), True)
+    require_grad(alone)
     return alone
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.backward import grad as gradients_of
+from ..autograd.blocks import detached
 from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
 from ..dtypes import DIFFERENTIABLE
 from ..graph.node import AccumulateGrad, Output
@@ -19,7 +20,7 @@ from ..modes import local
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
-from ..tensors.state.base import edge_of, meta_of, requires, set_leaf, with_edge
+from ..tensors.state.base import edge_of, meta_of, requires, set_leaf
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
@@ -42,14 +43,8 @@ def _tracked(x: Tensor) -> Tensor:
     if requires(x):
         aliased: Tensor = CALLS[alias](x)
         return aliased
-    alone = _without_history(x)
+    alone: Tensor = detached(x)
     set_leaf(meta_of(alone), True)
-    return alone
-
-
-def _without_history(x: Tensor) -> Tensor:
-    """The tensor without its graph. Unlike `detach`, it keeps the tangents of transforms around this one."""
-    alone: Tensor = with_edge(x._array, None)
     return alone
 
 
@@ -92,11 +87,11 @@ class _Run:
         return any([edge is not None and self.reaching[edge] for edge in edges])
 
     def _as_outside(self, tensor: Tensor) -> Tensor:
-        return tensor if self._reach_further([tensor]) else _without_history(tensor)
+        return tensor if self._reach_further([tensor]) else detached(tensor)
 
     def outside(self, tree: PyTree) -> PyTree:
         """Tensors that the function returned, as they are outside: each is recorded only if something outside is."""
-        return mapped(self._as_outside if self.recording else _without_history, tree)
+        return mapped(self._as_outside if self.recording else detached, tree)
 
     def _recorded(self, outputs: Sequence[Tensor], given: Sequence[Any]) -> bool:
         """Whether derivatives of the outputs, times what is given, are to be recorded."""

@@ -38,9 +38,11 @@ def bmm(x: Any, y: Any, out: Any = ...) -> Any:
     of the time of a multiplication with broadcasting.
     """
     if x.shape[-1] == 1 and x.shape[:-2] == y.shape[:-2] and x.dtype is y.dtype:
-        if x.size * y.shape[-1] < _MANY or x.dtype.kind not in "fc":
+        if x.dtype.kind not in "fc":
+            return np.multiply(x, y, out=...)
+        if x.size * y.shape[-1] < _MANY:
             found = np.multiply(x, y, out=...)
-            return np.add(found, 0.0, out=found) if x.dtype.kind in "fc" else found     # a sum is never -0.0
+            return np.add(found, 0.0, out=found)           # a sum is never -0.0
         return np.einsum("...ij,...jk->...ik", x, y, order="C")
     return np.matmul(_dense(x), _dense(y), out=...)
 

@@ -89,7 +89,7 @@ def _made(kind: Any, level: Level, array: Any, *tensors: Any, name: str | None =
     """
     if not local.thread.grad:
         return with_edge(array, None)
-    edges = tuple([None if tensor is None else edge_of(tensor) for tensor in tensors])
+    edges = tuple([edge_of(tensor) for tensor in tensors])
     if edges.count(None) == len(edges):
         return with_edge(array, None)
     node = _named(kind, _name_behind(edges[0]) if name is None else name)(level, edges, array.shape, array.dtype)
@@ -114,14 +114,13 @@ def _name_behind(edge: Any) -> str:
 
 
 def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
-    """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype, or None for zero."""
+    """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype."""
     with in_effect(others(level)):
         array = primal._array
         physical = parts(array)[0]
         # Elements that coincide in memory may have different tangents.
         array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
-        if tangent is not None:
-            level.shadows.give(array, fresh_copy(tangent._array))
+        level.shadows.give(array, fresh_copy(tangent._array))
     return _made(MakeDual, level, array, primal, tangent, name="ViewBackward0")
 
 
@@ -259,9 +258,9 @@ class Lift(Crossing):
 
 def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
-    if type(array) is not Batched and not is_array(array):
+    if not is_array(array):
         return set()
-    physical, axes = (array.array, array.levels) if type(array) is Batched else (array, ())
+    physical, axes = parts(array)
     found, levels = {*axes}, local.thread.levels
     for level in levels:
         shadow = level.shadows.beside(physical) if level.has_tangents else None

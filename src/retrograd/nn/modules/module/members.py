@@ -14,8 +14,6 @@ from ...parameter import Buffer, Parameter
 
 __all__ = ["Member", "Members"]
 
-_MISSING: Any = object()
-
 
 class Member:
     """Fast access to a member of a fixed name, such as a layer's `weight`. It stands in the class of the module.
@@ -291,10 +289,10 @@ class Members:
         return replica
 
     def _found(self, name: str) -> Any:
-        found = getattr(self, name, _MISSING)
-        if found is _MISSING:
-            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
-        return found
+        try:
+            return getattr(self, name)
+        except AttributeError:
+            raise AttributeError(f"{self._get_name()} has no attribute `{name}`") from None
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter with a dotted name such as "features.0.weight". Raises AttributeError if there is none."""
