@@ -11,7 +11,7 @@ its operator: this is `anew` for `fmod`, and `inplace.over` for `fmod_`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import WRAPPER_ASSIGNMENTS, partial
+from functools import partial
 from typing import Any, Protocol
 
 from ...ops.framework import Op
@@ -22,6 +22,9 @@ from .public import OutRule, methods, public
 
 # What a decorated function calls its operator by: `anew` or `over`.
 Call = Callable[..., TensorBase]
+
+# The attributes of a function that describe it. A `partial` of the function has none of them.
+_DESCRIPTION = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__")
 
 
 def anew(op: Op, *args: Any, into: Any = None) -> TensorBase:
@@ -49,7 +52,7 @@ def twins(*schemas: str, out: OutRule = None, strict: bool = False, method: bool
     def decorate(function: Callable[..., Any]) -> Function:
         new, written = partial(function, anew), partial(function, over)
         for body in (new, written):
-            vars(body).update({name: getattr(function, name) for name in WRAPPER_ASSIGNMENTS})
+            vars(body).update({name: getattr(function, name) for name in _DESCRIPTION})
         called = name or function.__name__
         entry: Any = public(*schemas, out=out, strict=strict, method=method, name=called, doc=doc)(new)
         entry.written = public(
