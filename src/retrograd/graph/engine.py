@@ -61,11 +61,13 @@ class Pass:
 
     def give(self, edge: Any, cotangent: Any) -> None:
         """Add a gradient to the sum on an edge. The sum is updated in place only if nothing else holds its array."""
-        buffers = self.buffers
+        buffers, own = self.buffers, edge in self.owned
+        if not own and edge in buffers and self.recorder is None and buffers[edge].size >= LARGE:
+            own = hold(buffers, edge) == ALONE
         held = buffers.pop(edge, None)
         if held is None or self.recorder is not None:
             buffers[edge] = cotangent if held is None else held + cotangent
-        elif held.dtype == cotangent.dtype and (edge in self.owned or (held.size >= LARGE and hold(held) == ALONE)):
+        elif own and held.dtype == cotangent.dtype:
             buffers[edge] = local.thread.run(np.add if held.size < LARGE else add_large, held, cotangent, out=held)
         else:
             buffers[edge] = total = local.thread.run(np.add, held, cotangent)
@@ -319,27 +321,29 @@ class Pass:
 
     def _arrive(self, leaf: AccumulateGrad) -> None:
         """All gradients of a leaf have arrived: run its hooks, then capture or accumulate the sum."""
-        cotangent = self.buffers.pop(leaf, None)
+        buffers = self.buffers
         if self.wanted is not None and leaf not in self.wanted:
+            buffers.pop(leaf, None)
             return
         local.thread.grad = self.grad
         variable = leaf.variable
         attached = None if variable._meta is None else variable._meta.hooks
         if attached:
-            (cotangent,) = self._called(lambda shown: [Users.call(attached, shown[0])], cotangent)
+            (buffers[leaf],) = self._called(lambda shown: [Users.call(attached, shown[0])], buffers.get(leaf))
         if leaf in self.capture:
-            self._capture(leaf, [cotangent])
+            self._capture(leaf, [buffers.get(leaf)])
         elif not self.capture:
             hooks, observer = leaf.hooks, local.thread.observer
             if hooks is not None and hooks.pre:
-                (cotangent,) = self._called(hooks.before, cotangent)
+                (buffers[leaf],) = self._called(hooks.before, buffers.get(leaf))
+            own = SHARED if self.recorder is not None or leaf not in buffers else hold(buffers, leaf)
             if observer is None:
-                own = hold(cotangent) if self.recorder is None else SHARED
-                variable._accumulate(cotangent, self.recorder, own)
+                variable._accumulate(buffers.get(leaf), self.recorder, own)
             else:
-                observer.accumulate(partial(variable._accumulate, cotangent, self.recorder, LENT))
+                observer.accumulate(partial(variable._accumulate, buffers.get(leaf), self.recorder, min(own, LENT)))
             if hooks is not None and hooks.post:
-                hooks.after([], None, Users.shown([cotangent]), self.recorder)
+                hooks.after([], None, Users.shown([buffers.get(leaf)]), self.recorder)
+        buffers.pop(leaf, None)
 
     def _called(self, hooks: Callable[[list[Any]], list[Any]], *cotangents: Any) -> list[Any]:
         """The gradients that hooks returned for the gradients shown to them."""

@@ -5,17 +5,20 @@ asks who still holds the buffer. If only the tensor of the last run does, and th
 gradient that the next run replaces, the tensor gets the next numbers. If the program holds the tensor or the memory
 elsewhere, the plan goes on with other memory. A program often holds the result of one run until the next run is over,
 so the plan does not forget the memory that it leaves: two memories take turns.
+
+Who holds memory is counted as `ownership` describes: through a tuple, since an attribute and a tuple own their
+references in every version of Python. If these counts do not work, the plan goes on with other memory in each run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
-from ...graph import versions
+from ...graph import ownership, versions
+from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of
 from ...tensors.state.base import note_layout, plain
 from ..stand_ins import seen_in
@@ -40,20 +43,20 @@ class Lease:
 
     def settle(self) -> None:
         """Count the references that the plan itself holds. Call this when the plan is complete."""
-        self._array_count, self._memory_count = getrefcount(self.array), getrefcount(self.memory)
+        self._array_count, self._memory_count = getrefcount(*(self.array,)), getrefcount(*(self.memory,))
 
     def is_free(self) -> bool:
         """Take the memory back, if this is possible. Returns whether it is."""
+        references = getrefcount(*(self.tensor,))          # before a variable here holds the tensor, too
         tensor = self.tensor
-        held = getrefcount(self.array) - self._array_count
-        if getrefcount(self.memory) != self._memory_count or held > (tensor is not None):
+        held = getrefcount(*(self.array,)) - self._array_count
+        if getrefcount(*(self.memory,)) != self._memory_count or held > (tensor is not None):
             return False
         if tensor is not None:
             meta = None if self.leaf is None else self.leaf._meta
             in_place = meta is not None and meta.grad is tensor              # where the next run puts its result
-            if not held or tensor._meta is not None or tensor._edge is not None or (
-                    getrefcount(tensor) != _ALONE + in_place):
-                if held and getrefcount(tensor) != _ALONE:
+            if not held or tensor._meta is not None or tensor._edge is not None or references != HELD_ONCE + in_place:
+                if held and references != HELD_ONCE:
                     return False
                 self.tensor = None
         versions.forget(self.memory)
@@ -66,10 +69,6 @@ class Lease:
             tensor = self.tensor = plain(self.array)
             note_layout(tensor)
         return tensor
-
-
-# The references to a tensor that only its lease holds: the lease, the variable here, and the argument.
-_ALONE = 3
 
 
 class Left:
@@ -91,7 +90,8 @@ class Left:
 
     def is_free(self) -> bool:
         """Whether the program has let go of the memory."""
-        return [getrefcount(self.memory), *map(getrefcount, self.arrays)] == self.counts
+        arrays = [ownership.count(self.arrays, i) for i in range(len(self.arrays))]
+        return [getrefcount(*(self.memory,)), *arrays] == self.counts
 
 
 class Leases:
@@ -114,7 +114,7 @@ class Leases:
 
     def take_back(self) -> None:
         """Take all memory back. The plan goes on with other memory in the place of what the program holds."""
-        held = [lease for lease in self.by_place.values() if not lease.is_free()]
+        held = [lease for lease in self.by_place.values() if HELD_ONCE < 0 or not lease.is_free()]
         if held:
             self._leave({id(lease.memory) for lease in held})
         elif self.left:
@@ -146,7 +146,7 @@ class Leases:
         """Have the plan use the memory that it left before, or new memory, in the place of that of some leases."""
         name = leases[0].name
         other, self.left[name] = self.left.get(name), Left(leases, self.scope)
-        if other is not None and other.is_free():
+        if other is not None and HELD_ONCE > 0 and other.is_free():
             versions.forget(other.memory)
             self._return(other, leases)
         else:

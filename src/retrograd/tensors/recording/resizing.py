@@ -26,15 +26,14 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
     if start + math.prod(shape) * array.itemsize <= owner.nbytes and block.flags.c_contiguous and start >= 0:
         tensor._array = np.ndarray(shape, array.dtype, block, start)
         return
-    tensor._array = None
-    del owner, block
-    grown = _grown(array, shape) if array.size == 0 or hold(array) == ALONE else None
-    if grown is None:
-        tensor._array = array
+    alone, tensor._array = [array], None
+    del owner, block, array
+    if alone[0].size and hold(alone, 0) != ALONE:
+        tensor._array = alone[0]
         raise RuntimeError("Trying to resize storage that is not resizable. Others hold this memory too (a view, a "
                            "NumPy array, a graph), and a NumPy array cannot grow: resize a clone() instead."
                            + see("in-place#storage-not-resizable"))
-    tensor._array = grown
+    tensor._array = _grown(alone[0], shape)
 
 
 def _grown(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
