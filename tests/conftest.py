@@ -20,7 +20,8 @@ settings.load_profile("retrograd")
 
 
 # These files start a Python for most of their tests, or build the documentation: a quarter of the time of all.
-_SLOW_FILES = ("test_command.py", "test_command_explore.py", "test_examples.py", "test_learn.py", "test_site.py")
+_SLOW_FILES = ("command/test_command.py", "command/test_explore.py", "docs/test_examples.py", "docs/test_learn.py",
+               "docs/test_site.py")
 _SLOW_TESTS = ("test_a_chain_of_a_million_nodes", "test_the_table_reaches_every_operator")
 
 
@@ -35,7 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     kept = []
     for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
-        cases = [item for item in group if item.path.name not in _SLOW_FILES and item.name not in _SLOW_TESTS]
+        cases = [item for item in group
+                 if not item.path.as_posix().endswith(_SLOW_FILES) and item.name not in _SLOW_TESTS]
         kept += cases if len(cases) <= 100 else cases[::4]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept

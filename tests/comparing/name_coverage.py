@@ -136,8 +136,9 @@ _WITHOUT_OPERANDS = {*everyday_names()["Random"], "torch.tril_indices", "torch.t
 def _calls_in_tests() -> set[str]:
     """The words that follow a dot in the tests against PyTorch."""
     here = Path(__file__)
-    sources = [p.read_text(encoding="utf-8") for p in here.parents[1].rglob("*.py")
-               if p != here and p.parent.name != "unit"]
+    tests = here.parents[1]
+    sources = [p.read_text(encoding="utf-8") for p in tests.rglob("*.py")
+               if p != here and tests / "unit" not in p.parents]
     return {word for source in sources for word in re.findall(r"\.(\w+)\b", source)}
 
 

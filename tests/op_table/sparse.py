@@ -1,6 +1,6 @@
 """The entries of operators of sparse arrays: functions from dense tensors to dense tensors, with sparse ones between.
 
-PyTorch has no second derivatives of most of them. `tests/parity/test_sparse.py` compares them with PyTorch.
+PyTorch has no second derivatives of most of them. `tests/parity/tensors/test_sparse.py` compares them with PyTorch.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "examples" / "packages"
 PAGE = ROOT / "docs" / "packages.md"
 

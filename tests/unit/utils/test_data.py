@@ -21,7 +21,7 @@ from comparing.programs import OURS, printed
 from retrograd.utils import data
 from retrograd.utils.data import DataLoader, Dataset, IterableDataset
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 
 
 class Numbers(Dataset[int]):

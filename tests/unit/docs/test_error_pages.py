@@ -2,7 +2,7 @@
 has a program that fails with it, and a program that is mended. Labels tell the two kinds of program apart. The message
 ends with the address of the entry.
 
-test_docs.py holds that the programs say so, and tests/parity/test_pages.py that PyTorch says so.
+test_docs.py holds that the programs say so, and tests/parity/docs/test_pages.py that PyTorch says so.
 """
 
 import ast

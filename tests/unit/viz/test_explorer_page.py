@@ -1,6 +1,6 @@
 """The explorer as one file: the document inside survives, nothing is loaded, and its files keep to the house's rules.
 
-What the page does in a browser is tested in `tests/parity/explorer/`.
+What the page does in a browser is tested in `tests/parity/viz/explorer/`.
 """
 
 import json

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import retrograd
 
-DATA = Path(__file__).parents[2] / "docs" / "coverage.csv"
+DATA = Path(__file__).parents[3] / "docs" / "coverage.csv"
 SPACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
 
 

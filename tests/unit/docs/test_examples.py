@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 RUN = (sys.executable, "-W", "error", "-m", "retrograd", "run")
 NUMBER = re.compile(r"(?<![\w.^])[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 

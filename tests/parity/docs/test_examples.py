@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 PROGRAMS = {path.stem: [str(path)] for path in sorted(EXAMPLES.glob("*.py"))}
 # Rounding errors grow with every epoch, until the two runs go ways of their own.
 PROGRAMS["digits"].append("--epochs=4")

@@ -94,7 +94,7 @@ def test_every_node_can_be_inspected(page: Any, name: str) -> None:
 @pytest.mark.parametrize("name", ["in_place", "own_functions", "fit_by_hand"])
 def test_the_page_of_an_example(shown: Browser, tmp_path: Path, name: str) -> None:
     command = [sys.executable, "-m", "retrograd", "explore", "-o", str(tmp_path / "step.html"), f"{name}.py"]
-    subprocess.run(command, cwd=Path(__file__).parents[3] / "examples", check=True, capture_output=True)
+    subprocess.run(command, cwd=Path(__file__).parents[4] / "examples", check=True, capture_output=True)
     shown.open(tmp_path / "step.html", "#open=all")
     assert shown.value("scene.boxes.length") > 3
     assert shown.value(GEOMETRY) == shown.value(JOINED) == []
