@@ -61,7 +61,7 @@ class FirstRun:
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
         self.recipe: Recipe | None
-        changing = sizes is not None and sizes.changed(self.before)
+        changing = sizes is not None and sizes.changed(self.before) and Uses.possible()
         self.uses = Uses() if changing else None           # of sizes that may be others in later calls
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None

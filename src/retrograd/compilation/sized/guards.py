@@ -190,6 +190,8 @@ def _note_product(points: Points, what: str, operands: list[Any]) -> None:
             return points.add(times(*operands))
         if what in ("floordiv", "mod") and divided(*operands) is not None:
             return None
+    if what == "returned":
+        raise Refused("the program takes a size as a plain number, as by len(x); x.shape[0] can be followed")
     raise Refused(f"the program does more with a size than compare, add and multiply it ({what})")
 
 

@@ -3,6 +3,9 @@
 While a function is traced for sizes that may change, the shapes of its tensors hold a `SizeInt` for each size. Sums,
 differences and multiples of sizes are sizes again. Anything else that a program does with a size is noted in order:
 comparisons, divisions, conversions. Traces with other sizes show from these notes which of them depend on a size.
+
+Some functions of the package give the program plain numbers, as `len(x)` and `x.nbytes` do. Nobody can follow what the
+program does with a plain number, so these numbers are noted, too.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ import math
 import operator
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,12 +42,45 @@ class Uses:
         self.noted: list[Use] = []
         self.thread = threading.get_ident()
 
+    @staticmethod
+    def possible() -> bool:
+        """Whether a run can be watched: a profiler of the program may already watch it."""
+        return sys.getprofile() is None
+
     def __enter__(self) -> Uses:
         self._before, Uses.current = Uses.current, self
+        sys.setprofile(self._watch)
         return self
 
     def __exit__(self, *error: object) -> None:
+        sys.setprofile(None)
         Uses.current = self._before
+
+    def _watch(self, frame: FrameType, event: str, value: Any) -> None:
+        """Note the plain numbers that a function of the package returns to other code. (Sizes note their own uses.)"""
+        if event == "return" and type(value) in _HOLDERS and frame.f_back is not None and (
+                frame.f_globals is not globals() and _is_own(frame) and not _is_own(frame.f_back)):
+            for number in _plain_numbers(value):
+                self.noted.append(Use("returned", (number,), number))
+
+
+_NUMBERS = (int, float, bool)
+# What a program may get plain numbers in.
+_HOLDERS = frozenset({*_NUMBERS, tuple, list, dict, Size})
+
+
+def _is_own(frame: FrameType) -> bool:
+    return whose(frame.f_globals.get("__name__")) == OWN
+
+
+def _plain_numbers(value: Any) -> Iterator[Any]:
+    """The plain numbers in a value that a function returned."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        yield value
+    elif kind in _HOLDERS:
+        for part in value.values() if kind is dict else value:
+            yield from _plain_numbers(part)
 
 
 def note(what: str, result: Any, *operands: Any) -> Any:
