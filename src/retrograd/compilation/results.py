@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.node import AccumulateGrad
+from ..graph.node import AccumulateGrad, OpNode
 from ..graph.versions import written_since
 from ..modes import local
 from ..names import reached
-from ..tensors.state.base import ORDINARY, Results, TensorBase, edge_of, meta_of, set_leaf
+from ..tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, set_leaf
 from . import kinds
 from .items import Item, State
 from .tracing import Traced
@@ -152,13 +152,29 @@ class Retaken:
 
 
 def _passes(edge: Any, base: Any) -> bool:
-    """Whether the history of a view goes through that of its base."""
+    """Whether the history of a view leads to that of its base through nothing but views, without hooks.
+
+    A custom Function between them, or a hook, does something with the gradient that a view taken again does not do.
+    """
     wanted = edge_of(base)
     while edge is not None and wanted is not None:
-        if edge.node is wanted.node:
+        node = edge.node
+        if node is wanted.node:
             return True
-        edge = None if edge.node is None else next(iter(edge.node.edges), None)
+        if not _is_view(node) or _is_hooked(node):
+            return False
+        edge = next(iter(node.edges), None)
     return False
+
+
+def _is_view(node: Any) -> bool:
+    """Whether a node stands for a view that an operator of the package took."""
+    return isinstance(node, StridedView) or (isinstance(node, OpNode) and node.op.view and node.op.known)
+
+
+def _is_hooked(node: Any) -> bool:
+    hooks = node.hooks
+    return hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post)
 
 
 def _taken_again(view: Any) -> bool:
@@ -260,8 +276,6 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:
         if isinstance(node, AccumulateGrad):
             leaves.append(node.variable)
             continue
-        hooks = node.hooks
-        hooked = hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post)
-        special = special or hooked or node.name() == "NotImplemented"
+        special = special or _is_hooked(node) or node.name() == "NotImplemented"
         waiting += [edge.node for edge in node.edges if edge is not None]
     return leaves, special

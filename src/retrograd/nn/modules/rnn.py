@@ -88,7 +88,7 @@ class RNNBase(Recurrent):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_flat_weight_refs"}
+        return {key: value for key, value in super().__getstate__().items() if key != "_flat_weight_refs"}
 
     def __setstate__(self, d: dict[str, Any]) -> None:
         self.__dict__.update(d)

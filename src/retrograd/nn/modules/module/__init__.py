@@ -143,7 +143,7 @@ class Module(Conversion, ModuleHooks, StateDict):
 
     dump_patches: ClassVar[bool] = False
     call_super_init: ClassVar[bool] = False
-    _compiled_call_impl: ClassVar[None] = None           # nothing is compiled
+    _compiled_call_impl: Callable[..., Any] | None = None    # what `compile` made of the calls of this module
     training: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -162,6 +162,11 @@ class Module(Conversion, ModuleHooks, StateDict):
             _load_state_dict_post_hooks=OrderedDict(), _modules={})
         if self.call_super_init:
             super().__init__(*args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_compiled_call_impl", None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a pickled state. A state from an early version lacks some dictionaries of hooks."""
@@ -182,18 +187,22 @@ class Module(Conversion, ModuleHooks, StateDict):
             try:
                 if (self._backward_hooks or self._forward_hooks or self._forward_pre_hooks or self._backward_pre_hooks
                         or _global_forward_pre_hooks or _global_forward_hooks or _global_backward_pre_hooks
-                        or _global_backward_hooks):
-                    everywhere = Everywhere(
-                        _global_forward_pre_hooks, _global_forward_hooks, _global_forward_hooks_with_kwargs,
-                        _global_forward_hooks_always_called, _global_backward_pre_hooks, _global_backward_hooks,
-                        _global_is_full_backward_hook)
-                    return self._call_with_hooks(everywhere, args, kwargs)
+                        or _global_backward_hooks or self._compiled_call_impl is not None):
+                    return (self._compiled_call_impl or self._call_impl)(*args, **kwargs)
                 return self.forward(*args, **kwargs)
             except Exception as error:
                 _name_module(error)
                 raise
 
-        _wrapped_call_impl = _call_impl = __call__
+        _wrapped_call_impl = __call__
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """A call with the hooks of this module and of all modules, as it is if nothing is compiled."""
+        everywhere = Everywhere(
+            _global_forward_pre_hooks, _global_forward_hooks, _global_forward_hooks_with_kwargs,
+            _global_forward_hooks_always_called, _global_backward_pre_hooks, _global_backward_hooks,
+            _global_is_full_backward_hook)
+        return self._call_with_hooks(everywhere, args, kwargs)
 
     def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
         """`forward`, by the name under which PyTorch traces the call."""
@@ -234,10 +243,17 @@ class Module(Conversion, ModuleHooks, StateDict):
             clear_grad(parameter, set_to_none)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile calls of this module in place, with the arguments of `torch.compile`. Nothing is compiled: calls run
-        as they are.
+        """Compile the calls of this module in place, with the arguments of `torch.compile`.
+
+        A copy of the module and a saved module are not compiled.
+
+        >>> import retrograd as torch
+        >>> layer = torch.nn.Linear(2, 3)
+        >>> layer.compile()
+        >>> layer(torch.zeros(5, 2)).shape
+        torch.Size([5, 3])
         """
-        compile(self.forward, *args, **kwargs)
+        self._compiled_call_impl = compile(self._call_impl, *args, **kwargs)
 
     def apply(self: T, fn: Callable[[Module], Any]) -> T:
         """Call `fn` with every submodule, inner ones first, and with the module itself. Returns the module."""
