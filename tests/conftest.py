@@ -5,6 +5,7 @@ Nor does it matter which tests ran before: what is warned of once a process is w
 
 import gc
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -46,16 +47,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Restart the default stream of random numbers, so that each test draws the same numbers in any order of tests.
 
-    Before every 200th test, what is there between two tests leaves the garbage collector's sight: the tests, 20,000 of
-    them, and the reports on those that have run. Each collection went over them and took a second. Whatever a test
-    makes is collected and counted as before.
+    Before the first test of a file, and before every 200th test, what is there between two tests leaves the garbage
+    collector's sight: the tests, 40,000 of them, the reports on those that have run, and the syntax trees that some tests
+    keep. Each collection went over them and took a second. Whatever a test makes is collected and counted as before.
     """
     retrograd.manual_seed(0)
-    started = item.config.stash.setdefault(_COUNT, [0])
-    if started[0] % 200 == 0:
+    count, path = item.config.stash.get(_BEFORE, (0, None))
+    if count % 200 == 0 or item.path != path:
         gc.collect()
         gc.freeze()
-    started[0] += 1
+    item.config.stash[_BEFORE] = count + 1, item.path
 
 
-_COUNT = pytest.StashKey[list[int]]()
+_BEFORE = pytest.StashKey[tuple[int, Path | None]]()
