@@ -30,7 +30,7 @@ for _name, _count in _EXAMPLES.items():
 
 # Under `--quick`: how many cases of a test run at most, how many seconds they may take, and how many seconds a test may
 # take that is the only one of its file.
-_CASES, _SECONDS, _ALONE = 3, 0.1, 1.0
+_CASES, _SECONDS, _ALONE = 10, 0.08, 1.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

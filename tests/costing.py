@@ -33,17 +33,41 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Measuring())
 
 
+def _used() -> float:
+    """The seconds of processors that this process and its children have used."""
+    return sum(os.times()[:4])
+
+
 class _Measuring:
+    """A fixture that several tests share counts for each of them: any of them may be the only one that runs."""
+
     def __init__(self) -> None:
         self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.shared: dict[tuple[str, str], float] = {}     # by the file and the name of the fixture
+        self.prepared = 0.0                                # seconds in shared fixtures, of the present test
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        start = sum(os.times()[:4])
+        start, self.prepared = _used(), 0.0
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid.partition("[")[0]].append(sum(os.times()[:4]) - start)
+            own, names = _used() - start - self.prepared, getattr(item, "fixturenames", ())
+            around = sum([self.shared.get((place, name), 0.0) for name in names for place in (str(item.path), "")])
+            self.seconds[item.nodeid.partition("[")[0]].append(own + around)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> object:
+        if fixturedef.scope == "function":
+            return (yield)
+        start, inner = _used(), self.prepared
+        try:
+            return (yield)
+        finally:
+            seconds = _used() - start - (self.prepared - inner)
+            place = str(request.path) if fixturedef.scope == "module" else ""
+            self.shared[place, fixturedef.argname] = seconds
+            self.prepared += seconds
 
     def pytest_sessionfinish(self) -> None:
         means = {name: sum(each) / len(each) for name, each in self.seconds.items()}

@@ -6,6 +6,7 @@ some may not even name a class.
 """
 
 import ast
+import gc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -243,33 +244,44 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines
 
 
-@cache
-def retrograd() -> Package:
+@pytest.fixture(scope="module", autouse=True)
+def trees() -> Iterator[None]:
+    """The syntax trees are kept for all tests of this file. They are millions of objects, which the collector is not to
+    go over again and again: it took longer than reading them.
+    """
+    gc.disable()
+    yield
+    parsed.cache_clear()
+    gc.enable()
+
+
+@pytest.fixture(scope="module")
+def retrograd(trees: None) -> Package:
     return Package(SOURCE)
 
 
-def test_every_module_has_a_layer() -> None:
-    homeless = [name for name in retrograd().trees if layer(name) is None]
+def test_every_module_has_a_layer(retrograd: Package) -> None:
+    homeless = [name for name in retrograd.trees if layer(name) is None]
     assert not homeless, f"say in LAYERS where these stand: {homeless}"
 
 
-def test_a_layer_imports_only_from_itself_and_those_below() -> None:
-    assert imports_from_above(retrograd()) == []
+def test_a_layer_imports_only_from_itself_and_those_below(retrograd: Package) -> None:
+    assert imports_from_above(retrograd) == []
 
 
-def test_no_module_imports_the_package_inside_a_function() -> None:
-    assert [str(found) for found in retrograd().imports if found.in_function] == []
+def test_no_module_imports_the_package_inside_a_function(retrograd: Package) -> None:
+    assert [str(found) for found in retrograd.imports if found.in_function] == []
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert cycles(retrograd()) == []
+def test_no_modules_import_each_other_in_a_circle(retrograd: Package) -> None:
+    assert cycles(retrograd) == []
 
 
 @pytest.mark.parametrize("layer_name", UNNAMED)
-def test_a_layer_does_not_name_what_it_must_not_know(layer_name: str) -> None:
+def test_a_layer_does_not_name_what_it_must_not_know(layer_name: str, retrograd: Package) -> None:
     named = [
         f"{module}:{line} names {name}"
-        for module, tree in retrograd().trees.items()
+        for module, tree in retrograd.trees.items()
         if below(module, layer_name)
         for name, line in names_in(tree)
         if name in UNNAMED[layer_name]
@@ -284,12 +296,12 @@ def imports_of_unknown(package: Package, unknown: dict[str, tuple[str, ...]]) ->
             and any(below(found.imported, other) for other in others)]
 
 
-def test_a_module_does_not_import_what_it_must_not_know() -> None:
-    assert imports_of_unknown(retrograd(), UNKNOWN) == []
+def test_a_module_does_not_import_what_it_must_not_know(retrograd: Package) -> None:
+    assert imports_of_unknown(retrograd, UNKNOWN) == []
 
 
-def test_the_tables_name_modules_that_there_are() -> None:
-    names = {*retrograd().trees, ""}
+def test_the_tables_name_modules_that_there_are(retrograd: Package) -> None:
+    names = {*retrograd.trees, ""}
     assert {*UNNAMED, *UNKNOWN, *(other for others in UNKNOWN.values() for other in others)} <= names
 
 
