@@ -9,7 +9,6 @@ little. What a case costs is measured by `make costs`.
 """
 
 import gc
-from collections import defaultdict
 from itertools import groupby
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from hypothesis import settings
 
 import retrograd
 from costing import costs
+from sampling import cheap, on_diagonals, spread
 
 retrograd.set_warn_always(True)
 
@@ -27,10 +27,6 @@ retrograd.manual_seed(0)                                   # tests may draw whil
 _EXAMPLES = {"thorough": 100, "usual": 30, "quick": 5}
 for _name, _count in _EXAMPLES.items():
     settings.register_profile(_name, deadline=None, max_examples=_count)
-
-# Under `--quick`: how many cases of a test run at most, how many seconds they may take, and how many seconds a test may
-# take that is the only one of its file.
-_CASES, _SECONDS, _ALONE = 10, 0.08, 1.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,41 +50,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     tests = {name: _sampled([*group]) for name, group in groupby(items, lambda item: item.nodeid.partition("[")[0])}
     if config.getoption("--quick"):
-        tests = _cheap(tests)
+        counts = cheap({name: len(cases) for name, cases in tests.items()}, costs())
+        tests = {name: [cases[place] for place in spread(len(cases), counts[name])] for name, cases in tests.items()}
     kept = [case for cases in tests.values() for case in cases]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
 
 
 def _sampled(cases: list[pytest.Item]) -> list[pytest.Item]:
-    """One of n cases, along diagonals of the parameters, so that all values of each parameter occur."""
     mark = cases[0].get_closest_marker("sampled")
     if mark is None:
         return cases
-    values = [case.callspec.params for case in cases if isinstance(case, pytest.Function)]
-    columns = {_numbered([id(each[name]) for each in values]) for name in values[0]}    # those that go together once
-    return [case for case, row in zip(cases, zip(*columns, strict=True), strict=True) if sum(row) % mark.args[0] == 0]
-
-
-def _numbered(values: list[int]) -> tuple[int, ...]:
-    """Each value as its place among the different values."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    return tuple([places[value] for value in values])
-
-
-def _cheap(tests: dict[str, list[pytest.Item]]) -> dict[str, list[pytest.Item]]:
-    """Of each test as many cases as cost little, spread over all; of each file one case at least, unless it is slow."""
-    cost, files, kept = costs(), defaultdict(list), {}
-    for name, cases in tests.items():
-        each = cost.get(name, 0.0)
-        count = min(len(cases), _CASES, int(_SECONDS / each) if each else _CASES)
-        kept[name] = [cases[place * len(cases) // count] for place in range(count)]
-        files[name.partition("::")[0]].append(name)
-    for names in files.values():
-        least = min(names, key=lambda name: cost.get(name, 0.0))
-        if not any(kept[name] for name in names) and cost[least] < _ALONE:
-            kept[least] = tests[least][:1]
-    return kept
+    parameters = [case.callspec.params for case in cases if isinstance(case, pytest.Function)]
+    return [cases[place] for place in on_diagonals(parameters, mark.args[0])]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
