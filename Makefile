@@ -8,15 +8,16 @@ FIELD := $(VENV)-field
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 # The kernels share work among two threads, and OpenBLAS's own threads do not wait for each other. Modules are compiled
-# once: the tests start a hundred programs that import them.
-PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
+# once: the tests start a hundred programs that import them. Each worker has a half of the files, until it steals from
+# the other, so what a file prepares is prepared once.
+PYTEST := OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 # What is measured runs with the kernels of OpenBLAS that fit the processor, whatever the environment asks for.
 MEASURE := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -W ignore
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity field suites nestings mutants bench figures pages stubs docs clean
+.PHONY: help demo test thorough quick check costs parity field suites nestings mutants bench figures pages stubs docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -27,6 +28,9 @@ demo: $(VENV)/.demo ## train a network on scanned digits, from a script that say
 test: check ## check, and all tests that need no PyTorch
 	$(PYTEST) --ignore=tests/parity
 
+thorough: check ## check, and all cases of these tests: more random programs, all pairs of options
+	$(PYTEST) --ignore=tests/parity --thorough
+
 quick: $(VENV)/.test ## lint, and a part of the tests that takes a minute at most
 	$(BIN)/ruff check .
 	$(PYTEST) --ignore=tests/parity --quick
@@ -35,8 +39,11 @@ check: $(VENV)/.test ## lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+costs: $(VENV)/.test ## measure what each test costs, by which `make quick` chooses
+	$(PYTEST) -n 0 -p costing --costs --ignore=tests/parity
+
 parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
-	$(PYTEST) tests/parity
+	$(PYTEST) tests/parity --thorough
 
 field: $(FIELD)/.packages ## run programs for other packages with PyTorch and with retrograd (installs all of them)
 	nice $(FIELD)/bin/python examples/packages/compare.py --page docs/packages.md

@@ -1,61 +1,83 @@
-"""What holds for every test: Hypothesis sets no deadline, since the machine may be busy with something else.
+"""What holds for every test, and which tests run.
 
-Nor does it matter which tests ran before: what is warned of once a process is warned of every time.
+Hypothesis sets no deadline, since the machine may be busy with something else. Nor does it matter which tests ran
+before: what is warned of once a process is warned of every time.
+
+`--thorough` runs everything. Without it, a test that is marked as `sampled(n)` runs about one of n of its cases, and
+Hypothesis tries fewer examples. `--quick` runs a part of this that takes a minute: of each test the few cases that cost
+little. What a case costs is measured by `make costs`.
 """
 
 import gc
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import retrograd
+from costing import costs
+from sampling import cheap, on_diagonals, spread
 
 retrograd.set_warn_always(True)
 
 retrograd.manual_seed(0)                                   # tests may draw while they are collected
 
-settings.register_profile("retrograd", deadline=None)
-settings.load_profile("retrograd")
-
-
-# These files start a Python for most of their tests, or build the documentation: a quarter of the time of all.
-_SLOW_FILES = ("command/test_command.py", "command/test_explore.py", "docs/test_examples.py", "docs/test_learn.py",
-               "docs/test_site.py")
-_SLOW_TESTS = ("test_a_chain_of_a_million_nodes", "test_the_table_reaches_every_operator")
+# How many examples Hypothesis tries.
+_EXAMPLES = {"thorough": 100, "usual": 30, "quick": 5}
+for _name, _count in _EXAMPLES.items():
+    settings.register_profile(_name, deadline=None, max_examples=_count)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="a part, in a minute at most: of a test with more than 100 "
-                                                          "cases every fourth, and no files that start a Python a test")
+    parser.addoption("--thorough", action="store_true", help="all cases of all tests")
+    parser.addoption("--quick", action="store_true",
+                     help="a part, in a minute at most: of each test a few cases that cost little")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sampled(n): without --thorough, one of n cases runs, along diagonals")
+    settings.load_profile(_extent(config))
+
+
+def _extent(config: pytest.Config) -> str:
+    return "thorough" if config.getoption("--thorough") else "quick" if config.getoption("--quick") else "usual"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Under `--quick`, keep a part of the tests, which is the same each time."""
-    if not config.getoption("--quick"):
+    """Keep a part of the tests, which is the same each time. A test that is asked for by its name runs as a whole."""
+    if config.getoption("--thorough") or any("::" in argument for argument in config.args):
         return
-    kept = []
-    for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
-        cases = [item for item in group
-                 if not item.path.as_posix().endswith(_SLOW_FILES) and item.name not in _SLOW_TESTS]
-        kept += cases if len(cases) <= 100 else cases[::4]
+    tests = {name: _sampled([*group]) for name, group in groupby(items, lambda item: item.nodeid.partition("[")[0])}
+    if config.getoption("--quick"):
+        counts = cheap({name: len(cases) for name, cases in tests.items()}, costs())
+        tests = {name: [cases[place] for place in spread(len(cases), counts[name])] for name, cases in tests.items()}
+    kept = [case for cases in tests.values() for case in cases]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
+
+
+def _sampled(cases: list[pytest.Item]) -> list[pytest.Item]:
+    mark = cases[0].get_closest_marker("sampled")
+    if mark is None:
+        return cases
+    parameters = [case.callspec.params for case in cases if isinstance(case, pytest.Function)]
+    return [cases[place] for place in on_diagonals(parameters, mark.args[0])]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Restart the default stream of random numbers, so that each test draws the same numbers in any order of tests.
 
-    Before every 200th test, what is there between two tests leaves the garbage collector's sight: the tests, 20,000 of
-    them, and the reports on those that have run. Each collection went over them and took a second. Whatever a test
-    makes is collected and counted as before.
+    Before the first test of a file, and before every 200th test, what is there between two tests leaves the garbage
+    collector's sight: the tests, 40,000 of them, the reports on those that have run, and the syntax trees that some
+    tests keep. Each collection went over them and took a second. Whatever a test makes is collected as before.
     """
     retrograd.manual_seed(0)
-    started = item.config.stash.setdefault(_COUNT, [0])
-    if started[0] % 200 == 0:
+    count, path = item.config.stash.get(_BEFORE, (0, None))
+    if count % 200 == 0 or item.path != path:
         gc.collect()
         gc.freeze()
-    started[0] += 1
+    item.config.stash[_BEFORE] = count + 1, item.path
 
 
-_COUNT = pytest.StashKey[list[int]]()
+_BEFORE = pytest.StashKey[tuple[int, Path | None]]()

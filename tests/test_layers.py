@@ -6,6 +6,7 @@ some may not even name a class.
 """
 
 import ast
+import gc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -112,6 +113,25 @@ class Import(NamedTuple):
         return f"{self.importer}:{self.line} imports {self.imported}"
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_bytes())
+
+
+def statements_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements directly inside of one. Imports and functions stand nowhere else."""
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        yield from getattr(node, part, ())
+
+
+def statements_below(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements inside of one."""
+    for child in statements_of(node):
+        yield child
+        yield from statements_below(child)
+
+
 class Package:
     """The modules of a package on disk, by their name without the package's own; "" is its __init__."""
 
@@ -120,7 +140,7 @@ class Package:
         self.trees = {}
         for path in sorted(folder.rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
-            self.trees[".".join(parts).removesuffix("__init__").removesuffix(".")] = ast.parse(path.read_bytes())
+            self.trees[".".join(parts).removesuffix("__init__").removesuffix(".")] = parsed(path)
         self.packages = {name for name in self.trees if any(other.startswith(f"{name}.") for other in self.trees)}
         self.packages.add("")
         self.imports = [found for name, tree in self.trees.items() for found in self._imports(name, tree)]
@@ -130,9 +150,9 @@ class Package:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for name in self._targets(importer, node):
                     yield Import(importer, name, node.lineno, in_function, for_types_only)
-            in_function |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            in_function |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             guarded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-            for child in ast.iter_child_nodes(node):
+            for child in statements_of(node):
                 yield from walk(child, in_function, for_types_only or (guarded and child in node.body))
 
         return walk(tree, False, False)
@@ -224,33 +244,44 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines
 
 
-@cache
-def retrograd() -> Package:
+@pytest.fixture(scope="module", autouse=True)
+def trees() -> Iterator[None]:
+    """The syntax trees are kept for all tests of this file. They are millions of objects, which the collector is not to
+    go over again and again: it took longer than reading them.
+    """
+    gc.disable()
+    yield
+    parsed.cache_clear()
+    gc.enable()
+
+
+@pytest.fixture(scope="module")
+def retrograd(trees: None) -> Package:
     return Package(SOURCE)
 
 
-def test_every_module_has_a_layer() -> None:
-    homeless = [name for name in retrograd().trees if layer(name) is None]
+def test_every_module_has_a_layer(retrograd: Package) -> None:
+    homeless = [name for name in retrograd.trees if layer(name) is None]
     assert not homeless, f"say in LAYERS where these stand: {homeless}"
 
 
-def test_a_layer_imports_only_from_itself_and_those_below() -> None:
-    assert imports_from_above(retrograd()) == []
+def test_a_layer_imports_only_from_itself_and_those_below(retrograd: Package) -> None:
+    assert imports_from_above(retrograd) == []
 
 
-def test_no_module_imports_the_package_inside_a_function() -> None:
-    assert [str(found) for found in retrograd().imports if found.in_function] == []
+def test_no_module_imports_the_package_inside_a_function(retrograd: Package) -> None:
+    assert [str(found) for found in retrograd.imports if found.in_function] == []
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert cycles(retrograd()) == []
+def test_no_modules_import_each_other_in_a_circle(retrograd: Package) -> None:
+    assert cycles(retrograd) == []
 
 
 @pytest.mark.parametrize("layer_name", UNNAMED)
-def test_a_layer_does_not_name_what_it_must_not_know(layer_name: str) -> None:
+def test_a_layer_does_not_name_what_it_must_not_know(layer_name: str, retrograd: Package) -> None:
     named = [
         f"{module}:{line} names {name}"
-        for module, tree in retrograd().trees.items()
+        for module, tree in retrograd.trees.items()
         if below(module, layer_name)
         for name, line in names_in(tree)
         if name in UNNAMED[layer_name]
@@ -265,31 +296,31 @@ def imports_of_unknown(package: Package, unknown: dict[str, tuple[str, ...]]) ->
             and any(below(found.imported, other) for other in others)]
 
 
-def test_a_module_does_not_import_what_it_must_not_know() -> None:
-    assert imports_of_unknown(retrograd(), UNKNOWN) == []
+def test_a_module_does_not_import_what_it_must_not_know(retrograd: Package) -> None:
+    assert imports_of_unknown(retrograd, UNKNOWN) == []
 
 
-def test_the_tables_name_modules_that_there_are() -> None:
-    names = {*retrograd().trees, ""}
+def test_the_tables_name_modules_that_there_are(retrograd: Package) -> None:
+    names = {*retrograd.trees, ""}
     assert {*UNNAMED, *UNKNOWN, *(other for others in UNKNOWN.values() for other in others)} <= names
 
 
-def python_files() -> Iterator[tuple[str, str]]:
+def python_files() -> Iterator[tuple[str, Path]]:
     for folder in CHECKED_FOR_LENGTH:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+            yield path.relative_to(ROOT).as_posix(), path
 
 
 def test_no_file_is_too_long() -> None:
-    long = {path: text.count("\n") for path, text in python_files() if text.count("\n") > FILE_LINES}
-    assert not long
+    lines = {name: path.read_bytes().count(b"\n") for name, path in python_files()}
+    assert not {name: count for name, count in lines.items() if count > FILE_LINES}
 
 
 def test_no_function_is_too_long() -> None:
     long = {
-        f"{path}::{node.name}": length(node)
-        for path, text in python_files()
-        for node in ast.walk(ast.parse(text))
+        f"{name}::{node.name}": length(node)
+        for name, path in python_files()
+        for node in statements_below(parsed(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > FUNCTION_LINES
     }
     assert long.keys() == LONG_FUNCTIONS.keys(), long

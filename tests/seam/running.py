@@ -73,4 +73,5 @@ def numbers(tensors: Iterable[Any]) -> list[Array]:
 
 def same(found: Array, expected: Array) -> None:
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    if found.tobytes() != expected.tobytes():              # most are, and this is known at once
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)

@@ -45,12 +45,11 @@ def gradients(entry: Entry, hooks: Any, recorded: bool) -> list[Any]:
 @pytest.mark.parametrize("entry", [e for e in TABLE if not e.refused], ids=str)
 def test_gradients_are_the_same_under_hooks(entry: Entry) -> None:
     expected = gradients(entry, NO_HOOKS, False)
-    for hooks in (IDENTITY, COPIES):
-        for recorded in (False, True):
-            for a, b in zip(expected, gradients(entry, hooks, recorded), strict=True):
-                if a is None:
-                    assert b is None
-                    continue
+    for hooks, recorded in ((COPIES, False), (COPIES, True), (IDENTITY, True)):
+        for a, b in zip(expected, gradients(entry, hooks, recorded), strict=True):
+            if a is None:
+                assert b is None
+            elif not np.array_equal(a, b):
                 # A recorded pass adds in another order than a kernel, which shows where summands cancel.
                 np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-16)
 

@@ -19,6 +19,7 @@ from retrograd.distributed import checkpoint
 SECONDS = 100                                              # until a test gives up; none needs more than a few
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [2, 4])
 def test_facts_of_processes(count: int, tmp_path: Path) -> None:
     result = launched("checks", count, SECONDS, str(tmp_path / "saved"))

@@ -275,5 +275,10 @@ def all_ops() -> set[Op]:
 
 
 def test_the_table_reaches_every_operator() -> None:
-    reached = set().union(*map(forward_ops, EVERY), *map(backward_ops, CASES))
-    assert sorted(f"{op.name} ({op.node_name})" for op in all_ops() - reached) == []
+    missing = all_ops()
+    for case in EVERY:
+        missing -= forward_ops(case)
+    for case in CASES:                                     # most are reached already
+        if missing:
+            missing -= backward_ops(case)
+    assert sorted(f"{op.name} ({op.node_name})" for op in missing) == []

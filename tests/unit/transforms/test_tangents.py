@@ -38,6 +38,7 @@ def test_tangents_are_transposed_gradients(entry: Entry, dtype: str) -> None:
         same(found[1], tangents)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("entry", "dtype"),
                          [case for case in CASES if case.values[1] == "float64"])
 def test_tangents_in_any_layout(entry: Entry, dtype: str) -> None:
@@ -90,6 +91,7 @@ def twice_differentiable(entry: Entry) -> bool:
     return not (entry.once or entry.conventional or entry.name in WITHOUT_TANGENT)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("entry", "dtype"), cases([entry for entry in TABLE if twice_differentiable(entry)]))
 def test_second_derivatives_agree_in_every_nesting(entry: Entry, dtype: str) -> None:
     """Reverse over forward, forward over reverse, and forward over forward, against reverse over reverse."""

@@ -172,7 +172,7 @@ def test_no_boxes_overlap_and_frames_hold_their_own(graph: Drawn) -> None:
 
 
 @given(graphs())
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 def test_every_value_is_joined_with_its_users_by_lines(graph: Drawn) -> None:
     """Follow the lines of each value from its users down: they end at the box of the maker, and only there."""
     _, found = picture(graph)

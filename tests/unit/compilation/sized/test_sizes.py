@@ -257,6 +257,7 @@ def test_results_that_the_program_holds_keep_their_numbers(backend: str, traces:
     assert traces == [3, 5]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(4))
 def test_random_programs(group: int, backend: str) -> None:
@@ -287,6 +288,7 @@ LOOPS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not available(), reason="needs llvmlite")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [1, 3, 8, 17, 40])
