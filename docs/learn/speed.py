@@ -156,7 +156,7 @@ ax.set_xlabel("microseconds for one step")
 fig.savefig("compiled.svg")
 
 # %% [markdown]
-# With the extra `retrograd[compile]`, the plan becomes machine code, which is faster still.
+# With the package `llvmlite` (`pip install llvmlite`), the plan becomes machine code, which is faster still.
 #
 # ## Read the plan
 #

@@ -34,7 +34,7 @@ class TestNames:
         done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines() == [
             "torch.bfloat16 3.3895313892515355e+38 1",
-            "Tensors of torch.bfloat16 need the package ml_dtypes. Install it: pip install 'retrograd[dtypes]'"]
+            "Tensors of torch.bfloat16 need the package ml_dtypes. Install it: pip install ml_dtypes"]
 
     def test_the_package_is_imported_with_the_first_tensor(self) -> None:
         code = "import sys, retrograd; retrograd.finfo(retrograd.bfloat16); print('ml_dtypes' in sys.modules)"

@@ -127,5 +127,5 @@ def test_graphs_are_refused(tmp_path: Path) -> None:
 
 def test_without_tensorboard_the_import_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
-    with pytest.raises(ImportError, match=r"Install it with: pip install tensorboard"):
+    with pytest.raises(ModuleNotFoundError, match="needs the package tensorboard. Install it: pip install tensorboard"):
         importlib.reload(_needs)
