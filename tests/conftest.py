@@ -4,11 +4,13 @@ Nor does it matter which tests ran before: what is warned of once a process is w
 """
 
 import gc
+from collections.abc import Iterator
 from itertools import groupby
 
 import pytest
 from hypothesis import settings
 
+import needing
 import retrograd
 
 retrograd.set_warn_always(True)
@@ -27,6 +29,23 @@ _SLOW_TESTS = ("test_a_chain_of_a_million_nodes", "test_the_table_reaches_every_
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="a part, in a minute at most: of a test with more than 100 "
                                                           "cases every fourth, and no files that start a Python a test")
+    parser.addoption("--complete", action="store_true", help="all packages are here: a test that is skipped for an "
+                                                             "absent one runs instead, and fails (see needing.py)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    needing.complete = config.getoption("--complete")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skip a test that meets an absent package, with retrograd's own words about what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if needing.is_excuse(error):
+            pytest.skip(str(error))
+        raise
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -70,7 +70,7 @@ def test_the_blocks_fit_on_a_page(page: Path) -> None:
 
 def extras() -> set[str]:
     with (ROOT / "pyproject.toml").open("rb") as file:
-        return set(tomllib.load(file)["project"]["optional-dependencies"])
+        return set(tomllib.load(file)["tool"]["retrograd"]["extras"])
 
 
 def targets() -> set[str]:

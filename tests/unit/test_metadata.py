@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from needing import absent
+from showing.pages import ROOT
+
+if missing := absent("hatchling"):
+    pytest.skip(missing, allow_module_level=True)
+
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
-
-from showing.pages import ROOT
 
 
 def metadata(root: Path) -> Any:

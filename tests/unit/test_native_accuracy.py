@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needing import needs
 from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
-from retrograd.compilation.native import available
+from retrograd.compilation.native.host import Host, host
+from retrograd.compilation.native.machine import Placed, build
 from retrograd.ops.elementwise import arithmetic, elementary
 from retrograd.ops.framework import Op
 
-if not available():
-    pytest.skip("llvmlite is absent", allow_module_level=True)
-
-from retrograd.compilation.native.host import Host, host
-from retrograd.compilation.native.machine import Placed, build
+pytestmark = needs("llvmlite")
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 Array = np.ndarray[Any, Any]

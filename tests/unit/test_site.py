@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from needing import DOCS, absent
+
+if missing := absent(*DOCS):
+    pytest.skip(missing, allow_module_level=True)
+
 from showing import site
 
 

@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import retrograd as torch
+from needing import absent
+
+if missing := absent("tensorboard", "PIL"):
+    pytest.skip(missing, allow_module_level=True)
+
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-import retrograd as torch
 from retrograd.utils.tensorboard import FileWriter, SummaryWriter, _needs, summary
 
 
