@@ -16,13 +16,21 @@ MEASURE := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -W ignore
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick check parity field suites nestings mutants bench figures pages stubs docs clean
+.PHONY: help demo test quick check parity extras versions field suites nestings mutants bench figures pages stubs docs \
+	clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/.demo ## train a network on scanned digits, from a script that says `import torch`
 	$(BIN)/python -m retrograd run examples/digits.py
+	@printf '%s\n' '' "What to do next:" \
+		"  Walk through a backward pass of this program, node by node, in a browser:" \
+		"    $(BIN)/python -m retrograd explore examples/digits.py" \
+		"  Learn how retrograd computes a gradient: read docs/tour.md, or make the pages:" \
+		"    make docs" \
+		"  Begin with the first tutorial, which is a program, too:" \
+		"    $(BIN)/python docs/learn/ten_minutes.py"
 
 test: check ## check, and all tests that need no PyTorch
 	$(PYTEST) --ignore=tests/parity
@@ -37,6 +45,12 @@ check: $(VENV)/.test ## lint and types
 
 parity: $(VENV)/.parity ## compare with real PyTorch, number for number (installs it)
 	$(PYTEST) tests/parity
+
+extras: ## try each extra alone, in a fresh environment below build/extras
+	cd tests && nice $(PYTHON) -m trying.extras
+
+versions: ## make demo, test and parity with each interpreter in PYTHONS="/path/one /path/two"
+	cd tests && nice $(PYTHON) -m trying.versions $(PYTHONS)
 
 field: $(FIELD)/.packages ## run programs for other packages with PyTorch and with retrograd (installs all of them)
 	nice $(FIELD)/bin/python examples/packages/compare.py --page docs/packages.md

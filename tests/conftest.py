@@ -67,6 +67,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     them, and the reports on those that have run. Each collection went over them and took a second. Whatever a test
     makes is collected and counted as before.
     """
+    if missing := needing.absent(*needing.needed(item)):
+        pytest.skip(missing)
     retrograd.manual_seed(0)
     started = item.config.stash.setdefault(_COUNT, [0])
     if started[0] % 200 == 0:

@@ -4,7 +4,7 @@
     @needs("matplotlib")                             # one test
     pytest.param("llvm", marks=needs("llvmlite"))    # one case
 
-A file that imports the package itself says above this import:
+A file that imports the package itself says, above this import:
 
     if missing := absent("tensorboard", "PIL"):
         pytest.skip(missing, allow_module_level=True)
@@ -12,8 +12,9 @@ A file that imports the package itself says above this import:
 A test that needs `bfloat16` or the like here and there says nothing. The error of retrograd, which names the package,
 skips the test (see tests/conftest.py).
 
-`make test` has all packages. It runs under `--complete`, and then nothing is skipped for an absent package: the test
-runs and fails. Only a package that the extra `test` lacks on this interpreter may be absent (see pyproject.toml).
+`pytest -m needs` runs the marked tests alone. `make test` has all packages. It runs under `--complete`, and then
+nothing is skipped for an absent package: the test runs and fails. Only a package that the extra `test` lacks on this
+interpreter may be absent (see pyproject.toml).
 """
 
 from __future__ import annotations
@@ -47,8 +48,12 @@ complete = False                                            # set by tests/conft
 
 def needs(*names: str) -> pytest.MarkDecorator:
     """The mark of a test that needs these packages, by the names to import, or these programs."""
-    missing = absent(*names)
-    return pytest.mark.skipif(bool(missing), reason=missing)
+    return pytest.mark.needs(*names)
+
+
+def needed(item: pytest.Item) -> list[str]:
+    """What the marks of a test say that it needs."""
+    return [name for mark in item.iter_markers("needs") for name in mark.args]
 
 
 def absent(*names: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 # The packages of each extra, by the names that pip knows. The first one is also the name to import.
@@ -47,6 +49,22 @@ def absent(extra: str, part: str) -> ModuleNotFoundError:
     """
     package = PACKAGES[extra][0]
     return ModuleNotFoundError(f"{part} the package {package}. {remedy(extra)}", name=package)
+
+
+@contextmanager
+def skip_without(package: str) -> Iterator[None]:
+    """A block that may import a package. If the package is absent, the block ends there, and prints what to install.
+
+    >>> with skip_without("no_such_package"):
+    ...     import no_such_package
+    Skipped, since the package no_such_package is absent. Install it: pip install no_such_package
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        print(f"Skipped, since the package {package} is absent. Install it: pip install {package}")
 
 
 def imported(extra: str, part: str, module: str = "") -> Any:

@@ -80,8 +80,8 @@ def targets() -> set[str]:
 def understood(command: str) -> bool:
     """Whether a command that a page shows is one that works from the root of a checkout."""
     match shlex.split(command, comments=True):
-        case ["make", target]:
-            return target in targets()
+        case ["make", target, *settings]:
+            return target in targets() and all("=" in setting for setting in settings)
         case ["pip", "install", what] | ["pip", "install", "-e", what] if what.startswith("."):
             wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", what)
             return wanted is not None and set(filter(None, (wanted[1] or "").split(","))) <= extras()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from needing import absent
+from needing import absent, needs
 from showing.pages import ROOT
 
 if missing := absent("hatchling"):
@@ -16,6 +16,8 @@ if missing := absent("hatchling"):
 
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
+
+pytestmark = needs("hatchling")
 
 
 def metadata(root: Path) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from needing import needs
+from needing import absent, needs
 from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
 from retrograd.compilation.native.host import Host, host
 from retrograd.compilation.native.machine import Placed, build
@@ -16,6 +16,9 @@ from retrograd.ops.elementwise import arithmetic, elementary
 from retrograd.ops.framework import Op
 
 pytestmark = needs("llvmlite")
+
+if missing := absent("llvmlite"):
+    pytest.skip(missing, allow_module_level=True)
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 Array = np.ndarray[Any, Any]

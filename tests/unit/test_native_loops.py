@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from needing import absent
+from needing import absent, needs
 from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.lowering import lowers
@@ -18,6 +18,8 @@ from retrograd.ops import basic, choosing, creation
 from retrograd.ops.elementwise import arithmetic, comparison, elementary
 from retrograd.ops.framework import Op
 from retrograd.ops.networks import activations
+
+pytestmark = needs("llvmlite")
 
 if missing := absent("llvmlite"):
     pytest.skip(missing, allow_module_level=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import needing
-from needing import absent, excused, is_excuse, needs, promised
+from needing import absent, excused, is_excuse, needed, needs, promised
 from retrograd import extras
 
 
@@ -20,9 +20,12 @@ def test_a_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     assert absent("PIL", "mpiexec") == "PIL is absent: pip install pillow; mpiexec is absent: pip install mpich"
-    mark = needs("matplotlib").mark
-    assert (mark.name, mark.args, mark.kwargs) == (
-        "skipif", (True,), {"reason": "matplotlib is absent: pip install matplotlib"})
+
+
+@needs("matplotlib")
+@needs("PIL")
+def test_all_marks_of_a_test_count(request: pytest.FixtureRequest) -> None:
+    assert sorted(needed(request.node)) == ["PIL", "matplotlib"]
 
 
 def test_where_all_packages_are_promised_nothing_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from needing import absent
+from needing import absent, needs
 
 if missing := absent("tensorboard", "PIL"):
     pytest.skip(missing, allow_module_level=True)
@@ -19,6 +19,8 @@ from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from retrograd.utils.tensorboard import FileWriter, SummaryWriter, _needs, summary
+
+pytestmark = needs("tensorboard", "PIL")
 
 
 def read(folder: Path) -> Any:
