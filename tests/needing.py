@@ -35,10 +35,10 @@ from retrograd.extras import PACKAGES, remedy
 
 # Packages whose name for pip is another than the name to import, beyond - instead of _.
 _PIP_NAMES = {"PIL": "pillow"}
-# Programs, the names under which they are looked for, and what to install. A package brings the first one.
-_PROGRAMS = {"mpiexec": (("mpiexec",), "pip install mpich"),
-             "chromium": (("chromium", "chromium-browser", "google-chrome"), "install Chromium"),
-             "chromedriver": (("chromedriver",), "install ChromeDriver")}
+# Programs, with the names under which they are looked for, and the packages of programs that pip installs.
+_PROGRAMS = {"mpiexec": ("mpiexec",), "zizmor": ("zizmor",), "chromedriver": ("chromedriver",),
+             "chromium": ("chromium", "chromium-browser", "google-chrome")}
+_BROUGHT_BY = {"mpiexec": "mpich", "zizmor": "zizmor"}
 # What `make docs` needs.
 DOCS = ("sphinx", "myst_nb", "furo", "jupytext", "sphinx_copybutton", "sphinx_design", "matplotlib",
         "tensorboard")
@@ -62,18 +62,24 @@ def absent(*names: str) -> str:
 
 
 def _absent(name: str) -> str:
-    if name in _PROGRAMS:
-        names, advice = _PROGRAMS[name]
-        places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        return "" if any(shutil.which(each, path=places) for each in names) else f"{name} is absent: {advice}"
-    if find_spec(name) is None:
-        return f"{name} is absent: pip install {_PIP_NAMES.get(name, name)}" if excused(name) else ""
-    return "machine code is turned off" if name == "llvmlite" and not available() else ""
+    if name == "llvmlite" and find_spec(name) and not available():
+        return "machine code is turned off"
+    package = _PIP_NAMES.get(name, name) if name not in _PROGRAMS else _BROUGHT_BY.get(name, "")
+    if _here(name) or not excused(package):
+        return ""
+    return f"{name} is absent: pip install {package}" if package else f"{name} is absent, which pip does not install"
+
+
+def _here(name: str) -> bool:
+    if name not in _PROGRAMS:
+        return find_spec(name) is not None
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return any(shutil.which(each, path=places) for each in _PROGRAMS[name])
 
 
 def excused(package: str) -> bool:
     """Whether a test may be skipped because this package is absent."""
-    return not complete or _PIP_NAMES.get(package, package).replace("_", "-") not in promised()
+    return not complete or package.replace("_", "-") not in promised()
 
 
 def is_excuse(error: ModuleNotFoundError) -> bool:

@@ -18,7 +18,7 @@ pytestmark = needs("hatchling")
 
 KINDS = {".py", ".pyi", ".typed", ".txt", ".js", ".css", ".html"}
 # Other files of the project, beside those of the package.
-MORE_KINDS = {".md", ".toml", ".svg", ".csv", ".npz", ".json", ".gitignore", "Makefile", "LICENSE", "PKG-INFO"}
+MORE_KINDS = {".md", ".toml", ".yml", ".svg", ".csv", ".npz", ".json", ".gitignore", "Makefile", "LICENSE", "PKG-INFO"}
 
 
 def kinds(names: Iterable[str]) -> set[str]:

@@ -32,8 +32,11 @@ def test_where_all_packages_are_promised_nothing_is_skipped(monkeypatch: pytest.
     monkeypatch.setattr(needing, "find_spec", lambda name: None)
     monkeypatch.setattr(needing, "complete", True)
     assert "matplotlib" in promised()
-    assert absent("PIL", "ml_dtypes", "sphinx_design", "matplotlib") == ""
-    assert absent("jax") != ""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    assert absent("PIL", "ml_dtypes", "sphinx_design", "matplotlib", "zizmor") == ""
+    assert absent("jax") == "jax is absent: pip install jax"
+    assert absent("chromium") == "chromium is absent, which pip does not install"
     assert not excused("ml_dtypes")
 
 
