@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 FIELD := $(VENV)-field
 # The first interpreter here that is new enough. It is run, not only looked up: a shim may stand for nothing.
-PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
+PYTHON ?= $(shell for python in python3 python3.15 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 # The kernels share work among two threads, and OpenBLAS's own threads do not wait for each other. Modules are compiled
 # once: the tests start a hundred programs that import them.
