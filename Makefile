@@ -59,10 +59,10 @@ suites: $(FIELD)/.packages ## run the tests of other packages with PyTorch and w
 	nice $(FIELD)/bin/python examples/packages/suites.py --page docs/packages.md
 
 nestings: $(VENV)/.parity ## count right derivatives of all nestings, here and in PyTorch (a quarter of an hour or more)
-	cd tests && nice ../$(BIN)/python -W ignore -m comparing.nesting_counts
+	cd tests && nice $(abspath $(BIN))/python -W ignore -m comparing.nesting_counts
 
 mutants: $(VENV)/.parity ## plant faults in copies of the source and count those that the tests notice (an hour or more)
-	cd tests && nice -n 15 ../$(BIN)/python -m mutants
+	cd tests && nice -n 15 $(abspath $(BIN))/python -m mutants
 
 bench: $(VENV)/.bench ## measure speed and memory against real PyTorch and JAX (installs them; a quarter of an hour)
 	mkdir -p build
@@ -76,15 +76,15 @@ figures: $(VENV)/.bench ## measure growth with size; write it and the last `make
 		$(addprefix --$(kind) ,$(wildcard build/$(kind).json)))
 
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
-	cd tests && ../$(BIN)/python -m showing.pages ../README.md ../CONTRIBUTING.md \
+	cd tests && $(abspath $(BIN))/python -m showing.pages ../README.md ../CONTRIBUTING.md \
 		../docs/*.md ../docs/use/*.md ../docs/errors/*.md
-	cd tests && ../$(BIN)/python -m showing.notebooks ../docs/learn/*.py
-	cd tests && ../$(BIN)/python -m showing.error_index
-	cd tests && ../$(BIN)/python -m comparing.subgradients && ../$(BIN)/python -W ignore -m comparing.derivatives
-	cd tests && ../$(BIN)/python -m showing.pictures && ../$(BIN)/python -m showing.graph_pictures
+	cd tests && $(abspath $(BIN))/python -m showing.notebooks ../docs/learn/*.py
+	cd tests && $(abspath $(BIN))/python -m showing.error_index
+	cd tests && $(abspath $(BIN))/python -m comparing.subgradients && $(abspath $(BIN))/python -W ignore -m comparing.derivatives
+	cd tests && $(abspath $(BIN))/python -m showing.pictures && $(abspath $(BIN))/python -m showing.graph_pictures
 
 stubs: $(VENV)/.test ## remake the type stubs, from the schemas and annotations of the functions
-	cd tests && ../$(BIN)/python -m showing.stubs
+	cd tests && $(abspath $(BIN))/python -m showing.stubs
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
@@ -93,9 +93,10 @@ clean: ## remove everything that these targets make
 	rm -rf $(VENV) $(FIELD) build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# One stamp for each extra of pyproject.toml.
-$(VENV)/.%: pyproject.toml $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+# One stamp for each extra of pyproject.toml. A package whose newest release has no wheel for this interpreter is
+# installed in the last release that has one: nothing is compiled.
+$(VENV)/.%: pyproject.toml hatch_build.py $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefer-binary --editable '.[$*]'
 	touch $@
 
 # Packages for PyTorch and what they need, without letting them choose another PyTorch.

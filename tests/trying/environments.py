@@ -50,7 +50,8 @@ class Environment:
 
     def pip_install(self, name: str, *arguments: str) -> Result:
         """Run `pip install` with these arguments."""
-        return self.run(name, self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
+        return self.run(name, self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                        "--prefer-binary", *arguments)
 
 
 def report(what: str, result: Result) -> None:
