@@ -1,13 +1,18 @@
-"""What the build adds to the metadata: the long description of the package, and its links.
+"""What the build adds to the metadata: the long description of the package, its links, and its extras.
 
 The README links to files beside it. On a package index there are no such files. If `[tool.retrograd]` in pyproject.toml
 names the public address of the project's files, the links of the long description are absolute, and the package has
 project links. While the address is empty, the long description is the README as it stands.
+
+The extras are those of `[tool.retrograd.extras]`. The extra `test` has all packages that this interpreter can have.
+Some have no wheel for a free-threaded interpreter, and no environment marker tells such an interpreter from another.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -24,14 +29,28 @@ def absolute(text: str, address: str) -> str:
     return re.sub(r"(\]\()(?!#|[a-z]+:)", rf"\g<1>{address.rstrip('/')}/", text)
 
 
+def available(extras: dict[str, list[str]], lacking: list[str]) -> dict[str, list[str]]:
+    """The extras, of which `test` is without those that are `lacking`.
+
+    >>> available({"a": ["x"], "test": ["retrograd[a]", "pytest"]}, ["a"])
+    {'a': ['x'], 'test': ['pytest']}
+    """
+    left_out = {f"retrograd[{extra}]" for extra in lacking}
+    return extras | {"test": [each for each in extras["test"] if each not in left_out]}
+
+
 class CustomMetadataHook(MetadataHookInterface):
-    """Sets the fields `readme` and `urls`."""
+    """Sets the fields `readme`, `urls` and `optional-dependencies`."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set the fields, by the address in pyproject.toml."""
+        """Set the fields, by the tables in pyproject.toml."""
         root = Path(self.root)
         with (root / "pyproject.toml").open("rb") as file:
-            address = tomllib.load(file)["tool"]["retrograd"]["address"]
+            said = tomllib.load(file)["tool"]["retrograd"]
+        address = said["address"]
+        lacking = said["no-wheels-without-the-gil"] if sysconfig.get_config_var("Py_GIL_DISABLED") else {}
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        metadata["optional-dependencies"] = available(said["extras"], lacking.get(version, []))
         text = (root / "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {"content-type": "text/markdown", "text": absolute(text, address) if address else text}
         metadata["urls"] = {} if not address else {

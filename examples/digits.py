@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import torch
 from torch import nn
@@ -107,6 +106,8 @@ def show_one_step(model: nn.Module, pixels: torch.Tensor, digits: torch.Tensor) 
 
 
 def draw(losses: list[float], accuracies: list[float], file: Path) -> None:
+    import matplotlib
+
     matplotlib.use("Agg")  # draws into a file, without a screen
     from matplotlib import pyplot as plt
 
@@ -145,8 +146,11 @@ def main() -> int:
 
     show_one_step(model, pixels[training], digits[training])
     file = Path.cwd() / "loss.png"
-    draw(losses, accuracies, file)
-    print(f"\nThe loss and the accuracy over time are drawn in {file}")
+    try:
+        draw(losses, accuracies, file)
+        print(f"\nThe loss and the accuracy over time are drawn in {file}")
+    except ModuleNotFoundError as error:
+        print(f"\nThe loss and the accuracy are not drawn, since there is no {error.name}: pip install matplotlib")
     return 0 if accuracies[-1] >= GOAL else 1
 
 

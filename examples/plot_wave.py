@@ -45,8 +45,11 @@ def main() -> None:
     print("grad of what lies in between:", wave.is_leaf, "leaf, grad_fn", wave.grad_fn.name())
 
     if "--plot" in sys.argv[1:]:
-        draw(x, wave, slope, "wave.png")
-        print("drawn: wave.png")
+        try:
+            draw(x, wave, slope, "wave.png")
+            print("drawn: wave.png")
+        except ModuleNotFoundError as error:
+            print(f"not drawn, since there is no {error.name}: pip install matplotlib")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,14 @@ little. What a case costs is measured by `make costs`.
 """
 
 import gc
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+import needing
 import retrograd
 from costing import costs
 from sampling import cheap, on_diagonals, spread
@@ -33,15 +35,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="all cases of all tests")
     parser.addoption("--quick", action="store_true",
                      help="a part, in a minute at most: of each test a few cases that cost little")
+    parser.addoption("--complete", action="store_true", help="all packages are here: a test that is skipped for an "
+                                                             "absent one runs instead, and fails (see needing.py)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sampled(n): without --thorough, one of n cases runs, along diagonals")
     settings.load_profile(_extent(config))
+    needing.complete = config.getoption("--complete")
 
 
 def _extent(config: pytest.Config) -> str:
     return "thorough" if config.getoption("--thorough") else "quick" if config.getoption("--quick") else "usual"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skip a test that meets an absent package, with retrograd's own words about what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if needing.is_excuse(error):
+            pytest.skip(str(error))
+        raise
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -72,6 +88,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     collector's sight: the tests, 40,000 of them, the reports on those that have run, and the syntax trees that some
     tests keep. Each collection went over them and took a second. Whatever a test makes is collected as before.
     """
+    if missing := needing.absent(*needing.needed(item)):
+        pytest.skip(missing)
     retrograd.manual_seed(0)
     count, path = item.config.stash.get(_BEFORE, (0, None))
     if count % 200 == 0 or item.path != path:

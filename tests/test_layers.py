@@ -23,7 +23,7 @@ FUNCTION_LINES = 40  # without the docstring
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits", "launching"),
+    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits", "extras", "launching"),
     ("kernels",),
     ("ops",),
     ("graph",),

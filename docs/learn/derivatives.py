@@ -190,16 +190,19 @@ print(newton[-1])
 #> tensor([1., 1.], dtype=torch.float64)
 
 # %% alt="In a curved valley, 200 small steps follow the floor and stop halfway; Newton reaches the lowest point"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
-fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-across, up = torch.linspace(-0.8, 1.6, 61), torch.linspace(-0.7, 1.5, 55)
-heights = torch.vmap(valley)(torch.cartesian_prod(across, up)).reshape(61, 55).T
-ax.contourf(across, up, heights.log1p(), levels=14, cmap="cividis")
-ax.plot(*downhill.T, ".-", color="#FFFFFF", label="gradient, 200 steps", markersize=3)
-ax.plot(*newton.T, "s--", color="#E69F00", label="Newton, 6 steps")
-ax.legend(loc="lower left", facecolor="#222222", labelcolor="white")
-fig.savefig("valley.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    across, up = torch.linspace(-0.8, 1.6, 61), torch.linspace(-0.7, 1.5, 55)
+    heights = torch.vmap(valley)(torch.cartesian_prod(across, up)).reshape(61, 55).T
+    ax.contourf(across, up, heights.log1p(), levels=14, cmap="cividis")
+    ax.plot(*downhill.T, ".-", color="#FFFFFF", markersize=3,
+            label="gradient, 200 steps")
+    ax.plot(*newton.T, "s--", color="#E69F00", label="Newton, 6 steps")
+    ax.legend(loc="lower left", facecolor="#222222", labelcolor="white")
+    fig.savefig("valley.svg")
 
 # %% [markdown]
 # ## Exercise

@@ -105,16 +105,18 @@ for activation in (nn.Sigmoid, nn.Tanh, nn.ReLU):
 #> ReLU     layer 0: 7.2e-06   last layer: 4.9e-02
 
 # %% alt="Gradients by layer: with sigmoids they shrink by eight powers of ten, with tanh and ReLU far less"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
-fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-for (name, norms), colour, mark in zip(
-        found.items(), ("#0072B2", "#D55E00", "#009E73"), "os^"):
-    ax.semilogy(norms, marker=mark, color=colour, label=name)
-ax.set_xlabel("layer")
-ax.set_ylabel("size of the gradient")
-ax.legend()
-fig.savefig("sizes.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    for (name, norms), colour, mark in zip(
+            found.items(), ("#0072B2", "#D55E00", "#009E73"), "os^"):
+        ax.semilogy(norms, marker=mark, color=colour, label=name)
+    ax.set_xlabel("layer")
+    ax.set_ylabel("size of the gradient")
+    ax.legend()
+    fig.savefig("sizes.svg")
 
 # %% [markdown]
 # The slope of a sigmoid is at most ¼. Ten of them in a row make the gradient vanish: the first layers learn nothing.

@@ -150,18 +150,20 @@ for name, heights in curves.items():
 #> 4 checkpoints: 7 MB at most
 
 # %% tags=["retrograd"] alt="Memory over a step: one high peak; with checkpoints, small teeth of half the height"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
-fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-for (name, heights), look in zip(curves.items(), ("-", "--")):
-    at = torch.linspace(0, 1, len(heights))
-    color = "#0072B2" if look == "-" else "#D55E00"
-    ax.plot(at, heights, look, color=color, label=name)
-ax.set_xlabel("the step, from its begin to its end")
-ax.set_ylabel("megabytes")
-ax.set_ylim(0)
-ax.legend()
-fig.savefig("step.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    for (name, heights), look in zip(curves.items(), ("-", "--")):
+        at = torch.linspace(0, 1, len(heights))
+        color = "#0072B2" if look == "-" else "#D55E00"
+        ax.plot(at, heights, look, color=color, label=name)
+    ax.set_xlabel("the step, from its begin to its end")
+    ax.set_ylabel("megabytes")
+    ax.set_ylim(0)
+    ax.legend()
+    fig.savefig("step.svg")
 
 # %% [markdown]
 # ## Way 3: keep it smaller, or elsewhere

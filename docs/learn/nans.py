@@ -47,18 +47,20 @@ print(x.grad)
 # In a picture: the slope of the root grows without end as x goes to 0.
 
 # %% alt="The square root rises slowly from 0; its slope grows without end towards 0"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
 at = torch.linspace(0.02, 2, 100, requires_grad=True)
 at.sqrt().sum().backward()
-fig, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
-ax.plot(at.detach(), at.detach().sqrt(), color="#0072B2", label="√x")
-ax.plot(at.detach(), at.grad, "--", color="#D55E00", label="its slope")
-ax.axvline(0, color="#000000", linewidth=0.8)
-ax.set_xlabel("x")
-ax.set_ylim(0, 4)
-ax.legend()
-fig.savefig("root.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
+    ax.plot(at.detach(), at.detach().sqrt(), color="#0072B2", label="√x")
+    ax.plot(at.detach(), at.grad, "--", color="#D55E00", label="its slope")
+    ax.axvline(0, color="#000000", linewidth=0.8)
+    ax.set_xlabel("x")
+    ax.set_ylim(0, 4)
+    ax.legend()
+    fig.savefig("root.svg")
 
 # %% [markdown]
 # ## Let autograd look for it
@@ -96,7 +98,7 @@ print(report.partition("\n")[2])
 #> The gradient of Div for x has 2 nan among 4 elements, nan at [1, 0], where grad = 0.0, y
 #>     = 0.0.
 #> DivBackward0 was recorded at
-#>   File "nans.py", line 75, in model
+#>   File "nans.py", line 77, in model
 #>     unit = rows / length
 #> The first bad value of the forward pass: the result of Div has 2 nan among 4 elements,
 #>     nan at [1, 0], where x = 0.0, y = 0.0.

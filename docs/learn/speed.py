@@ -26,7 +26,7 @@ def seconds(function, repeat=5):
 # for each number. Here is one product, forward and backward, for arrays of different sizes.
 
 # %% alt="The time of a product is flat up to a thousand numbers, and then grows with the size"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
 def product(n):
     x = torch.rand(n, requires_grad=True)
@@ -39,11 +39,13 @@ def product(n):
 
 sizes = [10 ** k for k in range(7)]
 times = [seconds(product(n), 3) / 20 * 1e6 for n in sizes]
-fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-ax.loglog(sizes, times, "o-", color="#0072B2")
-ax.set_xlabel("numbers in the array")
-ax.set_ylabel("microseconds")
-fig.savefig("cost.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    ax.loglog(sizes, times, "o-", color="#0072B2")
+    ax.set_xlabel("numbers in the array")
+    ax.set_ylabel("microseconds")
+    fig.savefig("cost.svg")
 
 # %% [markdown]
 # Up to some thousand numbers, the time hardly changes: you pay for the *call*. Then it grows with the size: you pay for
@@ -149,14 +151,17 @@ print(one, torch.equal(one, other))
 # %% tags=["retrograd"] alt="Two bars: the compiled step takes less time"
 bars = {"as it is": seconds(lambda: [plain() for _ in range(20)]) / 20,
         "compiled": seconds(lambda: [compiled() for _ in range(20)]) / 20}
-fig, ax = plt.subplots(figsize=(6, 1.6), layout="constrained")
-ax.barh([*bars], [1e6 * value for value in bars.values()], color=["#0072B2", "#D55E00"])
-ax.invert_yaxis()
-ax.set_xlabel("microseconds for one step")
-fig.savefig("compiled.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 1.6), layout="constrained")
+    ax.barh([*bars], [1e6 * value for value in bars.values()],
+            color=["#0072B2", "#D55E00"])
+    ax.invert_yaxis()
+    ax.set_xlabel("microseconds for one step")
+    fig.savefig("compiled.svg")
 
 # %% [markdown]
-# With the extra `retrograd[compile]`, the plan becomes machine code, which is faster still.
+# With the package `llvmlite` (`pip install llvmlite`), the plan becomes machine code, which is faster still.
 #
 # ## Read the plan
 #

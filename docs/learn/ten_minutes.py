@@ -66,14 +66,16 @@ print(torch.allclose(a.grad, 2 * torch.cos(a), atol=1e-6))
 # A picture says more. `detach()` gives a tensor without its history, which matplotlib can draw.
 
 # %% alt="A sine wave that swings between -1 and 3, and its slope, which is 0 where the wave turns"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
-fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-ax.plot(a.detach(), d.detach(), color="#0072B2", label="2 sin(a) + 1")
-ax.plot(a.detach(), a.grad, "--", color="#D55E00", label="its slope, by autograd")
-ax.set_xlabel("a")
-ax.legend()
-fig.savefig("wave.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    ax.plot(a.detach(), d.detach(), color="#0072B2", label="2 sin(a) + 1")
+    ax.plot(a.detach(), a.grad, "--", color="#D55E00", label="its slope, by autograd")
+    ax.set_xlabel("a")
+    ax.legend()
+    fig.savefig("wave.svg")
 
 # %% [markdown]
 # ## Where the gradients are

@@ -50,16 +50,18 @@ print(f"y = {a.item():.3f} + {b.item():.3f}x + {c.item():.3f}x² + {d.item():.3f
 #> y = 0.058 + 0.836x + -0.010x² + -0.090x³
 
 # %% alt="The cubic lies close to the sine; the loss falls quickly, then slowly"
-import matplotlib.pyplot as plt
+from retrograd.extras import skip_without
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(7.5, 2.8), layout="constrained")
-left.plot(x, y, color="#000000", label="sine")
-left.plot(x, predict().detach(), "--", color="#D55E00", label="the cubic")
-left.legend()
-right.semilogy(losses, color="#0072B2")
-right.set_xlabel("step")
-right.set_ylabel("loss")
-fig.savefig("cubic.svg")
+with skip_without("matplotlib"):
+    import matplotlib.pyplot as plt
+    fig, (left, right) = plt.subplots(1, 2, figsize=(7.5, 2.8), layout="constrained")
+    left.plot(x, y, color="#000000", label="sine")
+    left.plot(x, predict().detach(), "--", color="#D55E00", label="the cubic")
+    left.legend()
+    right.semilogy(losses, color="#0072B2")
+    right.set_xlabel("step")
+    right.set_ylabel("loss")
+    fig.savefig("cubic.svg")
 
 # %% [markdown]
 # ## Three mistakes, and how they look

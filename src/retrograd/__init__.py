@@ -232,7 +232,7 @@ _wire()
 _keep_freed_memory()
 
 _INTERNAL = {"TYPE_CHECKING", "assertions", "command", "compiling", "control_flow", "devices", "dtypes", "errors",
-             "graph", "kernels", "limits", "modes", "names", "ops", "optimized", "symbols", "tensors",
+             "extras", "graph", "kernels", "limits", "modes", "names", "ops", "optimized", "symbols", "tensors",
              "wiring"}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]

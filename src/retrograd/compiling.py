@@ -44,7 +44,7 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     again. A function that looks at numbers runs as it is, after a warning that names the line; with `fullgraph` it
     raises RuntimeError. `compile.explain` shows what is made of a call. Of a module, the result is an
     `OptimizedModule`. The backends "numpy" and "llvm" say
-    what runs the plan; by default it is machine code if the extra `retrograd[compile]` is installed. The first two or
+    what runs the plan; by default it is machine code if the package `llvmlite` is installed. The first two or
     three shapes are traced; then one plan serves all sizes, if the traces show how the program depends on them. With
     `dynamic=True`, this plan follows from the first two traces, and with `dynamic=False` each shape is traced by
     itself. With a higher `recompile_limit`, more than eight traces are kept. `mode` and `options` change nothing.

@@ -8,11 +8,12 @@ a program first makes a tensor of such a type, and only then the type has a NumP
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .extras import imported
 
 # Categories in order: a lower category yields to a higher one.
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
@@ -120,11 +121,7 @@ def _lent(of: dtype) -> np.dtype[Any]:
                if of in QUANTISED else "int8" if of.name.startswith("int") else "uint8 for the packed bits")
         raise RuntimeError(f"torch.{of.name} is a name without numbers here, since NumPy has no such type. Use "
                            f"torch.{use}.")
-    try:
-        package = importlib.import_module("ml_dtypes")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"Tensors of torch.{of.name} need the package ml_dtypes. Install it: "
-                                  "pip install 'retrograd[dtypes]'", name="ml_dtypes") from error
+    package = imported("dtypes", f"Tensors of torch.{of.name} need")
     found: np.dtype[Any] = np.dtype(getattr(package, of.name))
     return found
 

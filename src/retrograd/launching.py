@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 from functools import cache
 from typing import Any, NamedTuple
 
-INSTALL = "Install it: pip install 'retrograd[distributed]'"
+from .extras import imported, remedy
 
 
 class Place(NamedTuple):
@@ -51,17 +49,12 @@ def launched() -> bool:
     return found is not None and found.size > 1
 
 
-def installed() -> bool:
-    """Whether the package mpi4py can be imported."""
-    return importlib.util.find_spec("mpi4py") is not None
-
-
 @cache
 def mpi() -> Any:
-    """The module `mpi4py.MPI`. Its first import starts MPI. Raises ModuleNotFoundError if the package is missing."""
+    """The module `mpi4py.MPI`. Its first import starts MPI. Raises ImportError if it or the library is absent."""
     try:
-        return importlib.import_module("mpi4py.MPI")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"Several processes need the package mpi4py. {INSTALL}", name="mpi4py") from error
+        return imported("distributed", "Several processes need", "mpi4py.MPI")
+    except ModuleNotFoundError:
+        raise
     except (ImportError, RuntimeError) as error:
-        raise ImportError(f"mpi4py found no MPI library. {INSTALL}, which brings MPICH.", name="mpi4py") from error
+        raise ImportError(f"mpi4py found no MPI library. {remedy('distributed')}", name="mpi4py") from error

@@ -5,12 +5,12 @@ The direction numbers are those of Joe and Kuo. SciPy has them, and is imported 
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .dtypes import dtype as torch_dtype, get_default_dtype
+from .extras import imported
 from .tensors.arguments.generator import Generator
 from .tensors.functions.creation.random import randint
 from .tensors.state.base import plain
@@ -18,11 +18,7 @@ from .tensors.state.base import plain
 
 def _directions(dimension: int, bits: int) -> np.ndarray[Any, Any]:
     """The direction numbers, of the shape (dimension, bits)."""
-    try:
-        qmc = importlib.import_module("scipy.stats.qmc")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("torch.quasirandom.SobolEngine needs the package scipy. Install it: "
-                                  "pip install 'retrograd[quasirandom]'", name="scipy") from error
+    qmc = imported("quasirandom", "torch.quasirandom.SobolEngine needs", "scipy.stats.qmc")
     directions: np.ndarray[Any, Any] = qmc.Sobol(dimension, scramble=False, bits=bits)._sv.astype(np.int64)
     return directions
 

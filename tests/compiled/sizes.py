@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from needing import needs
 from retrograd.compilation import compiled
-from retrograd.compilation.native import available
 
-EXECUTORS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+EXECUTORS = ["numpy", pytest.param("llvm", marks=needs("llvmlite"))]
 
 
 def noted_traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:

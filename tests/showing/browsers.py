@@ -21,14 +21,6 @@ SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic",
 PATIENCE = 200      # seconds for axe to read a page on a busy machine
 
 
-def missing_program() -> str | None:
-    """Why there is no browser here, or None."""
-    for names in (("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)):
-        if not any(map(shutil.which, names)):
-            return f"{names[0]} is not installed"
-    return None
-
-
 class Browser:
     """A browser with one page. Every log line of the page that is no mere note is kept in `complaints`."""
 

@@ -61,10 +61,13 @@ class Member(NamedTuple):
 def namespace(path: str) -> Any:
     """The module or class of a namespace."""
     inside = path.partition(".")[2]
+    module = f"retrograd.{inside}".rstrip(".")
     try:
-        return importlib.import_module(f"retrograd.{inside}".rstrip("."))
-    except ModuleNotFoundError:                            # a class, or a module under another name
-        return attrgetter(inside)(retrograd)
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise                                          # the module is there, and needs an absent package
+        return attrgetter(inside)(retrograd)               # a class, or a module under another name
 
 
 def kind_of(found: Any, home: Any) -> str:

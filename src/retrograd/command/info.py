@@ -9,11 +9,7 @@ import numpy as np
 
 from retrograd import __version__, version
 from retrograd.devices import cuda_count
-from retrograd.names import PACKAGE
-
-# pip's name for an extra, and the module that it is for.
-_EXTRAS = {"compile": "llvmlite", "distributed": "mpi4py", "dtypes": "ml_dtypes", "plot": "matplotlib",
-           "quasirandom": "scipy", "tensorboard": "tensorboard"}
+from retrograd.extras import PACKAGES, command
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +33,7 @@ def describe() -> str:
         ("BLAS", _blas()),
         ("processors", str(os.cpu_count())),
         *(("device", place) for place in _devices()),
-        *((extra, _extra(extra, package)) for extra, package in _EXTRAS.items()),
+        *((extra, _extra(extra, package)) for extra, (package, *_) in PACKAGES.items()),
     ]
     return "\n".join(f"{name:<12} {value}" for name, value in rows)
 
@@ -60,4 +56,4 @@ def _extra(extra: str, package: str) -> str:
     try:
         return f"{package} {metadata.version(package)}"
     except metadata.PackageNotFoundError:
-        return f"not installed (pip install '{PACKAGE}[{extra}]')"
+        return f"not installed ({command(extra)})"

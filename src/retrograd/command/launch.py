@@ -19,7 +19,7 @@ from typing import IO
 
 from retrograd.command.run import add_program
 from retrograd.distributed.board import VARIABLE, Entry, entry
-from retrograd.launching import INSTALL
+from retrograd.extras import remedy
 
 _KILLED = re.compile(rb"PID (\d+) RUNNING AT")
 
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return _problem("standard input cannot be given to several processes; name a file")
     starter = mpiexec()
     if starter is None:
-        return _problem(f"there is no mpiexec. {INSTALL}")
+        return _problem(f"there is no mpiexec. {remedy('distributed')}")
     program = ["-m", options.module] if options.module is not None else [options.script]
     command = [starter, "-n", str(options.nproc), sys.executable, *_interpreter(), "-m", "retrograd", "run", *program,
                *options.arguments]

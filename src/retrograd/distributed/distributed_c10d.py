@@ -16,7 +16,8 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import warn, warn_once
-from ..launching import INSTALL, installed, launched, mpi, place
+from ..extras import installed, remedy
+from ..launching import launched, mpi, place
 from .faults import DistBackendError, Notices
 from .groups import (
     Backend as Backend,
@@ -105,11 +106,11 @@ def _backend(name: str | None) -> Backend:
         if found is not None and found.size > 1 and found.rank == 0 and chosen != "mpi":
             warn_once(f"retrograd carries out the backend {chosen!r} by MPI, on CPUs.", "backend by MPI")
         return chosen
-    if chosen == "mpi" and installed():
+    if chosen == "mpi" and installed("distributed"):
         return chosen
     if chosen in ("nccl", "mpi", "ucc", "xccl"):
         raise RuntimeError(f"Distributed package doesn't have {chosen.upper()} built in. "
-                           + (INSTALL if chosen == "mpi" else "Use the backend 'gloo' or 'mpi'."))
+                           + (remedy("distributed") if chosen == "mpi" else "Use the backend 'gloo' or 'mpi'."))
     warn(f"Device capability of {chosen} unknown, assuming `cpu` and `cuda`. You can specify it in "
          "`device:backend` format in `init_process_group` call.", UserWarning)
     raise AssertionError(f"Unknown backend type {chosen}")

@@ -6,7 +6,8 @@ import os
 from collections import Counter
 from typing import Any, ClassVar
 
-from ..launching import installed, place
+from ..extras import installed
+from ..launching import place
 from .team import Team
 
 __all__ = [
@@ -113,7 +114,7 @@ def is_nccl_available() -> bool:
 
 def is_mpi_available() -> bool:
     """Whether there is the backend MPI: if the package mpi4py is installed."""
-    return installed()
+    return installed("distributed")
 
 
 def is_ucc_available() -> bool:
@@ -128,7 +129,7 @@ def is_xccl_available() -> bool:
 
 def is_backend_available(backend: str) -> bool:
     """Whether this name may be given as the backend: "gloo", and "mpi" if the package mpi4py is installed."""
-    return backend.lower() == "gloo" or (backend.lower() == "mpi" and installed())
+    return backend.lower() == "gloo" or (backend.lower() == "mpi" and installed("distributed"))
 
 
 def is_torchelastic_launched() -> bool:

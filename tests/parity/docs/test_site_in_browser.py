@@ -12,9 +12,10 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from needing import needs
 from showing import browsers, site
 
-pytestmark = pytest.mark.skipif(bool(browsers.missing_program()), reason=str(browsers.missing_program()))
+pytestmark = needs("chromium", "chromedriver")
 
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",

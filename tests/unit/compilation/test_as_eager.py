@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.native import available
+from needing import needs
 
-BACKENDS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+BACKENDS = ["numpy", pytest.param("llvm", marks=needs("llvmlite"))]
 PLACES = torch.tensor([2, 0])
 
 

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from needing import needs
 from retrograd import nn
 
 
-@pytest.fixture(params=["numpy", "llvm"])
+@pytest.fixture(params=["numpy", pytest.param("llvm", marks=needs("llvmlite"))])
 def compiling(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     """`torch.compile`, with each of the two ways to run a plan."""
-    if request.param == "llvm":
-        pytest.importorskip("llvmlite")
     return lambda function: torch.compile(function, backend=request.param, fullgraph=True)
 
 

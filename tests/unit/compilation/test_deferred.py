@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from needing import needs
 from programs.putting_off import counts, numbers, put_off_everything, step, x
 
 __all__ = ["counts"]                                       # the fixture
@@ -263,7 +264,8 @@ OPERANDS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "a view of the other": lambda: (lambda a: (a, a.view(3, 4)))(x())}
 
 
-@pytest.mark.parametrize("kind", OPERANDS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=needs("ml_dtypes")) if kind == "brain" else kind
+                                  for kind in OPERANDS])
 def test_operands(counts: Counter[str], kind: str) -> None:
     def function(a: Any, b: Any) -> Any:
         if b.shape == (3, 4):

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from needing import needs
 from retrograd import nn
-from retrograd.compilation.native import available
 from retrograd.compilation.tracing import Traced
 
 
@@ -338,8 +338,7 @@ def test_levels_of_transforms_end_the_trace(name: str) -> None:
     assert torch.equal(function(x), found[0])
 
 
-@pytest.mark.parametrize("backend", ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(
-    not available(), reason="needs llvmlite"))])
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("llvm", marks=needs("llvmlite"))])
 def test_grad_and_vjp_are_traced(backend: str) -> None:
     layer = nn.Linear(3, 2)
 

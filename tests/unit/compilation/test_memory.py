@@ -14,6 +14,7 @@ import pytest
 
 import retrograd as torch
 from compiled.steps import step_of
+from needing import needs
 from retrograd import nn
 from retrograd.compilation.execution.storage import Arena
 from retrograd.compilation.passes.fusing import same_place
@@ -24,11 +25,9 @@ SIZE = 200_000
 BYTES = 4 * SIZE
 
 
-@pytest.fixture(params=["numpy", "llvm"])
+@pytest.fixture(params=["numpy", pytest.param("llvm", marks=needs("llvmlite"))])
 def backend(request: pytest.FixtureRequest) -> Any:
     """Each of the two ways to run a plan."""
-    if request.param == "llvm":
-        pytest.importorskip("llvmlite")
     return request.param
 
 

@@ -15,15 +15,15 @@ import pytest
 
 import retrograd as torch
 import retrograd.utils.checkpoint
+from needing import needs
 from programs.compiled_programs import checked, shrunk
 from programs.putting_off import put_off_everything
 from retrograd.compilation import compiled
-from retrograd.compilation.native import available
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "100"))
 GROUPS = 10
 EXECUTORS = ["numpy", "put off, planned", "put off",
-             pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+             pytest.param("llvm", marks=needs("llvmlite"))]
 
 
 @pytest.fixture(params=EXECUTORS)

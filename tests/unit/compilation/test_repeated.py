@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.native import available
+from needing import needs
 from retrograd.graph import versions
 
-BACKENDS = ["numpy", pytest.param("llvm", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+BACKENDS = ["numpy", pytest.param("llvm", marks=needs("llvmlite"))]
 VIEWS: dict[str, Any] = {
     "itself": lambda x: x,
     "with a dim more": lambda x: x.unsqueeze(1),

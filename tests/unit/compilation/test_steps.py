@@ -10,6 +10,7 @@ import pytest
 
 import retrograd as torch
 import retrograd.nn.functional as F
+from needing import needs
 from retrograd import nn
 
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
@@ -74,11 +75,9 @@ def train(make: Callable[[], tuple[Any, Any, Callable[..., Any]]], batches: list
             close(a, b, NEAR[backend])
 
 
-@pytest.fixture(params=["numpy", "llvm"])
+@pytest.fixture(params=["numpy", pytest.param("llvm", marks=needs("llvmlite"))])
 def backend(request: pytest.FixtureRequest) -> str:
     """What runs the plans."""
-    if request.param == "llvm":
-        pytest.importorskip("llvmlite")
     return str(request.param)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import retrograd
 from retrograd.command import cli
+from retrograd.extras import PACKAGES
 from showing import notebooks, pages
 from showing.pages import DOCS, FENCE, ROOT, Program, in_one_line, name_of, text_of
 from test_layers import LAYERS
@@ -69,7 +70,7 @@ def test_the_blocks_fit_on_a_page(page: Path) -> None:
 
 def extras() -> set[str]:
     with (ROOT / "pyproject.toml").open("rb") as file:
-        return set(tomllib.load(file)["project"]["optional-dependencies"])
+        return set(tomllib.load(file)["tool"]["retrograd"]["extras"])
 
 
 def targets() -> set[str]:
@@ -79,11 +80,13 @@ def targets() -> set[str]:
 def understood(command: str) -> bool:
     """Whether a command that a page shows is one that works from the root of a checkout."""
     match shlex.split(command, comments=True):
-        case ["make", target]:
-            return target in targets()
-        case ["pip", "install", what] | ["pip", "install", "-e", what]:
+        case ["make", target, *settings]:
+            return target in targets() and all("=" in setting for setting in settings)
+        case ["pip", "install", what] | ["pip", "install", "-e" | "--prefer-binary", what] if what.startswith("."):
             wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", what)
             return wanted is not None and set(filter(None, (wanted[1] or "").split(","))) <= extras()
+        case ["pip", "install", *packages]:
+            return {*packages} <= {package for extra in PACKAGES.values() for package in extra}
         case ["python", "-m", "retrograd", *arguments] | ["retrograd", *arguments]:
             return accepted(arguments)
         case ["python", "-m", module, *_] if module.partition(".")[0] == "benchmarks":
@@ -239,6 +242,7 @@ def test_what_programs_print_is_written_below_them() -> None:
 def test_commands_that_do_not_exist_are_found() -> None:
     assert understood("python -m retrograd run examples/digits.py --epochs 3  # all of it")
     assert understood("pip install '.[plot]'")
+    assert understood("pip install tensorboard pillow")
     wrong = ["make tests", "pip install '.[nothing]'", "pip install x", "rm -r .", "python -m retrograd jump",
              "python -m retrograd run examples/none.py", "python -m pytest tests/nowhere"]
     assert [command for command in wrong if understood(command)] == []

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from needing import needs
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RUN = (sys.executable, "-W", "error", "-m", "retrograd", "run")
 NUMBER = re.compile(r"(?<![\w.^])[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
@@ -215,6 +217,7 @@ def test_profile_chain(tmp_path: Path) -> None:
     assert text.count("True\n") == 2
 
 
+@needs("matplotlib")
 def test_plot_wave(tmp_path: Path) -> None:
     text = printed(tmp_path, "plot_wave")
     assert list(tmp_path.iterdir()) == []
@@ -229,6 +232,7 @@ def test_plot_wave(tmp_path: Path) -> None:
     assert (tmp_path / "wave.png").read_bytes().startswith(b"\x89PNG")
 
 
+@needs("matplotlib")
 def test_digits(tmp_path: Path) -> None:
     text = printed(tmp_path, "digits")
     assert text.startswith("1348 scans to learn from, 449 held out\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from needing import needs
 from showing import notebooks, pages
 
 SOURCE = pages.ROOT / "src" / "retrograd"
@@ -19,6 +20,7 @@ def name_of(path: Path) -> str:
     return path.stem
 
 
+@needs("matplotlib")
 @pytest.mark.parametrize("path", notebooks.TUTORIALS, ids=name_of)
 def test_a_tutorial_runs_as_a_script(path: Path, tmp_path: Path) -> None:
     """From an empty folder, without a warning; it prints what the page shows, and writes the pictures that it shows."""
@@ -111,6 +113,7 @@ def test_the_name_of_a_script_and_wide_lines() -> None:
     assert notebooks.as_printed(wide, path) == f"{'word ' * 16}word\n    word word word\n"
 
 
+@needs("nbformat")
 def test_a_notebook_has_outputs_and_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"a cell prints '1\\n', and its page says 'old\\n'"):

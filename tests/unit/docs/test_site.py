@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from needing import DOCS, absent, needs
+
+if missing := absent(*DOCS):
+    pytest.skip(missing, allow_module_level=True)
+
 from showing import site
+
+pytestmark = needs(*DOCS)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from needing import needs
 from retrograd import _INSIDE, monitor
 
 
@@ -81,6 +82,7 @@ def test_streams_and_events_of_the_cpu() -> None:
         torch.Stream("cuda")
 
 
+@needs("scipy")
 def test_sobol_points() -> None:
     engine = torch.quasirandom.SobolEngine(3)
     assert engine.draw(4).tolist() == [[0.0] * 3, [0.5] * 3, [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]

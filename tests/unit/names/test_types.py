@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import retrograd
+from needing import needs
 from showing.stubs import stubs
 
 SOURCE = Path(retrograd.__file__).parents[1]
@@ -125,7 +126,8 @@ def by_pyright(program: Path) -> list[tuple[int, str, str]]:
             if Path(message["file"]).name == program.name]
 
 
-@pytest.mark.parametrize("checker", [by_mypy, by_pyright])
+@pytest.mark.parametrize("checker", [pytest.param(by_mypy, marks=needs("mypy")),
+                                     pytest.param(by_pyright, marks=needs("basedpyright"))])
 def test_a_checker_knows_the_types_of_a_users_program(checker, tmp_path: Path) -> None:
     """One run for the types and for the faults: most of its time is the reading of the package."""
     program = tmp_path / "program.py"

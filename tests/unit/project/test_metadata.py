@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from needing import absent, needs
+from showing.pages import ROOT
+
+if missing := absent("hatchling"):
+    pytest.skip(missing, allow_module_level=True)
+
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
-from showing.pages import ROOT
+pytestmark = needs("hatchling")
 
 
 def metadata(root: Path) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from needing import needs
 
 EIGHT_BITS = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"]
 UNSIGNED = ["uint16", "uint32", "uint64"]
@@ -34,7 +35,7 @@ class TestNames:
         done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines() == [
             "torch.bfloat16 3.3895313892515355e+38 1",
-            "Tensors of torch.bfloat16 need the package ml_dtypes. Install it: pip install 'retrograd[dtypes]'"]
+            "Tensors of torch.bfloat16 need the package ml_dtypes. Install it: pip install ml_dtypes"]
 
     def test_the_package_is_imported_with_the_first_tensor(self) -> None:
         code = "import sys, retrograd; retrograd.finfo(retrograd.bfloat16); print('ml_dtypes' in sys.modules)"
@@ -65,6 +66,7 @@ class TestNames:
             torch.iinfo()
 
 
+@needs("ml_dtypes")
 class TestNumbers:
     def test_text(self) -> None:
         x = torch.tensor([1.5, 2.25, float("nan")], dtype=torch.bfloat16)
@@ -139,6 +141,7 @@ class TestNumbers:
         assert torch.randn(3, dtype=torch.bfloat16).tolist() == [1.5390625, -0.29296875, -2.171875]
 
 
+@needs("ml_dtypes")
 class TestGradients:
     def test_types(self) -> None:
         layer, x = torch.nn.Linear(3, 2).bfloat16(), torch.ones(4, 3, dtype=torch.bfloat16, requires_grad=True)
@@ -231,6 +234,7 @@ class TestUnsigned:
         assert torch.tensor([2**63], dtype=torch.uint64).item() == 2**63
 
 
+@needs("ml_dtypes")
 @pytest.mark.parametrize("name", EIGHT_BITS[:4])
 def test_floats_of_8_bits_compute_little(name: str) -> None:
     x = torch.ones(2, dtype=getattr(torch, name))
@@ -241,6 +245,7 @@ def test_floats_of_8_bits_compute_little(name: str) -> None:
             call()
 
 
+@needs("ml_dtypes")
 @pytest.mark.parametrize("shape", [(), (1,), (2,)])
 def test_the_gradient_of_a_broadcast_is_added_in_float32(shape: tuple[int, ...]) -> None:
     """The sum of ones in bfloat16 ends at 256."""
@@ -251,6 +256,7 @@ def test_the_gradient_of_a_broadcast_is_added_in_float32(shape: tuple[int, ...])
     assert {*scale.grad.reshape(-1).tolist()} == {8000.0 if scale.numel() == 1 else 4000.0}
 
 
+@needs("ml_dtypes")
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_the_gradient_of_what_was_repeated_is_summed_in_single_precision(dtype: torch.dtype) -> None:
     g = (torch.arange(6000.0).reshape(2000, 3) / 2500 - 1).to(dtype)
@@ -261,6 +267,7 @@ def test_the_gradient_of_what_was_repeated_is_summed_in_single_precision(dtype: 
         assert torch.equal(x.grad, g.float().sum(axes).to(dtype).reshape(shape))
 
 
+@needs("ml_dtypes")
 def test_a_rule_of_a_narrow_type_computes_in_single_precision() -> None:
     slope = torch.full((1,), 0.25, dtype=torch.bfloat16, requires_grad=True)
     g = torch.full((3000,), -1.0, dtype=torch.bfloat16)

@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import retrograd as torch
+from needing import absent, needs
+
+if missing := absent("tensorboard", "PIL"):
+    pytest.skip(missing, allow_module_level=True)
+
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-import retrograd as torch
 from retrograd.utils.tensorboard import FileWriter, SummaryWriter, _needs, summary
+
+pytestmark = needs("tensorboard", "PIL")
 
 
 def read(folder: Path) -> Any:
@@ -127,5 +135,5 @@ def test_graphs_are_refused(tmp_path: Path) -> None:
 
 def test_without_tensorboard_the_import_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
-    with pytest.raises(ImportError, match=r"Install it with: pip install tensorboard"):
+    with pytest.raises(ModuleNotFoundError, match="needs the package tensorboard. Install it: pip install tensorboard"):
         importlib.reload(_needs)

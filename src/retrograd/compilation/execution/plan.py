@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from ...extras import absent
 from ...names import reached
 from ..passes.expansions import expanded
 from ..passes.fusing import Unit, units
@@ -54,7 +55,7 @@ def native(backend: Any) -> bool:
         return False
     available = bool(reached("compilation.native").available())
     if backend == "llvm" and not available:
-        raise ImportError("torch.compile with backend='llvm' needs llvmlite: pip install retrograd[compile]")
+        raise absent("compile", "torch.compile with backend='llvm' needs")
     return available
 
 

@@ -1,4 +1,4 @@
-"""Machine code for loops, made by LLVM through llvmlite, the package of the optional extra `retrograd[compile]`.
+"""Machine code for loops, made by LLVM through llvmlite, the package of the optional extra `compile`.
 
 - `machine` turns loops and small matrix products into native functions on a table of addresses: `Builder().add(placed,
   slots)`. `nest` and `writing` put a loop into dims, blocks and vectors; `products` writes matrix products.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from functools import cache
 from typing import Any, NamedTuple
+
+from ...extras import imported, installed
 
 # For each width of vectors, in bits: the letter of x86-64's vector functions, and the feature that they need.
 _WIDTHS = ((512, "e", "avx512f"), (256, "d", "avx2"), (128, "b", "sse2"))
@@ -27,15 +27,13 @@ class Host(NamedTuple):
 @cache
 def available() -> bool:
     """Whether llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
+    return installed("compile")
 
 
 @cache
 def binding() -> Any:
     """llvmlite's binding of LLVM, ready for this machine. Raises ImportError if llvmlite is absent."""
-    if not available():
-        raise ImportError("Machine code needs the package llvmlite: pip install retrograd[compile]")
-    llvm = importlib.import_module("llvmlite.binding")
+    llvm = imported("compile", "Machine code needs", "llvmlite.binding")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     _load(llvm, "")                                         # the C library's functions, which the process has

@@ -1,6 +1,6 @@
 """torch.utils.tensorboard: writes numbers, pictures and texts of a training run to files that TensorBoard shows.
 
-The package `tensorboard` writes the files. `pip install 'retrograd[tensorboard]'` installs it.
+The package `tensorboard` of the extra of this name writes the files.
 """
 
 from typing import TYPE_CHECKING

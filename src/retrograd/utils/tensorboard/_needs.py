@@ -1,7 +1,5 @@
-"""Says what to install if the package `tensorboard` is missing."""
+"""Says what to install if the package `tensorboard` is absent. The modules that use the package come later."""
 
-try:
-    import tensorboard as tensorboard
-except ImportError as error:
-    raise ImportError("TensorBoard logging requires the package tensorboard. Install it with: "
-                      "pip install tensorboard pillow") from error
+from ...extras import imported
+
+imported("tensorboard", "torch.utils.tensorboard needs")

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from needing import absent
 from programs.explored import opened
-from showing.browsers import Browser, browser, missing_program
+from showing.browsers import Browser, browser
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def shown(folder: Path) -> Iterator[Browser]:
     """A browser."""
-    missing = missing_program()
-    if missing:
+    if missing := absent("chromium", "chromedriver"):
         pytest.skip(missing)
     with browser(folder) as started:
         yield started

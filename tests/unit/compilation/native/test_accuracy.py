@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needing import absent, needs
 from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
-from retrograd.compilation.native import available
+from retrograd.compilation.native.host import Host, host
+from retrograd.compilation.native.machine import Placed, build
 from retrograd.ops.elementwise import arithmetic, elementary
 from retrograd.ops.framework import Op
 
-if not available():
-    pytest.skip("llvmlite is absent", allow_module_level=True)
+pytestmark = needs("llvmlite")
 
-from retrograd.compilation.native.host import Host, host
-from retrograd.compilation.native.machine import Placed, build
+if missing := absent("llvmlite"):
+    pytest.skip(missing, allow_module_level=True)
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 Array = np.ndarray[Any, Any]

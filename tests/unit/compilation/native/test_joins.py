@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.native import available
-
-if not available():
-    pytest.skip("llvmlite is absent", allow_module_level=True)
-
+from needing import needs
 from retrograd.compilation.execution.machine_code import MachineCode
+
+pytestmark = needs("llvmlite")
 
 JOINS: dict[str, Any] = {
     "cat": lambda x, y: torch.cat([x * 2, y, x + y], 1),

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needing import absent, needs
 from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
-from retrograd.compilation.native import available
+from retrograd.compilation.native.host import host
+from retrograd.compilation.native.lowering import lowers
+from retrograd.compilation.native.machine import Placed, build
 from retrograd.ops import basic, choosing, creation
 from retrograd.ops.elementwise import arithmetic, comparison, elementary
 from retrograd.ops.framework import Op
 from retrograd.ops.networks import activations
 
-if not available():
-    pytest.skip("llvmlite is absent", allow_module_level=True)
+pytestmark = needs("llvmlite")
 
-from retrograd.compilation.native.host import host
-from retrograd.compilation.native.lowering import lowers
-from retrograd.compilation.native.machine import Placed, build
+if missing := absent("llvmlite"):
+    pytest.skip(missing, allow_module_level=True)
 
 F32, F64, I32, I64, BOOL = map(np.dtype, ("f4", "f8", "i4", "i8", "?"))
 PLAIN = host()._replace(letters=())                         # without the vector library

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.native import available
-
-if not available():
-    pytest.skip("llvmlite is absent", allow_module_level=True)
-
+from needing import needs
 from retrograd.compilation.execution import walks
+
+pytestmark = needs("llvmlite")
 
 # Steps, batch, features, states; the options of the layer; and whether machine code walks.
 LAYERS: dict[str, Any] = {

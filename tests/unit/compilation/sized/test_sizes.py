@@ -13,8 +13,8 @@ import pytest
 import retrograd as torch
 import retrograd.utils.checkpoint
 from compiled.sizes import EXECUTORS, check, normal, noted_traces, parts, why
+from needing import needs
 from programs.sized_programs import author, compared
-from retrograd.compilation.native import available
 from retrograd.compilation.sized.sizes import SizeFloat, SizeInt, Uses
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "80"))
@@ -289,7 +289,7 @@ LOOPS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@needs("llvmlite")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [1, 3, 8, 17, 40])
 @pytest.mark.parametrize("name", LOOPS)
