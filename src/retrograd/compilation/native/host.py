@@ -7,6 +7,8 @@ import importlib.util
 from functools import cache
 from typing import Any, NamedTuple
 
+from ...kernels.native import door
+
 # For each width of vectors, in bits: the letter of x86-64's vector functions, and the feature that they need.
 _WIDTHS = ((512, "e", "avx512f"), (256, "d", "avx2"), (128, "b", "sse2"))
 _LIBRARY = "libmvec.so.1"
@@ -26,15 +28,16 @@ class Host(NamedTuple):
 
 @cache
 def available() -> bool:
-    """Whether llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
+    """Whether llvmlite is installed, and may be used."""
+    return door.ctypes is not None and importlib.util.find_spec("llvmlite") is not None
 
 
 @cache
 def binding() -> Any:
-    """llvmlite's binding of LLVM, ready for this machine. Raises ImportError if llvmlite is absent."""
+    """llvmlite's binding of LLVM, ready for this machine. Raises ImportError if llvmlite is absent or off."""
     if not available():
-        raise ImportError("Machine code needs the package llvmlite: pip install retrograd[compile]")
+        raise ImportError(f"Machine code is off: {door.why_off}" if door.why_off else
+                          "Machine code needs the package llvmlite: pip install retrograd[compile]")
     llvm = importlib.import_module("llvmlite.binding")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -32,22 +32,18 @@ class SharedMemory:
         self.size = size
         self.name = import_module("uuid").uuid4().hex if name is None else name
         self.arena = import_module("multiprocessing.heap").Arena(max(size, 1)) if arena is None else arena
-        start = np.frombuffer(self.arena.buffer, np.uint8).ctypes.data
+        start = address(np.frombuffer(self.arena.buffer, np.uint8))
         self.__array_interface__ = {"data": (start, False), "shape": (size,), "typestr": "|u1", "version": 3}
         _known[self.name] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        file = import_module("multiprocessing.reduction").DupFd(self.arena.fd)
-        return _received, (self.size, self.name, file)
+        return _received, (self.size, self.name, self.arena)
 
 
-def _received(size: int, name: str, file: Any) -> SharedMemory:
+def _received(size: int, name: str, arena: Any) -> SharedMemory:
     """The memory with this name in the process that receives it."""
     memory = _known.get(name)
-    if memory is None:
-        arena = import_module("multiprocessing.heap").Arena(max(size, 1), file.detach())
-        memory = SharedMemory(size, name, arena)
-    return memory
+    return SharedMemory(size, name, arena) if memory is None else memory
 
 
 def is_shared(self: TensorBase) -> bool:
