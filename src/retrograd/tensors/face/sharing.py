@@ -37,13 +37,30 @@ class SharedMemory:
         _known[self.name] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _received, (self.size, self.name, self.arena)
+        file = _file_of(self.arena)
+        return _received, (self.size, self.name, file)
 
 
-def _received(size: int, name: str, arena: Any) -> SharedMemory:
+def _file_of(arena: Any) -> Any:
+    """What another process needs to map the memory: a descriptor of the file, or in Windows the name of the memory."""
+    return import_module("multiprocessing.reduction").DupFd(arena.fd) if hasattr(arena, "fd") else arena._state
+
+
+def _received(size: int, name: str, file: Any) -> SharedMemory:
     """The memory with this name in the process that receives it."""
     memory = _known.get(name)
-    return SharedMemory(size, name, arena) if memory is None else memory
+    if memory is None:
+        memory = SharedMemory(size, name, _mapped(size, file))
+    return memory
+
+
+def _mapped(size: int, file: Any) -> Any:
+    kind = import_module("multiprocessing.heap").Arena
+    if not isinstance(file, tuple):
+        return kind(max(size, 1), file.detach())
+    arena = kind.__new__(kind)
+    arena.__setstate__(file)
+    return arena
 
 
 def is_shared(self: TensorBase) -> bool:
