@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from retrograd.command.run import add_program
@@ -40,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
 class _Drawn(Watch):
     def put(self, found: Picture | str) -> str:
         if self.output is None:
-            print(found, flush=True)
+            encoding = sys.stdout.encoding or "utf-8"    # some have no signs for lines, as of files in Windows
+            print(str(found).encode(encoding, "replace").decode(encoding), flush=True)
             return ""
         Path(self.output).write_text(f"{found}\n" if isinstance(found, str) else found.svg, encoding="utf-8")
         return f"wrote {self.output}: the graph of the first backward pass"

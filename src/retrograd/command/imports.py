@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Self
 
-from retrograd.names import PACKAGE, hint
+from retrograd.names import PACKAGE, hint, reached
 from retrograd.version import __version__
 
 # The packages that PyTorch installs, and where they are here.
@@ -22,19 +22,17 @@ _PLACES = {"torch": PACKAGE, "functorch": f"{PACKAGE}._functorch.functorch"}
 
 
 class Installed:
-    """The result of `as_torch`. ``undo()`` removes the finder, and so does the end of a ``with`` block.
+    """The result of `as_torch`. ``undo()`` removes the finder, and so does the end of a ``with`` block."""
 
-    Unpickling this object installs the finder in the reading process: a spawned child needs that.
-    """
-
-    def __init__(self, finder: "_Finder | None") -> None:
-        self._finder = finder
+    def __init__(self, finder: "_Finder | None", children: Any = None) -> None:
+        self._finder, self._children = finder, children
 
     def undo(self) -> None:
         """Remove the finder. A program that has imported modules through it keeps them."""
         if self._finder not in sys.meta_path:
             return
         sys.meta_path.remove(self._finder)
+        self._children.undo()
         _name(PACKAGE)
         for name in [name for name in sys.modules if _is_torch(name)]:
             del sys.modules[name]
@@ -45,15 +43,15 @@ class Installed:
     def __exit__(self, *error: object) -> None:
         self.undo()
 
-    def __reduce__(self) -> tuple[object, tuple[()]]:
-        return as_torch, ()
-
     def __repr__(self) -> str:
         return f"<`import torch` means {PACKAGE}; undo() takes it back>"
 
 
 def as_torch() -> Installed:
-    """Let ``import torch`` mean retrograd in this interpreter. Call this before anything imports torch."""
+    """Let ``import torch`` mean retrograd in this interpreter, and in those that multiprocessing starts from now on.
+
+    Call this before anything imports torch.
+    """
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return Installed(None)  # whoever installed the finder removes it
     other = sys.modules.get("torch")
@@ -65,7 +63,7 @@ def as_torch() -> Installed:
     finder = _Finder()
     sys.meta_path.insert(0, finder)
     _name("torch")
-    return Installed(finder)
+    return Installed(finder, reached("command.children").Children())    # its import takes a fifth of NumPy's time
 
 
 def _name(name: str) -> None:

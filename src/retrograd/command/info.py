@@ -10,6 +10,7 @@ import numpy as np
 from retrograd import __version__, version
 from retrograd.devices import cuda_count
 from retrograd.extras import PACKAGES, command
+from retrograd.kernels.native import door
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +32,7 @@ def describe() -> str:
         ("Python", f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})"),
         ("NumPy", np.__version__),
         ("BLAS", _blas()),
+        ("native", f"off: {door.why_off}" if door.why_off else "on"),
         ("processors", str(os.cpu_count())),
         *(("device", place) for place in _devices()),
         *((extra, _extra(extra, package)) for extra, (package, *_) in PACKAGES.items()),

@@ -83,11 +83,16 @@ def _run(command: list[str], environment: dict[str, str]) -> tuple[int, int | No
     """
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         for kind in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(kind, lambda number, _: process.send_signal(number))
+            signal.signal(kind, lambda number, _: _pass_on(number, process))
         assert process.stdout is not None
         killed = _passed_on(process.stdout)
         status = process.wait()
     return (status if status >= 0 else 128 - status), killed
+
+
+def _pass_on(number: int, process: subprocess.Popen[bytes]) -> None:
+    """Send a signal to mpiexec. Windows can only end a process."""
+    process.send_signal(signal.SIGTERM if os.name == "nt" else number)
 
 
 def _passed_on(stream: IO[bytes]) -> int | None:

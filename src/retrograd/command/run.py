@@ -6,7 +6,6 @@ tracebacks are those of Python itself.
 
 import argparse
 import builtins
-import multiprocessing.spawn
 import os
 import sys
 from collections.abc import Callable
@@ -97,7 +96,6 @@ def _execute(attributes: dict[str, Any], load: Callable[[], CodeType], ours: boo
     """Load a program and run it as ``__main__``. If `ours` is true, its torch is retrograd."""
     if ours:
         as_torch()
-        _lead_spawned_children()
     # Objects of the program that a spawned child sends back come from the module `__mp_main__`.
     module = sys.modules["__main__"] = sys.modules["__mp_main__"] = ModuleType("__main__")
     try:
@@ -168,14 +166,3 @@ def _report_from(traceback: TracebackType | None) -> None:
         report(kind, error.with_traceback(traceback), traceback)
 
     sys.excepthook = hook
-
-
-def _lead_spawned_children() -> None:
-    """Let ``import torch`` mean retrograd in children that multiprocessing spawns, which import the program again."""
-    prepare = multiprocessing.spawn.get_preparation_data
-
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        # The child unpickles this before it imports the program, and unpickling `Installed` installs the finder.
-        return prepare(name) | {"retrograd": as_torch()}
-
-    multiprocessing.spawn.get_preparation_data = get_preparation_data

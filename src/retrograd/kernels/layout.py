@@ -6,7 +6,6 @@ does. Strides are counted in elements, as PyTorch counts them.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,12 +15,12 @@ import numpy as np
 from ..dtypes import NARROW
 from ..errors import see
 from .indexing.indexing import overlaps
+from .native import door
 from .rounding import before_rounding
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
-_CPYTHON, _HEAD = sys.implementation.name == "cpython", object.__basicsize__
-_number_at = ctypes.c_size_t.from_address
+_HEAD = object.__basicsize__
 
 
 def owner_of(array: Any) -> Any:
@@ -42,10 +41,22 @@ def address(array: Array) -> int:
     CPython's `id` is the address of an object, and NumPy's C interface fixes what an array has behind its head: this
     address. To ask the array by `__array_interface__` takes five times as long.
     """
-    if type(array) is np.ndarray and _CPYTHON:
-        return _number_at(id(array) + _HEAD).value
+    if type(array) is np.ndarray and _number_at is not None:
+        place: int = _number_at(id(array) + _HEAD).value
+        return place
     start: int = array.__array_interface__["data"][0]
     return start
+
+
+def _reader() -> Any:
+    """What reads a number at an address, if arrays lie in memory as `address` expects; otherwise None."""
+    if door.ctypes is None or sys.implementation.name != "cpython":
+        return None
+    array, read = np.empty(1), door.ctypes.c_size_t.from_address
+    return read if read(id(array) + _HEAD).value == array.__array_interface__["data"][0] else None
+
+
+_number_at = _reader()
 
 
 def offset_of(array: Any) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
-from mmap import MAP_PRIVATE, MAP_SHARED
 from typing import Any, NoReturn
 
 from ..dtypes import dtype
@@ -30,11 +30,15 @@ class LoadEndianness(Enum):
     BIG = 3
 
 
+# Windows has neither.
+_MAP_PRIVATE, _MAP_SHARED = (getattr(mmap, name, None) for name in ("MAP_PRIVATE", "MAP_SHARED"))
+
+
 class _Settings:
     """The settings, for the whole program."""
 
     endianness: LoadEndianness | None = None
-    mmap: int = MAP_PRIVATE
+    mmap: int | None = _MAP_PRIVATE
     crc32 = True
 
 
@@ -59,7 +63,9 @@ class set_default_mmap_options:
     """Set how files are mapped into memory, from now on or inside a block. `load` always reads files."""
 
     def __init__(self, flags: int) -> None:
-        if flags not in (MAP_PRIVATE, MAP_SHARED):
+        if _MAP_SHARED is None:
+            raise RuntimeError("Changing the default mmap options is currently not supported for Windows")
+        if flags not in (_MAP_PRIVATE, _MAP_SHARED):
             raise ValueError("Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or "
                              f"mmap.MAP_SHARED, but got {flags}")
         self.prev, _Settings.mmap = _Settings.mmap, flags

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -294,7 +295,7 @@ def test_the_frames_of_functions_that_ask_can_be_looked_into() -> None:
         torch.argmax("text")
     frame: Any = raised.tb
     while frame is not None:
-        assert isinstance(frame.tb_frame.f_locals, dict)
+        assert isinstance(frame.tb_frame.f_locals, Mapping)     # a dict before Python 3.13
         frame = frame.tb_next
     with pytest.raises(TypeError, match=r"argmax\(\) takes from 1 to 3 positional arguments but 6 were given"):
         torch.argmax(torch.ones(2), 1, 2, 3, 4, 5)

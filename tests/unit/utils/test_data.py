@@ -127,18 +127,17 @@ def test_an_iterator_that_is_left_early_leaves_no_process() -> None:
     wait_until(lambda: not multiprocessing.active_children())
 
 
-def test_ctrl_c_ends_the_program_and_its_workers() -> None:
-    program = ("import signal, time, torch\nfrom torch.utils.data import DataLoader, IterableDataset\n"
-               "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-               "class Slow(IterableDataset):\n    def __iter__(self):\n        while True:\n"
-               "            time.sleep(.1)\n            yield 1\n"
-               "for batch in DataLoader(Slow(), num_workers=2):\n    print('batch', flush=True)\n")
-    with subprocess.Popen([sys.executable, "-m", "retrograd", "run", "-"], stdin=subprocess.PIPE, text=True,
+def test_ctrl_c_ends_the_program_and_its_workers(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import signal, time, torch\nfrom torch.utils.data import DataLoader, IterableDataset\n"
+                       "class Slow(IterableDataset):\n    def __iter__(self):\n        while True:\n"
+                       "            time.sleep(.1)\n            yield 1\n"
+                       "if __name__ == '__main__':\n"
+                       "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                       "    for batch in DataLoader(Slow(), num_workers=2):\n        print('batch', flush=True)\n")
+    with subprocess.Popen([sys.executable, "-m", "retrograd", "run", str(program)], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as running:
-        assert running.stdin is not None
         assert running.stdout is not None
-        running.stdin.write(program)
-        running.stdin.close()
         assert running.stdout.readline() == "batch\n"
         os.killpg(running.pid, signal.SIGINT)
         assert running.wait(timeout=60) != 0

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ...extras import absent
+from ...kernels.native import door
 from ...names import reached
 from ..passes.expansions import expanded
 from ..passes.fusing import Unit, units
@@ -50,9 +51,11 @@ class Plan:
 
 
 def native(backend: Any) -> bool:
-    """Whether plans run as machine code. Raises ImportError if this was asked for and llvmlite is absent."""
-    if backend == "numpy":
+    """Whether plans run as machine code. Raises ImportError if this was asked for and llvmlite is absent or off."""
+    if backend == "numpy" or (door.why_off and backend != "llvm"):
         return False
+    if door.why_off:
+        raise ImportError(f"torch.compile with backend='llvm' makes machine code, which is off: {door.why_off}")
     available = bool(reached("compilation.native").available())
     if backend == "llvm" and not available:
         raise absent("compile", "torch.compile with backend='llvm' needs")

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ...extras import imported, installed
+from ...kernels.native import door
 
 # For each width of vectors, in bits: the letter of x86-64's vector functions, and the feature that they need.
 _WIDTHS = ((512, "e", "avx512f"), (256, "d", "avx2"), (128, "b", "sse2"))
@@ -26,13 +27,15 @@ class Host(NamedTuple):
 
 @cache
 def available() -> bool:
-    """Whether llvmlite is installed."""
-    return installed("compile")
+    """Whether llvmlite is installed, and may be used."""
+    return door.ctypes is not None and installed("compile")
 
 
 @cache
 def binding() -> Any:
-    """llvmlite's binding of LLVM, ready for this machine. Raises ImportError if llvmlite is absent."""
+    """llvmlite's binding of LLVM, ready for this machine. Raises ImportError if llvmlite is absent or off."""
+    if door.why_off:
+        raise ImportError(f"Machine code is off: {door.why_off}")
     llvm = imported("compile", "Machine code needs", "llvmlite.binding")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

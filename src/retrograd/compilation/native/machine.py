@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import threading
 import zlib
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.layout import address
+from ...kernels.native.door import ctypes
 from ...kernels.native.threads import in_parts
 from ..execution.loops import Loop
 from .host import Host, binding, host

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...dtypes import F32
-from ...kernels.native import openblas
+from ...kernels.native import door, openblas
 from ..sized.symbols import Extent
 from .lanes import Code, Module, Unknown
 from .products import Product
@@ -41,7 +40,7 @@ def write_sized_product(module: Module, sized: SizedProduct, name: str) -> None:
     gemm = _gemm(product.dtype)
     if gemm is None:
         raise Unknown("NumPy's BLAS cannot be reached")
-    address = ctypes.cast(gemm, ctypes.c_void_p).value
+    address = door.ctypes.cast(gemm, door.ctypes.c_void_p).value
     kind, size = "float" if product.dtype == F32 else "double", f"i{np.dtype(openblas.size_dtype()).itemsize * 8}"
     x, y, out = [code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
                  for slot in product.slots]

@@ -92,7 +92,7 @@ def save(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
 def _finish(partial: Path, place: Path, owners: dict[str, int]) -> None:
     """Write the list of entries, and rename the folder. All files are there."""
     table = {"format": _FORMAT, "entries": {key: _file(rank) for key, rank in owners.items()}}
-    with (partial / METADATA).open("w") as stream:
+    with (partial / METADATA).open("w", encoding="utf-8") as stream:
         json.dump(table, stream)
         stream.flush()
         os.fsync(stream.fileno())
@@ -116,7 +116,7 @@ def load(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
     FileNotFoundError if there is no checkpoint.
     """
     place = _place(checkpoint_id, storage_reader)
-    table = json.loads((place / METADATA).read_text())
+    table = json.loads((place / METADATA).read_text(encoding="utf-8"))
     if table["format"] != _FORMAT:
         raise RuntimeError(f"The checkpoint {place} has the format {table['format']}, and only {_FORMAT} is known.")
     states = _states(state_dict)

@@ -15,12 +15,14 @@ import os
 
 import numpy as np
 
+from . import door
+
 _SEEN = (32 << 20) - (64 << 10)
 
 
 def keep_freed_memory() -> None:
     """Let glibc keep up to 64 MiB of freed memory. No page of the block is touched, so this takes microseconds."""
-    if _is_glibc():
+    if door.ctypes is not None and _is_glibc():
         block = np.empty(_SEEN, np.uint8)
         del block
 

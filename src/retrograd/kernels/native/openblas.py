@@ -5,32 +5,36 @@ If NumPy has another BLAS, its functions cannot be reached, and callers must do 
 
 from __future__ import annotations
 
-import ctypes
+import importlib.util
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.linalg import _umath_linalg
+
+from . import door
 
 # What stands before and after the function names: in NumPy's wheels, whose names tell the builder and the size of
 # integers, and in the OpenBLAS of a system.
 _NAMES = (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", ""))
-_NUMBERS = {"s": ctypes.c_float, "d": ctypes.c_double}
+# The part of NumPy that is linked to the BLAS.
+_LINKED = "numpy.linalg._umath_linalg"
 
 
 class _Library(NamedTuple):
-    functions: ctypes.CDLL
+    functions: Any
     start: str
     end: str
 
 
 @lru_cache(maxsize=1)
 def _library() -> _Library | None:
-    beside = Path(np.__file__).parent.with_name("numpy.libs")
-    for path in (_umath_linalg.__file__, *map(str, beside.glob("*openblas*"))):
+    if door.ctypes is None:
+        return None
+    beside, linked = Path(np.__file__).parent.with_name("numpy.libs"), importlib.util.find_spec(_LINKED)
+    for path in (*([linked.origin] if linked else ()), *map(str, beside.glob("*openblas*"))):
         try:
-            functions = ctypes.CDLL(path)   # NumPy has loaded the file, with the libraries it is linked to
+            functions = door.ctypes.CDLL(path)   # NumPy has loaded the file, with the libraries it is linked to
         except OSError:
             continue
         for start, end in _NAMES:
@@ -50,8 +54,9 @@ def function(name: str, arguments: str, result: str = "") -> Any:
     found = None if library is None else getattr(library.functions, f"{library.start}{name}{library.end}", None)
     if library is None or found is None:
         return None
-    size = ctypes.c_int64 if library.end else ctypes.c_int
-    types: dict[str, Any] = {"f": ctypes.c_int, "n": size, "p": ctypes.c_void_p, "k": ctypes.c_char, **_NUMBERS}
+    c = door.ctypes
+    types = {"f": c.c_int, "n": c.c_int64 if library.end else c.c_int, "p": c.c_void_p, "k": c.c_char, "s": c.c_float,
+             "d": c.c_double}
     found.argtypes, found.restype = [types[letter] for letter in arguments], types.get(result)
     return found
 

@@ -22,7 +22,7 @@ def sum_dims(a: Coo, axes: tuple[int, ...], keepdim: bool = False, dtype: Any = 
     axes = tuple(sorted({axis % a.ndim for axis in axes})) or tuple(range(a.ndim))
     dense = tuple(axis - sparse_dim + 1 for axis in axes if axis >= sparse_dim)
     values = a.values if dtype is None else a.values.astype(dtype)
-    values = values.sum(axis=dense, dtype=values.dtype, keepdims=keepdim) if dense else values
+    values = np.add.reduce(values, axis=dense, dtype=values.dtype, keepdims=keepdim, out=...) if dense else values
     kept = [axis for axis in range(sparse_dim) if axis not in axes]
     if not kept and not keepdim:
         return np.asarray(values.sum(axis=0, dtype=values.dtype))

@@ -19,6 +19,7 @@ from ..state.base import Results, TensorBase
 from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
+_UNION: Any = Union                                  # for unions made at run time
 # The element types by the names of the old types of tensors.
 BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtype.all.values()}
 
@@ -88,10 +89,10 @@ class tensortype:
 
     def __or__(self, other: Any) -> Any:
         """A union for annotations, as of classes."""
-        return Union.__getitem__((self, other))
+        return _UNION[self, other]
 
     def __ror__(self, other: Any) -> Any:
-        return Union.__getitem__((other, self))
+        return _UNION[other, self]
 
     def __repr__(self) -> str:
         return f"<class 'torch.{self.__name__}'>"

@@ -32,22 +32,35 @@ class SharedMemory:
         self.size = size
         self.name = import_module("uuid").uuid4().hex if name is None else name
         self.arena = import_module("multiprocessing.heap").Arena(max(size, 1)) if arena is None else arena
-        start = np.frombuffer(self.arena.buffer, np.uint8).ctypes.data
+        start = address(np.frombuffer(self.arena.buffer, np.uint8))
         self.__array_interface__ = {"data": (start, False), "shape": (size,), "typestr": "|u1", "version": 3}
         _known[self.name] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        file = import_module("multiprocessing.reduction").DupFd(self.arena.fd)
+        file = _file_of(self.arena)
         return _received, (self.size, self.name, file)
+
+
+def _file_of(arena: Any) -> Any:
+    """What another process needs to map the memory: a descriptor of the file, or in Windows the name of the memory."""
+    return import_module("multiprocessing.reduction").DupFd(arena.fd) if hasattr(arena, "fd") else arena._state
 
 
 def _received(size: int, name: str, file: Any) -> SharedMemory:
     """The memory with this name in the process that receives it."""
     memory = _known.get(name)
     if memory is None:
-        arena = import_module("multiprocessing.heap").Arena(max(size, 1), file.detach())
-        memory = SharedMemory(size, name, arena)
+        memory = SharedMemory(size, name, _mapped(size, file))
     return memory
+
+
+def _mapped(size: int, file: Any) -> Any:
+    kind = import_module("multiprocessing.heap").Arena
+    if not isinstance(file, tuple):
+        return kind(max(size, 1), file.detach())
+    arena = kind.__new__(kind)
+    arena.__setstate__(file)
+    return arena
 
 
 def is_shared(self: TensorBase) -> bool:

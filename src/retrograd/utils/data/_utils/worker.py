@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from typing import Any
 
 import numpy as np
@@ -103,8 +103,8 @@ def _worker_loop(task: Task, index_queue: Any, data_queue: Any, done_event: Any)
     try:
         set_num_threads(1)
         worker = _Worker(task, data_queue, done_event)
-        parent = os.getppid()
-        while os.getppid() == parent:
+        parent = parent_process()                            # not the server that forked this process
+        while parent is None or parent.is_alive():
             try:
                 message = index_queue.get(timeout=_PATIENCE)
             except queue.Empty:
