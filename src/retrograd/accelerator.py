@@ -1,16 +1,18 @@
 """torch.accelerator, for programs that can run without a GPU: there is none."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .devices import device, device as _device
-from .names import PACKAGE
+from .names import PACKAGE, missing
 
 __all__ = ["current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count",
            "device_index", "empty_cache", "empty_host_cache", "get_device_capability", "get_memory_info",
            "is_available", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
            "memory_reserved", "memory_stats", "reset_accumulated_memory_stats", "reset_peak_memory_stats",
            "set_device_idx", "set_device_index", "set_stream", "synchronize"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 def is_available() -> bool:

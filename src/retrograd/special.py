@@ -1,6 +1,8 @@
 """torch.special: functions with names in mathematics. Only a namespace; `tensors.functions` has the functions."""
 
-from .names import offered
+from typing import TYPE_CHECKING
+
+from .names import missing, offered
 from .tensors.functions.elementwise.elementary import logit, round
 from .tensors.functions.elementwise.special import (
     airy_ai, bessel_j0, bessel_j1, bessel_y0, bessel_y1, chebyshev_polynomial_t, chebyshev_polynomial_u,
@@ -15,3 +17,5 @@ from .tensors.functions.elementwise.special import (
 from .tensors.functions.networks.softmax import logsumexp
 
 __all__ = offered(globals())
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
