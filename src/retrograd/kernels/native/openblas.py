@@ -6,8 +6,8 @@ If NumPy has another BLAS, its functions cannot be reached, and callers must do 
 from __future__ import annotations
 
 import ctypes
+import os
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +27,9 @@ class _Library(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _library() -> _Library | None:
-    beside = Path(np.__file__).parent.with_name("numpy.libs")
-    for path in (_umath_linalg.__file__, *map(str, beside.glob("*openblas*"))):
+    beside = os.path.join(os.path.dirname(os.path.dirname(np.__file__)), "numpy.libs")
+    files = os.listdir(beside) if os.path.isdir(beside) else []
+    for path in (_umath_linalg.__file__, *(os.path.join(beside, file) for file in files if "openblas" in file)):
         try:
             functions = ctypes.CDLL(path)   # NumPy has loaded the file, with the libraries it is linked to
         except OSError:
