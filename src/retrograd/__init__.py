@@ -7,7 +7,7 @@ import sys as _sys
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING        # PyTorch has the name, too
 
-from . import return_types, torch_version
+from . import return_types, torch_version, version
 from .devices import device
 from .dtypes import (
     bfloat16, bit, bits1x8, bits2x4, bits4x2, bits8, bits16, bool_ as bool, cdouble, cfloat, chalf, complex32,
@@ -136,7 +136,7 @@ _INTERNAL = {"TYPE_CHECKING", "devices", "dtypes", "errors", "graph", "kernels",
 _OFFERED_LATE = {
     "":
         "accelerator amp autograd backends cpu cuda fft futures linalg mps nn optim overrides serialization special "
-        "storage testing utils version xpu",
+        "storage testing utils xpu",
     "accelerator": "get_device_module",
     "amp.autocast_mode": "autocast",
     "amp.grad_scaler": "GradScaler",
@@ -198,12 +198,12 @@ __all__ += [name for names in _OFFERED_LATE.values() for name in names.split() i
 __all__ += ["_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet",
             "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
 _say_where([globals()[name] for name in __all__ if name in globals()], __name__)
-# Modules that a program rarely names, or that only the package names.
+# Modules that a program rarely names; and those that have another name in PyTorch, or none.
 _MODULES = (
     "_C _VF __config__ __future__ _dynamo _functorch _jit_internal _ops _subclasses _tensor _tensor_str _utils "
-    "_vmap_internals ao assertions command compiler compiling control_flow distributed distributions export "
-    "func functional fx hub jit library masked monitor mtia multiprocessing onnx op optimized package profiler "
-    "quantization quasirandom signal sparse symbols types viz")
+    "_vmap_internals ao compiler distributed distributions export func functional fx hub jit library masked "
+    "monitor mtia multiprocessing onnx op package profiler quantization quasirandom signal sparse types viz")
+_OWN_MODULES = "assertions command compiling control_flow optimized symbols"
 # Functions of lists of tensors: `torch._foreach_add` makes new tensors, and `torch._foreach_add_` writes over them.
 _BOTH_WAYS = [
     "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div",
@@ -245,7 +245,7 @@ _RARE = {
     "tensors.functions.lists": " ".join(f"_foreach_{name}" for name in _OF_LISTS),
 }
 __getattr__, __dir__ = _late(__name__, __all__, {
-    **_inside(_OFFERED_LATE), **_inside({"": _MODULES}), **_inside(_RARE)})
+    **_inside(_OFFERED_LATE), **_inside({"": f"{_MODULES} {_OWN_MODULES}"}), **_inside(_RARE)})
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
 _hint_at_missing_names(__name__)
