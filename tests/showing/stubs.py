@@ -18,7 +18,6 @@ from typing import Any
 
 import retrograd
 from retrograd import Tensor, names, return_types
-from retrograd.return_types import NamedResults
 from retrograd.tensors.state.base import TensorBase
 from showing.stub_types import text_of, used
 from showing.stub_ways import Way, result_of, ways_of
@@ -118,9 +117,8 @@ def named_results() -> str:
              *(f"    {name}: ClassVar[_int]" for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields"))]
     bases: dict[tuple[str, ...], str] = {}
     classes = []
-    for name, cls in vars(return_types).items():
-        if not isinstance(cls, type) or not issubclass(cls, NamedResults) or cls is NamedResults:
-            continue
+    for name in return_types.FIELDS:
+        cls = getattr(return_types, name)
         kinds = dict.fromkeys(cls.fields, "Tensor")
         if name.startswith("histogramdd"):
             kinds["bin_edges"] = "tuple[Tensor, ...]"

@@ -26,15 +26,7 @@ def joins(op: Op) -> bool:
 
 def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     """The call of an op that `joins`."""
-    kernel, saves = op.kernel, op.saves
-    node_of: Any = None
-
-    def first(*values: Any) -> Any:                    # the class of nodes is made for the first node
-        nonlocal node_of
-        node_of = making(op)
-        return node_of(*values)
-
-    node_of = first
+    kernel, node_of, saves = op.kernel, making(op), op.saves
 
     def call(operands: Sequence[Any], *options: Any) -> Any:
         thread = local.thread

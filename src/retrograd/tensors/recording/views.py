@@ -30,15 +30,7 @@ def _is_usual(meta: AutogradMeta) -> bool:
 
 def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
     """The call of a view. `chosen` takes the values to save, as in `calls`; None if the node saves nothing."""
-    kernel, differentiable, indexed = op.kernel, bool(op.steps), op.indices_at is not None
-    node_of: Any = None
-
-    def first(*values: Any) -> Any:                    # the class of nodes is made for the first node
-        nonlocal node_of
-        node_of = making(op)
-        return node_of(*values)
-
-    node_of = first
+    kernel, node_of, differentiable, indexed = op.kernel, making(op), bool(op.steps), op.indices_at is not None
 
     def call(x: Any, *options: Any) -> Any:
         if type(x) is not Results.plain:
