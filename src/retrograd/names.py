@@ -44,14 +44,16 @@ def inside(table: Mapping[str, str], package: str = PACKAGE) -> dict[str, str]:
             for module, names in table.items() for name in names.split()}
 
 
-def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown: str = ""
-         ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown: str = "",
+         unlisted: Iterable[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and the ``__dir__`` of a module that imports some of its names when a program names them.
 
     ``found`` says where these names are: "nn.utils" is a module, and "nn.utils:name" is in it. Once imported, a name is
     stored in the module, so that Python finds it there the next time. ``names`` and ``shown`` are as for ``missing``.
+    ``unlisted`` names are not in ``dir``, because their import needs a package that may be absent.
     """
     known, shown = tuple(names), shown or public(module_name)
+    listed = [name for name in found if name not in unlisted]
 
     def __getattr__(name: str) -> Any:
         place = found.get(name)
@@ -62,7 +64,7 @@ def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown
         return value
 
     def __dir__() -> list[str]:
-        return [*{**vars(sys.modules[module_name]), **found}]
+        return [*dict.fromkeys([*vars(sys.modules[module_name]), *listed])]
 
     return __getattr__, __dir__
 

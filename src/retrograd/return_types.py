@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any, ClassVar
 
-from .names import missing
-
 
 class NamedResults(tuple[Any, ...]):
     """Several results, by position and by name. Like PyTorch's, it is made from a sequence."""
@@ -87,12 +85,9 @@ def _named(name: str, fields: tuple[str, ...]) -> type[NamedResults]:
 def __getattr__(name: str) -> type[NamedResults]:
     """Make the class of a named tuple when a program first names it. An import need not make them all."""
     if name not in FIELDS:
-        return _lacking(name)  # type: ignore[no-any-return]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return globals().setdefault(name, _named(name, tuple(FIELDS[name].split())))     # the same for all threads
 
 
 def __dir__() -> list[str]:
     return [*{**globals(), **FIELDS}]
-
-
-_lacking = missing(__name__, FIELDS)

@@ -119,7 +119,10 @@ for path in {[path for path in paths if path not in ("retrograd", "retrograd.__m
     if not child:
         try:
             check(path)
-        except BaseException:
+        except BaseException as error:
+            absent = getattr(error, "name", None) or ""          # an optional package of others, such as tensorboard
+            if isinstance(error, ModuleNotFoundError) and absent.partition(".")[0] not in ("retrograd", "torch"):
+                os._exit(0)
             traceback.print_exc()
             os._exit(1)
         os._exit(0)

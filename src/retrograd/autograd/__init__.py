@@ -26,13 +26,14 @@ __all__ = ["Function", "ProfilerActivity", "SavedTensor", "Variable", "anomaly_m
            "gradcheck", "gradgradcheck", "graph", "inference_mode", "kineto_available", "no_grad", "profiler",
            "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]
 if not TYPE_CHECKING:                                        # a type checker reads the imports above
+    _MODULES = ["anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable"]
+    _MODES = ["enable_grad", "enforce_grad_layout_policy", "inference_mode", "no_grad", "set_grad_enabled",
+              "set_multithreading_enabled"]
     _FILES = {
-        "anomaly_mode": "detect_anomaly set_detect_anomaly", "function": "Function",
-        "grad_mode":
-            "enable_grad enforce_grad_layout_policy inference_mode no_grad set_grad_enabled set_multithreading_enabled",
-        "profiler_activities": "ProfilerActivity kineto_available", "variable": "Variable",
+        "": " ".join(_MODULES), "anomaly_mode": "detect_anomaly set_detect_anomaly", "function": "Function",
+        "grad_mode": " ".join(_MODES), "profiler_activities": "ProfilerActivity kineto_available",
+        "variable": "Variable",
     }
-    _MODULES = "anomaly_mode forward_ad function functional grad_mode graph profiler variable"
     __getattr__, __dir__ = late(__name__, __all__, {
-        **inside(_FILES, __name__), **inside({"": _MODULES}, __name__),
+        **inside(_FILES, __name__),
         "SavedTensor": "tensors.recording.saved_values:SavedTensor"})
