@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from .names import missing
+
 __all__ = [
     "get_overwrite_module_params_on_conversion", "get_swap_module_params_on_conversion",
     "set_overwrite_module_params_on_conversion", "set_swap_module_params_on_conversion",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class _Ways:

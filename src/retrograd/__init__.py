@@ -7,27 +7,7 @@ import sys as _sys
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING        # PyTorch has the name, too
 
-from . import (
-    _C as _C, _utils as _utils, accelerator, amp, autograd, backends, cpu, cuda, fft, linalg, mps, nn, optim, overrides,
-    return_types, special, storage, testing, torch_version, utils, version, xpu)
-from .accelerator import get_device_module
-from .amp.autocast_mode import autocast
-from .amp.grad_scaler import GradScaler
-from .amp.switches import (
-    autocast_decrement_nesting, autocast_increment_nesting, clear_autocast_cache, get_autocast_cpu_dtype,
-    get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_cache_enabled, is_autocast_cpu_enabled,
-    is_autocast_enabled, set_autocast_cache_enabled, set_autocast_cpu_dtype, set_autocast_cpu_enabled,
-    set_autocast_dtype, set_autocast_enabled, set_autocast_gpu_dtype)
-from .assertions import (
-    _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index,
-    _check_is_size as _check_is_size, _check_not_implemented as _check_not_implemented,
-    _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value)
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
-from .autograd.grad_mode import (
-    enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled)
-from .command.imports import as_torch
-from .compiling import compile
-from .control_flow import cond, fork, wait, while_loop
+from . import return_types, torch_version, version
 from .devices import device
 from .dtypes import (
     bfloat16, bit, bits1x8, bits2x4, bits4x2, bits8, bits16, bool_ as bool, cdouble, cfloat, chalf, complex32,
@@ -36,21 +16,9 @@ from .dtypes import (
     int3, int4, int5, int6, int7, int8, int16, int32, int64, int_ as int, long, qint8, qint32, quint2x4, quint4x2,
     quint8, set_default_dtype, short, uint1, uint2, uint3, uint4, uint5, uint6, uint7, uint8, uint16, uint32, uint64)
 from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
-from .futures import Future
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
 from .limits import finfo, iinfo
-from .names import hint_at_missing_names as _hint_at_missing_names, missing as _missing
-from .nn.borrowed import BORROWED as _BORROWED
-from .nn.functional.activation import celu, celu_, selu, selu_
-from .nn.functional.distance import cosine_similarity, pairwise_distance
-from .nn.functional.numbered import (
-    binary_cross_entropy_with_logits, cosine_embedding_loss, ctc_loss, hinge_embedding_loss, kl_div,
-    margin_ranking_loss, poisson_nll_loss, triplet_margin_loss)
-from .nn.functional.recurrent import gru, lstm, rnn_relu, rnn_tanh
-from .nn.functional.recurrent_cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
-from .serialization import load, save
-from .symbols import (
-    SymBool, SymFloat, SymInt, sym_float, sym_int, sym_ite, sym_max, sym_min, sym_not, sym_sqrt, sym_sum)
+from .names import hint_at_missing_names as _hint_at_missing_names, inside as _inside, late as _late
 from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
@@ -68,28 +36,14 @@ from .tensors.face.layout import is_same_size, numel
 from .tensors.face.legacy import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor,
     ShortTensor)
-from .tensors.face.memory import as_tensor, asarray, from_dlpack, from_file, from_numpy, frombuffer
 from .tensors.face.printing import get_printoptions, printoptions, set_printoptions
-from .tensors.face.settings import (
-    are_deterministic_algorithms_enabled, compiled_with_cxx11_abi, get_default_device, get_deterministic_debug_mode,
-    get_float32_matmul_precision, get_num_interop_threads,
-    is_deterministic_algorithms_warn_only_enabled, is_vulkan_available, set_default_device, set_default_tensor_type,
-    set_deterministic_debug_mode, set_float32_matmul_precision, set_flush_denormal, set_num_interop_threads,
-    use_deterministic_algorithms)
 from .tensors.face.storage import (
     BFloat16Storage, BoolStorage, ByteStorage, CharStorage, ComplexDoubleStorage, ComplexFloatStorage, DoubleStorage,
     FloatStorage, HalfStorage, IntStorage, LongStorage, ShortStorage, TypedStorage, UntypedStorage, is_storage)
-from .tensors.face.threading import get_num_threads, set_num_threads
 from .tensors.functions.creation.creation import (
     complex, empty, empty_like, eye, full, full_like, ones, ones_like, scalar_tensor, tensor, zeros, zeros_like)
 from .tensors.functions.creation.random import (
     bernoulli, multinomial, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm)
-from .tensors.functions.creation.ranges import arange, linspace, logspace, range, tril_indices, triu_indices
-from .tensors.functions.creation.sampling import (
-    _dirichlet_grad as _dirichlet_grad, _sample_dirichlet as _sample_dirichlet, _standard_gamma as _standard_gamma,
-    _standard_gamma_grad as _standard_gamma_grad, binomial, poisson)
-from .tensors.functions.creation.windows import (
-    bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window)
 from .tensors.functions.deprecated import eig, lstsq, matrix_rank, solve, symeig
 from .tensors.functions.differences import cumulative_trapezoid, diff, gradient, trapezoid, trapz
 from .tensors.functions.elementwise.activations import hardshrink, prelu, rrelu, rrelu_, threshold, threshold_
@@ -114,14 +68,8 @@ from .tensors.functions.elementwise.elementary import (
 from .tensors.functions.elementwise.number_parts import frexp, gcd, gcd_, lcm, lcm_, ldexp, ldexp_, nextafter
 from .tensors.functions.elementwise.special import (
     digamma, i0, i0_, igamma, igammac, lgamma, mvlgamma, polygamma, xlogy, xlogy_)
-from .tensors.functions.images.convolution import (
-    conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, convolution)
 from .tensors.functions.images.padding import (
     channel_shuffle, constant_pad_nd, native_channel_shuffle, pixel_shuffle, pixel_unshuffle)
-from .tensors.functions.images.pooling import (
-    adaptive_avg_pool1d, adaptive_max_pool1d, avg_pool1d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d)
-from .tensors.functions.images.sampling_grids import (
-    affine_grid_generator, grid_sampler, grid_sampler_2d, grid_sampler_3d)
 from .tensors.functions.indexing.gathering import (
     gather, index_add, index_copy, index_fill, index_select, scatter, scatter_add, take, take_along_dim)
 from .tensors.functions.indexing.histograms import bucketize, histc, histogram, histogramdd, searchsorted
@@ -129,7 +77,6 @@ from .tensors.functions.indexing.indexing import narrow, newaxis, select
 from .tensors.functions.indexing.masking import index_put, index_put_, masked_fill, masked_select
 from .tensors.functions.indexing.scattering import (
     index_reduce, masked_scatter, nonzero_static, put, scatter_reduce, unravel_index)
-from .tensors.functions.indexing.segments import segment_reduce
 from .tensors.functions.indexing.sorting import (
     argsort, argwhere, bincount, cummax, cummin, cumprod, cumsum, kthvalue, logcumsumexp, max, median, min, mode,
     msort, nanmedian, nonzero, sort, topk)
@@ -139,22 +86,12 @@ from .tensors.functions.linalg.contraction import chain_matmul, einsum, inner, t
 from .tensors.functions.linalg.determinants import det, inverse, logdet, pinverse, slogdet
 from .tensors.functions.linalg.distances import cdist, cross, pdist
 from .tensors.functions.linalg.factorizations import cholesky, qr, svd
-from .tensors.functions.linalg.low_rank import lobpcg, pca_lowrank, svd_lowrank
 from .tensors.functions.linalg.matrix import bmm, dot, matmul, mm, mv, outer, outer as ger, trace, vdot
 from .tensors.functions.linalg.norms import (
     _weight_norm as _weight_norm, dist, frobenius_norm, norm, norm_except_dim, nuclear_norm, renorm)
 from .tensors.functions.linalg.packed_factors import geqrf, lu, lu_solve, lu_unpack, orgqr, ormqr
 from .tensors.functions.linalg.products import bilinear, corrcoef, cov, matrix_exp, matrix_power
 from .tensors.functions.linalg.solving import cholesky_inverse, cholesky_solve, triangular_solve
-from .tensors.functions.networks.dropout import (
-    alpha_dropout, alpha_dropout_, dropout, dropout_, feature_alpha_dropout, feature_alpha_dropout_, feature_dropout,
-    feature_dropout_, native_dropout)
-from .tensors.functions.networks.embedding import embedding, embedding_bag, embedding_renorm_
-from .tensors.functions.networks.normalization import (
-    batch_norm, group_norm, instance_norm, layer_norm, native_batch_norm, native_group_norm, native_layer_norm,
-    rms_norm)
-from .tensors.functions.networks.packing import (
-    _pack_padded_sequence as _pack_padded_sequence, _pad_packed_sequence as _pad_packed_sequence)
 from .tensors.functions.networks.softmax import log_softmax, logsumexp, softmax
 from .tensors.functions.other_backends import (
     dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points, q_scale, q_zero_point)
@@ -185,97 +122,88 @@ from .tensors.functions.sparse import (
     sparse_csc_tensor, sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm, values_copy)
 from .tensors.functions.spectral import istft, stft
 from .tensors.tensor import Tensor
-from .utils.dlpack import to_dlpack
 from .wiring import say_where as _say_where, wire as _wire
-
-if TYPE_CHECKING:
-    # imported when a program first names them
-    from . import (
-        __config__ as __config__,
-        _VF as _VF,
-        _dynamo as _dynamo,
-        _jit_internal as _jit_internal,
-        _ops as _ops,
-        _subclasses as _subclasses,
-        _tensor_str as _tensor_str,
-        _tensor as _tensor,
-        ao as ao,
-        compiler as compiler,
-        distributed as distributed,
-        distributions as distributions,
-        export as export,
-        func as func,
-        functional as functional,
-        fx as fx,
-        hub as hub,
-        jit as jit,
-        library as library,
-        masked as masked,
-        monitor as monitor,
-        mtia as mtia,
-        multiprocessing as multiprocessing,
-        onnx as onnx,
-        op as op,
-        package as package,
-        profiler as profiler,
-        quasirandom as quasirandom,
-        quantization as quantization,
-        signal as signal,
-        sparse as sparse,
-        types as types,
-        viz as viz,
-    )
 
 __version__ = torch_version.__version__
 
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "assertions", "command", "compiling", "control_flow", "devices", "dtypes", "errors",
-             "extras", "graph", "kernels", "limits", "modes", "names", "ops", "optimized", "symbols", "tensors",
-             "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "devices", "dtypes", "errors", "extras", "graph", "kernels", "limits", "modes", "names",
+             "ops", "tensors", "wiring"}
+# The names below are imported when a program first names them. Each table says for a module of the package which of its
+# names the package has; "" stands for the modules themselves. These names are offered as those imported above are.
+_OFFERED_LATE = {
+    "":
+        "accelerator amp autograd backends cpu cuda fft futures linalg mps nn optim overrides serialization special "
+        "storage testing utils xpu",
+    "accelerator": "get_device_module",
+    "amp.autocast_mode": "autocast",
+    "amp.grad_scaler": "GradScaler",
+    "amp.switches":
+        "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype "
+        "get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled "
+        "is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled "
+        "set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype",
+    "assertions":
+        "_assert _assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+        "_check_type _check_value",
+    "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled",
+    "autograd.grad_mode":
+        "enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled",
+    "command.imports": "as_torch",
+    "compiling": "compile",
+    "control_flow": "cond fork wait while_loop",
+    "futures": "Future",
+    "nn.functional.activation": "celu celu_ selu selu_",
+    "nn.functional.distance": "cosine_similarity pairwise_distance",
+    "nn.functional.numbered":
+        "binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss hinge_embedding_loss kl_div "
+        "margin_ranking_loss poisson_nll_loss triplet_margin_loss",
+    "nn.functional.recurrent": "gru lstm rnn_relu rnn_tanh",
+    "nn.functional.recurrent_cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
+    "serialization": "load save",
+    "symbols": "SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
+    "tensors.face.memory": "as_tensor asarray from_dlpack from_file from_numpy frombuffer",
+    "tensors.face.settings":
+        "are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_default_device get_deterministic_debug_mode "
+        "get_float32_matmul_precision get_num_interop_threads is_deterministic_algorithms_warn_only_enabled "
+        "is_vulkan_available set_default_device set_default_tensor_type set_deterministic_debug_mode "
+        "set_float32_matmul_precision set_flush_denormal set_num_interop_threads use_deterministic_algorithms",
+    "tensors.face.threading": "get_num_threads set_num_threads",
+    "tensors.functions.creation.ranges": "arange linspace logspace range tril_indices triu_indices",
+    "tensors.functions.creation.sampling":
+        "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson",
+    "tensors.functions.creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    "tensors.functions.images.convolution":
+        "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
+    "tensors.functions.images.pooling":
+        "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
+    "tensors.functions.images.sampling_grids": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
+    "tensors.functions.indexing.segments": "segment_reduce",
+    "tensors.functions.linalg.low_rank": "lobpcg pca_lowrank svd_lowrank",
+    "tensors.functions.networks.dropout":
+        "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
+        "feature_dropout_ native_dropout",
+    "tensors.functions.networks.embedding": "embedding embedding_bag embedding_renorm_",
+    "tensors.functions.networks.normalization":
+        "batch_norm group_norm instance_norm layer_norm native_batch_norm native_group_norm native_layer_norm "
+        "rms_norm",
+    "tensors.functions.networks.packing": "_pack_padded_sequence _pad_packed_sequence",
+    "utils.dlpack": "to_dlpack",
+}
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
+__all__ += [name for names in _OFFERED_LATE.values() for name in names.split() if not name.startswith("_")]
 __all__ += ["_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet",
             "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
-_say_where([globals()[name] for name in __all__], __name__)
-_LATE = [
-    "_VF",
-    "__config__",
-    "_dynamo",
-    "_functorch",
-    "_jit_internal",
-    "_ops",
-    "_subclasses",
-    "_tensor",
-    "_tensor_str",
-    "_vmap_internals",
-    "ao",
-    "compiler",
-    "distributed",
-    "distributions",
-    "export",
-    "func",
-    "functional",
-    "fx",
-    "hub",
-    "jit",
-    "library",
-    "masked",
-    "monitor",
-    "mtia",
-    "multiprocessing",
-    "onnx",
-    "op",
-    "package",
-    "profiler",
-    "quasirandom",
-    "quantization",
-    "signal",
-    "sparse",
-    "types",
-    "viz",
-]
+_say_where([globals()[name] for name in __all__ if name in globals()], __name__)
+# Modules that a program rarely names; and those that have another name in PyTorch, or none.
+_MODULES = (
+    "_C _VF __config__ __future__ _dynamo _functorch _jit_internal _ops _subclasses _tensor _tensor_str _utils "
+    "_vmap_internals ao compiler distributed distributions export func functional fx hub jit library masked "
+    "monitor mtia multiprocessing onnx op package profiler quantization quasirandom signal sparse types viz")
+_OWN_MODULES = "assertions command compiling control_flow optimized symbols"
 # Functions of lists of tensors: `torch._foreach_add` makes new tensors, and `torch._foreach_add_` writes over them.
 _BOTH_WAYS = [
     "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div",
@@ -284,8 +212,8 @@ _BOTH_WAYS = [
     "tan", "tanh", "trunc",
 ]
 _OF_LISTS = [*_BOTH_WAYS, *(f"{name}_" for name in _BOTH_WAYS), "clone", "copy_", "max", "mm", "norm", "zero_"]
-# Where the names are that a program rarely uses. Their modules are imported when a program first names them.
-_INSIDE = {name: f"{module}:{name}" for module, names in {
+# Names that a program rarely uses.
+_RARE = {
     "_C": "DisableTorchFunction DisableTorchFunctionSubclass PyTorchFileReader",
     "_utils": "classproperty",
     "_utils_internal":
@@ -314,10 +242,10 @@ _INSIDE = {name: f"{module}:{name}" for module, names in {
         "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine fbgemm_linear_quantize_weight "
         "fused_moving_avg_obs_fake_quant",
     "viz.explaining": "explain",
-}.items() for name in names.split()}
-_INSIDE |= {f"_foreach_{name}": f"tensors.functions.lists:_foreach_{name}" for name in _OF_LISTS}
-if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__, modules=_LATE, inside=_INSIDE)
+    "tensors.functions.lists": " ".join(f"_foreach_{name}" for name in _OF_LISTS),
+}
+__getattr__, __dir__ = _late(__name__, __all__, {
+    **_inside(_OFFERED_LATE), **_inside({"": f"{_MODULES} {_OWN_MODULES}"}), **_inside(_RARE)})
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name
-_hint_at_missing_names("nn.modules", _BORROWED)
+_hint_at_missing_names(__name__)

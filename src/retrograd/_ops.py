@@ -128,9 +128,9 @@ class _CoreNamespace(_OpNamespace):
 def _function(name: str) -> Callable[..., Any] | None:
     """The function of a name in the namespaces for tensors, or else the method."""
     for place in _PLACES:
-        function = vars(resolve_name(f"{PACKAGE}{place}")).get(name)
-        if callable(function):
-            return function  # type: ignore[no-any-return]
+        home = resolve_name(f"{PACKAGE}{place}")
+        if name in dir(home) and callable(getattr(home, name)):
+            return getattr(home, name)  # type: ignore[no-any-return]
     return getattr(Tensor, name, None)
 
 

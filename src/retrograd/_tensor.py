@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .names import missing
 from .tensors.tensor import Tensor
 
 __all__ = ["Tensor", "_rebuild_from_type_v2"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 def _rebuild_from_type_v2(func: Callable[..., Any], new_type: type[Any], args: tuple[Any, ...], state: Any) -> Any:

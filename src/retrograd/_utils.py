@@ -6,8 +6,9 @@ import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from .names import missing
 from .nn.parameter import Parameter
 from .tensors.arguments.options import layout as Layout, sparse_coo
 from .tensors.face.storage import TypedStorage
@@ -22,6 +23,8 @@ __all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors",
            "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor",
            "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
            "_unflatten_dense_tensors"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 def _get_available_device_type() -> str | None:

@@ -1,16 +1,17 @@
 """torch.accelerator, for programs that can run without a GPU: there is none."""
 
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .devices import device, device as _device
-from .names import PACKAGE
+from .names import missing, reached
 
 __all__ = ["current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count",
            "device_index", "empty_cache", "empty_host_cache", "get_device_capability", "get_memory_info",
            "is_available", "max_memory_allocated", "max_memory_reserved", "memory_allocated",
            "memory_reserved", "memory_stats", "reset_accumulated_memory_stats", "reset_peak_memory_stats",
            "set_device_idx", "set_device_index", "set_stream", "synchronize"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 def is_available() -> bool:
@@ -62,10 +63,9 @@ def get_device_module(device: Any = None) -> Any:
     Raises RuntimeError if there is no such module.
     """
     kind = _device("cpu" if device is None else device).type
-    module: Any = sys.modules.get(f"{PACKAGE}.{kind}")
-    if module is None:
+    if kind not in ("cpu", "cuda", "mps", "mtia", "xpu"):
         raise RuntimeError(f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'.")
-    return module
+    return reached(kind)
 
 
 def current_device_idx() -> int:

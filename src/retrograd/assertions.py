@@ -6,13 +6,16 @@ A message is a function without arguments, which is called only if the condition
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import warn
+from .names import missing
 from .tensors.state.base import TensorBase
 
 __all__ = ["_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
            "_check_tensor_all", "_check_type", "_check_value"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 Message = Callable[[], Any] | None
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Modules, Stance, compile, marked
+from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Stance, compile, marked
 from .modes import local
 from .names import missing
+from .nn.modules.module import Module
+from .optimized import OptimizedModule
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
            "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "nested_compile_region", "reset",
@@ -64,8 +66,8 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         raise AssertionError("fn must be callable")
     if isinstance(fn, type):
         return fn
-    if isinstance(fn, Modules.kind):
-        return Modules.optimized(fn)
+    if isinstance(fn, Module):
+        return OptimizedModule(fn)
 
     def apart(*args: Any, **kwargs: Any) -> Any:
         tape = _tape()

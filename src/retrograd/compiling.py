@@ -26,13 +26,6 @@ class InvalidBackend(RuntimeError):
     """A backend has a name that PyTorch does not know."""
 
 
-class Modules:
-    """The class of modules, and what `compile` makes of a module. `wiring` fills them in."""
-
-    kind: ClassVar[type]
-    optimized: ClassVar[Callable[..., Any]]
-
-
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
             backend: str | Callable[..., Any] | None = None, mode: str | None = None,
             options: dict[str, Any] | None = None, name: str | None = None, disable: bool = False,
@@ -73,8 +66,9 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     limit = recompile_limit or (MOST_SHAPES if dynamic else LIMIT)
-    if isinstance(model, Modules.kind):
-        return Modules.optimized(model, lambda function: Compiling(function, fullgraph, backend, limit, dynamic))
+    if isinstance(model, reached("nn.modules.module").Module):
+        return reached("optimized").OptimizedModule(
+            model, lambda function: Compiling(function, fullgraph, backend, limit, dynamic))
     if isinstance(model, type):
         return model
     return marked(Compiling(model, fullgraph, backend, limit, dynamic), model, _torchdynamo_orig_callable=model)

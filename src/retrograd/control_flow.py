@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .futures import Future
+from .names import missing
 
 __all__ = ["cond", "fork", "wait", "while_loop"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:

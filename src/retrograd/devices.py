@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import re
 from collections.abc import Callable
 from functools import cache
@@ -100,7 +100,9 @@ def on_meta(place: Any) -> bool:
 @cache
 def cuda_count() -> int:
     """The number of GPUs that CuPy can use, or 0 without CuPy."""
-    if importlib.util.find_spec("cupy") is None:
+    from importlib.util import find_spec  # imported here, since few programs ask
+
+    if find_spec("cupy") is None:
         return 0
     cupy = importlib.import_module("cupy")
     try:

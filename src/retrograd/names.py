@@ -1,18 +1,17 @@
-"""Hints about names that retrograd lacks: a replacement for a name of PyTorch, or the nearest names.
+"""Names that are found when a program first names them, and hints about names that retrograd lacks.
 
-PyTorch's names and the advice are in two text files beside this module, which are read when the first name is missing.
-`command.imports` leads the imports of a program to retrograd.
+`import retrograd` loads what every program uses. A package lists its other names in tables, and `late` makes of the
+tables what finds them. A hint is a replacement for a name of PyTorch, or the nearest names. PyTorch's names and the
+advice are in two text files beside this module, which are read when the first name is missing. `command.imports` leads
+the imports of a program to retrograd.
 """
 
-import difflib
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
 from functools import cache
 from opcode import opmap
-from pkgutil import get_data, resolve_name
-from types import FrameType, MappingProxyType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 PACKAGE = __name__.partition(".")[0]
@@ -27,39 +26,84 @@ def public(module_name: str) -> str:
 
 def offered(namespace: dict[str, Any]) -> list[str]:
     """The names that a module imports to offer them, for its ``__all__``: no modules, and not its own tools."""
-    tools = ("TYPE_CHECKING", "offered")
+    tools = ("TYPE_CHECKING", "missing", "offered")
     return [name for name, value in namespace.items()
             if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
 
 
-def missing(module_name: str, names: Iterable[str], shown: str = "", modules: Iterable[str] = (),
-            inside: Mapping[str, str] = MappingProxyType({})) -> Callable[[str], Any]:
-    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
+def inside(table: Mapping[str, str], package: str = PACKAGE) -> dict[str, str]:
+    """Where each name is found, for `late`, from a table of the names in each module of a package.
 
-    ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module. ``modules`` are modules
-    below the module that are imported when a program first names them. ``inside`` says where other such names are
-    found: in "nn.utils", or as "nn.utils:name".
+    The names of "" are those of modules. ``package`` is the package's ``__name__``.
+
+    >>> inside({"lbfgs": "LBFGS", "": "swa_utils"}, "retrograd.optim")
+    {'LBFGS': 'optim.lbfgs:LBFGS', 'swa_utils': 'optim.swa_utils'}
     """
-    known, lazy = tuple(names), frozenset(modules)
-    shown = shown or public(module_name)
+    below = f"{package}.".removeprefix(f"{PACKAGE}.")
+    return {name: f"{below}{module}:{name}" if module else f"{below}{name}"
+            for module, names in table.items() for name in names.split()}
+
+
+def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown: str = "",
+         unlisted: Iterable[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a module that imports some of its names when a program names them.
+
+    ``found`` says where these names are: "nn.utils" is a module, and "nn.utils:name" is in it. Once imported, a name is
+    stored in the module, so that Python finds it there the next time. ``names`` and ``shown`` are as for ``missing``.
+    ``unlisted`` names are not in ``dir``, because their import needs a package that may be absent.
+    """
+    known, shown = tuple(names), shown or public(module_name)
+    listed = [name for name in found if name not in unlisted]
 
     def __getattr__(name: str) -> Any:
-        if name in lazy:
-            return importlib.import_module(f"{module_name}.{name}")
-        if name in inside:
-            return resolve_name(f"{PACKAGE}.{inside[name]}")
-        caller = sys._getframe(1)
-        if caller.f_code.co_name == "_handle_fromlist":          # Python asks before it imports a module of this name
-            raise AttributeError(name)
-        module = sys.modules.get(module_name)
-        if _is_import_from(caller) and f"{module_name}.{name}" not in sys.modules:
-            # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
-            message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
-            raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
-        # `obj` is given and `name` is not, so that Python does not append its own suggestion.
-        raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
+        place = found.get(name)
+        if place is None:
+            _refuse(module_name, name, known, shown, sys._getframe(1))
+        value = _imported(place)
+        vars(sys.modules[module_name])[name] = value           # of two threads, each stores the same object
+        return value
+
+    def __dir__() -> list[str]:
+        return [*dict.fromkeys([*vars(sys.modules[module_name]), *listed])]
+
+    return __getattr__, __dir__
+
+
+def _imported(place: str) -> Any:
+    """The module at a place like "nn.utils", or the object at a place like "nn.utils:name"."""
+    path, _, name = place.partition(":")
+    try:
+        module = importlib.import_module(f"{PACKAGE}.{path}")
+        return getattr(module, name) if name else module
+    except AttributeError as error:
+        # Who asked would take the error to mean that the name is missing, and `hasattr` would be False.
+        raise ImportError(f"{error}, which stopped the import of {public(f'{PACKAGE}.{path}')}", name=path) from error
+
+
+def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable[[str], Any]:
+    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
+
+    ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module.
+    """
+    known, shown = tuple(names), shown or public(module_name)
+
+    def __getattr__(name: str) -> Any:
+        _refuse(module_name, name, known, shown, sys._getframe(1))
 
     return __getattr__
+
+
+def _refuse(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> NoReturn:
+    """Raise the error for a name that a module lacks. ``caller`` is the frame that asked for the name."""
+    if caller.f_code.co_name == "_handle_fromlist":              # Python asks before it imports a module of this name
+        raise AttributeError(name)
+    module = sys.modules.get(module_name)
+    if _is_import_from(caller) and f"{module_name}.{name}" not in sys.modules:
+        # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
+        message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
+        raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
+    # `obj` is given and `name` is not, so that Python does not append its own suggestion.
+    raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
 
 
 def refused(path: str) -> Callable[..., NoReturn]:
@@ -90,16 +134,14 @@ def reached(name: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
-def hint_at_missing_names(below: str = "", inside: Mapping[str, str] | None = None) -> None:
-    """Give a ``missing`` to each module of the package that lists its names in ``__all__`` and has none.
+def hint_at_missing_names(package: str) -> None:
+    """Give a ``missing`` to each imported module of a package that lists its names in ``__all__`` and has none.
 
-    The modules below the module ``below`` also have the names in ``inside``.
     A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
     """
     for name, module in [*sys.modules.items()]:
-        if name.partition(".")[0] == PACKAGE and "__all__" in vars(module):
-            found = inside if inside and name.startswith(f"{PACKAGE}.{below}.") else {}
-            vars(module).setdefault("__getattr__", missing(name, module.__all__, inside=found))
+        if f"{name}.".startswith(f"{package}.") and "__all__" in vars(module):
+            vars(module).setdefault("__getattr__", missing(name, module.__all__))
 
 
 def _is_import_from(caller: FrameType) -> bool:
@@ -126,11 +168,15 @@ def instead(space: str, name: str, modules: bool = False) -> str:
 
 @cache
 def _advice(space: str, name: str) -> str:
+    from fnmatch import fnmatchcase  # imported here, as below, since most programs name nothing that is missing
+
     return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
 
 
 def _nearest(space: str, name: str, names: set[str], modules: bool) -> str:
     """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case are not distinguished."""
+    import difflib
+
     spelled: dict[str, list[str]] = {}
     for known in sorted(names | in_pytorch(space, modules)):
         spelled.setdefault(known.casefold(), []).append(known)
@@ -171,5 +217,7 @@ def remedies() -> list[tuple[str, str]]:
 
 
 def _lines(file: str) -> list[str]:
+    from pkgutil import get_data
+
     text = get_data(PACKAGE, file)
     return [] if text is None else [line for line in text.decode().splitlines() if not line.startswith("#")]

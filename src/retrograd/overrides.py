@@ -10,9 +10,10 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from . import autograd
+from .names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
 from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over
@@ -25,6 +26,8 @@ __all__ = [
     "has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
     "wrap_torch_function",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 _ROOT = __name__.partition(".")[0]
 

@@ -2,19 +2,15 @@
 
 A layer imports only from the layers below it. Some classes in lower layers therefore only declare functions or classes,
 and `wire` fills them in. The graph shows gradients to users' hooks without knowing tensors. Recorded calls make tensors
-without importing the class. Errors name functions whose dotted names only `overrides` knows. `compile` wraps a module
-in a class that stands above the modules.
+without importing the class. Errors name functions whose dotted names only `overrides` knows.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from .compiling import Modules
 from .graph.hooks import Users
 from .graph.node import SavedReader
-from .nn.modules.module import Module
-from .optimized import OptimizedModule
-from .overrides import refused
+from .names import reached
 from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
 from .tensors.recording.overriding import Attention, Words
@@ -31,8 +27,12 @@ def wire() -> None:
     Users.call, Users.node = staticmethod(hooks.call), staticmethod(hooks.call_node)
     SavedReader.attribute = staticmethod(saved_values.attribute)
     SavedReader.attributes = staticmethod(saved_values.attributes)
-    Words.refused = staticmethod(refused)
-    Modules.kind, Modules.optimized = Module, OptimizedModule
+    Words.refused = staticmethod(_refused)
+
+
+def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
+    error: TypeError = reached("overrides").refused(function, found, mode)
+    return error
 
 
 def say_where(functions: Iterable[Any], module: str) -> None:

@@ -8,7 +8,6 @@ public functions, and for functions without schemas from the annotations of Pyth
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import sys
@@ -18,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import retrograd
-from retrograd import Tensor, return_types
-from retrograd.return_types import NamedResults
+from retrograd import Tensor, names, return_types
 from retrograd.tensors.state.base import TensorBase
 from showing.stub_types import text_of, used
 from showing.stub_ways import Way, result_of, ways_of
@@ -119,9 +117,8 @@ def named_results() -> str:
              *(f"    {name}: ClassVar[_int]" for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields"))]
     bases: dict[tuple[str, ...], str] = {}
     classes = []
-    for name, cls in vars(return_types).items():
-        if not isinstance(cls, type) or not issubclass(cls, NamedResults) or cls is NamedResults:
-            continue
+    for name in return_types.FIELDS:
+        cls = getattr(return_types, name)
         kinds = dict.fromkeys(cls.fields, "Tensor")
         if name.startswith("histogramdd"):
             kinds["bin_edges"] = "tuple[Tensor, ...]"
@@ -142,13 +139,15 @@ def namespace(path: str) -> str:
     name = f"retrograd.{path}".rstrip(".")
     module = sys.modules[name]
     lines, imports = [], []
-    for member in [*module.__all__, *(["__version__", *retrograd._INSIDE] if name == "retrograd" else [])]:
+    rare = names.inside(retrograd._RARE) if name == "retrograd" else {}
+    late = retrograd._MODULES.split() if name == "retrograd" else []
+    for member in dict.fromkeys([*module.__all__, *(["__version__"] if rare else []), *rare, *late]):
         value = getattr(module, member)
         if isinstance(value, types.ModuleType):
             package, _, last = value.__name__.rpartition(".")
             imports.append(f"from {package} import {last} as {member}")
-        elif name == "retrograd" and member in retrograd._INSIDE and not isinstance(value, types.FunctionType):
-            package, _, last = retrograd._INSIDE[member].partition(":")
+        elif member in rare and not isinstance(value, types.FunctionType):
+            package, _, last = rare[member].partition(":")
             imports.append(f"from retrograd.{package} import {last} as {member}")
         elif isinstance(value, type):
             imports.append(f"from {home(value)} import {value.__name__} as {member}")
@@ -158,19 +157,10 @@ def namespace(path: str) -> str:
             lines.append("__version__: torch_version.TorchVersion")
         else:
             lines.append(f"{member}: {text_of(type(value) if value is not None else None)}")
-    imports += (f"from {name} import {lazy} as {lazy}" for lazy in imported_late(module))
     listed = ", ".join(f'"{member}"' for member in module.__all__)
     lines += ["", *wrapped(f"__all__ = [{listed}]")]
     doc = (module.__doc__ or "").partition("\n")[0]
     return page(doc, [*sorted(imports), "", *lines] if imports else lines)
-
-
-def imported_late(module: types.ModuleType) -> list[str]:
-    """The modules below a module that it imports only for type checkers, because a program imports them by naming."""
-    blocks = [node for node in ast.parse(source(module)).body if isinstance(node, ast.If)
-              and ast.unparse(node.test) == "TYPE_CHECKING"]
-    return [alias.name for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)
-            for alias in node.names if alias.asname == alias.name]
 
 
 def home(cls: type) -> str:

@@ -104,7 +104,7 @@ def _written_in(home: Any) -> list[str]:
     """The names of a class, or those that a module without `__all__` defines itself."""
     if isinstance(home, type):
         return dir(home)
-    return [name for name, value in vars(home).items() if getattr(value, "__module__", None) == home.__name__]
+    return [name for name in dir(home) if getattr(getattr(home, name), "__module__", None) == home.__name__]
 
 
 @cache

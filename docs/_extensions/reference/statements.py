@@ -104,7 +104,7 @@ def _at(place: tuple[str, str], scope: dict[str, Any]) -> Any:
     """The global of a module, or the member of a global of the package, that a name means."""
     found = scope.get(place[0])
     if place[1] and isinstance(found, types.ModuleType):
-        return vars(found).get(place[1]) if found.__name__.startswith("retrograd") else None
+        return getattr(found, place[1], None) if found.__name__.startswith("retrograd") else None
     return found
 
 

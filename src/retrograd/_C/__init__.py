@@ -9,7 +9,7 @@ from ..devices import device
 from ..dtypes import dtype
 from ..errors import _LinAlgError
 from ..modes import local
-from ..names import missing, refused_class
+from ..names import inside, late, refused_class
 from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.options import layout, memory_format
 from ..tensors.arguments.size import Size
@@ -32,7 +32,7 @@ __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", 
            "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
            "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["_functorch", "_nn"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "_functorch _nn"}, __name__))
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compiler import (
     allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset, set_stance)
-from ..names import missing, refused
+from ..names import inside, late, refused
 from ..optimized import OptimizedModule
 from . import config
 
@@ -17,7 +17,7 @@ __all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "confi
            "nonstrict_trace", "optimize", "optimize_assert", "register_backend", "reset", "run", "set_stance",
            "skip_frame", "substitute_in_graph"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["eval_frame", "external_utils"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "eval_frame external_utils"}, __name__))
 
 explain, export = refused("torch._dynamo.explain"), refused("torch._dynamo.export")
 disallow_in_graph = forbid_in_graph = allow_in_graph

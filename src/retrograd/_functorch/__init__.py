@@ -5,10 +5,10 @@ The transforms themselves are those of `func`. `functorch` is the package of thi
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..names import inside, late
 
 __all__: list[str] = []
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=[
-        "apis", "autograd_function", "batch_norm_replacement", "config", "deprecated", "eager_transforms",
-        "functional_call", "make_functional", "utils", "vmap"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({
+        "": "apis autograd_function batch_norm_replacement config deprecated eager_transforms functional_call "
+            "functorch make_functional utils vmap"}, __name__))

@@ -7,13 +7,16 @@ writes the reports.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import see, warn
 from ..graph.anomaly import Watch
 from ..modes import ThreadState, in_all_threads
+from ..names import missing
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 _switching = threading.Lock()
 _now = (False, True)

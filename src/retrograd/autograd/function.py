@@ -11,12 +11,12 @@ import inspect
 import itertools
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import see, warn
 from ..graph.node import OtherNode, Output
 from ..modes import local
-from ..names import reached
+from ..names import missing, reached
 from ..tensors.face.interop import detach
 from ..tensors.state.base import TensorBase, edge_of, moves, with_edge
 from .context import BackwardCFunction, FunctionCtx, _FunctionBase, _HookMixin
@@ -25,6 +25,8 @@ from .function_outputs import finished
 from .grad_mode import no_grad
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 _new = object.__new__
 _next_id = itertools.count().__next__

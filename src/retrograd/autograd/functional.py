@@ -8,10 +8,11 @@ product with a tangent. `blocks` computes whole Jacobians.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import see
 from ..modes import local
+from ..names import missing
 from ..tensors.functions.creation.creation import eye
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
@@ -29,6 +30,8 @@ from .blocks import (
 from .grad_mode import enable_grad
 
 __all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 Tensors = tuple[Any, ...]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import see, warn, with_more
 from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
-from ..names import reached
+from ..names import missing, reached
 from ..tensors.arguments.generator import default_generator
 from ..tensors.state.base import TensorBase, edge_of, plain, with_edge
 from .backward import grad
@@ -24,6 +24,8 @@ from .comparison import Check, GradcheckError, compare, requires_grad
 from .differences import as_tuple, is_float
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 _BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient computation."
 _WHERE = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'

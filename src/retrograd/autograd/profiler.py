@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import warn
 from ..modes import local
+from ..names import missing
 from .profiler_activities import (
     DeviceType,
     KinetoStepTracker,
@@ -30,6 +31,8 @@ from .profiler_report import EventList, FunctionEvent, FunctionEventAvg
 __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker", "ProfilerActivity",
            "emit_itt", "emit_nvtx", "kineto_available", "load_nvprof", "profile", "record_function",
            "supported_activities"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class profile:

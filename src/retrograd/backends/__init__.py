@@ -5,5 +5,8 @@ remembered and changes nothing.
 """
 
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
+from ..names import hint_at_missing_names
 
 __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized"]
+
+hint_at_missing_names(__name__)

@@ -70,7 +70,9 @@ def _name(name: str) -> None:
     """Give this package a name. Packages ask the module for its name, and the class of a tensor for its module."""
     package: Any = sys.modules[PACKAGE]
     package.__name__ = package.Tensor.__module__ = name
-    package.nn.Parameter.__module__ = f"{name}.nn.parameter"
+    parameter = sys.modules.get(f"{PACKAGE}.nn.parameter")
+    if parameter is not None:                                    # otherwise its class takes the name from Tensor's
+        parameter.Parameter.__module__ = f"{name}.nn.parameter"
 
 
 class _Finder:

@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..names import missing
+from ..names import inside, late
 
 if TYPE_CHECKING:
     from . import amp as amp                             # imported when a program first names the module
@@ -120,4 +120,4 @@ def get_capabilities() -> Mapping[str, Any]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["amp"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "amp"}, __name__))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
 from ..errors import OutOfMemoryError
-from ..names import missing
+from ..names import inside, late
 
 if TYPE_CHECKING:
     from typing import Self
@@ -127,4 +127,4 @@ def set_rng_state_all(new_states: object) -> None:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["amp"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "amp"}, __name__))

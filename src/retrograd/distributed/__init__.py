@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..names import inside, late
 from .collectives import (
     all_gather, all_gather_into_tensor, all_reduce, all_reduce_coalesced, barrier, broadcast, gather,
     monitored_barrier, reduce, reduce_scatter, reduce_scatter_tensor, scatter)
@@ -45,5 +45,5 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=[
-        "algorithms", "autograd", "checkpoint", "constants", "distributed_c10d", "nn", "optim", "rpc"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({
+        "": "algorithms autograd checkpoint constants distributed_c10d nn optim rpc"}, __name__))

@@ -55,4 +55,4 @@ from .wishart import *
 
 __all__ = names.offered(globals())
 
-names.hint_at_missing_names()
+names.hint_at_missing_names(__name__)

@@ -5,7 +5,7 @@ The classes have no instances, so `isinstance(x, torch.fx.Proxy)` is False for e
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..names import inside, late
 from . import graph, graph_module, interpreter, node, proxy
 from ._symbolic_trace import Tracer, symbolic_trace, wrap
 from .graph import CodeGen, Graph
@@ -17,4 +17,4 @@ from .proxy import Proxy
 __all__ = ["CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "graph",
            "graph_module", "has_side_effect", "interpreter", "map_arg", "node", "proxy", "symbolic_trace", "wrap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["experimental"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental"}, __name__))

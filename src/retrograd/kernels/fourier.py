@@ -11,16 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .layout import empty_strided
-
-try:
-    from numpy.fft import _pocketfft_umath as loops  # type: ignore[attr-defined]
-except ImportError:                                             # the ufuncs are not a public part of NumPy
-    loops = None
 
 # From this size on, testing whether all elements are real pays off.
 _LARGE = 1 << 10
@@ -58,9 +54,20 @@ def _over(x: Any, dims: tuple[int, ...], scale: int, forward: bool, out: Any = N
     return x
 
 
+@cache
+def ufuncs() -> Any:
+    """The module of NumPy's ufuncs; None if this NumPy has none. It is imported when a program first uses it."""
+    try:
+        from numpy.fft import _pocketfft_umath  # type: ignore[attr-defined]
+    except ImportError:                                             # the ufuncs are not a public part of NumPy
+        return None
+    return _pocketfft_umath
+
+
 def _lines(name: str, x: Any, dim: int, points: int, scale: int, out: Any) -> Any:
     """One of NumPy's transforms along `dim`, written to `out`."""
     factor = (1.0, 1.0 / math.sqrt(points), 1.0 / points)[scale]
+    loops = ufuncs()
     if loops is None:
         transform: Any = getattr(np.fft, name)
         found = transform(x, points, dim, "backward" if name in ("fft", "rfft") else "forward")

@@ -1,7 +1,9 @@
 """torch.linalg: matrices and vectors. Only a namespace; `tensors.functions` has the functions."""
 
+from typing import TYPE_CHECKING
+
 from ..errors import LinAlgError
-from ..names import offered
+from ..names import missing, offered
 from ..tensors.functions.linalg.determinants import (
     cond, linalg_det as det, linalg_inv as inv, linalg_inv_ex as inv_ex, linalg_pinv as pinv, linalg_slogdet as slogdet,
     matrix_rank)
@@ -23,3 +25,5 @@ from ..tensors.functions.linalg.solving import (
     linalg_solve_triangular as solve_triangular, tensorinv, tensorsolve)
 
 __all__ = offered(globals())
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

@@ -1,23 +1,28 @@
-"""torch.nn: modules, layers, losses, and what goes with them."""
+"""torch.nn: modules, layers, losses, and what goes with them. A name is imported when a program first uses it."""
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
-from . import (
-    functional as functional, init as init, modules as modules, parameter as parameter, utils as utils)
-from .modules import *
-from .modules.layer import factory_kwargs as factory_kwargs
-from .parameter import (
-    Buffer as Buffer, Parameter as Parameter, UninitializedBuffer as UninitializedBuffer,
-    UninitializedParameter as UninitializedParameter)
+from ..names import inside, late
+from . import modules as modules
 
 if TYPE_CHECKING:
-    from . import (                                          # imported when a program first names them
-        attention as attention, common_types as common_types, grad as grad, parallel as parallel)
+    from . import (
+        attention as attention, common_types as common_types, functional as functional, grad as grad, init as init,
+        parallel as parallel, parameter as parameter, utils as utils)
+    from .modules import *
+    from .modules.layer import factory_kwargs as factory_kwargs
     from .parallel import DataParallel as DataParallel
+    from .parameter import (
+        Buffer as Buffer, Parameter as Parameter, UninitializedBuffer as UninitializedBuffer,
+        UninitializedParameter as UninitializedParameter)
 else:                                                        # a type checker reads the imports above
-    __all__ = ["Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter",
-               "attention", "common_types", "factory_kwargs", "functional", "grad", "init", "modules",
-               "parallel", "parameter", "utils", *modules.__all__]
-    __getattr__ = missing(__name__, __all__, modules=["_reduction", "attention", "common_types", "grad", "parallel"],
-                          inside={"DataParallel": "nn.parallel:DataParallel"})
+    _OFFERED = {
+        "": "attention common_types functional grad init modules parallel parameter utils",
+        "modules.layer": "factory_kwargs",
+        "parallel": "DataParallel",
+        "parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
+    }
+    __all__ = [*(name for names in _OFFERED.values() for name in names.split()), *modules.__all__]
+    __getattr__, __dir__ = late(__name__, __all__, {
+        **inside(_OFFERED, __name__), **inside({"": "_reduction borrowed"}, __name__),
+        **inside(modules.CLASSES, modules.__name__)})

@@ -1,11 +1,16 @@
 """Names that PyTorch's files of layers and of functions import for themselves, and that programs import from there.
 
-Each name is followed by the place where it is found, see `names.missing`.
+Each name is followed by the place where it is found, see `names.late`.
 """
 
 from __future__ import annotations
 
-__all__ = ["BORROWED"]
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..names import late
+
+__all__ = ["BORROWED", "borrowing"]
 
 _SIZES = ("_ratio_2_t", "_ratio_3_t", "_ratio_any_t", "_size_1_t", "_size_2_opt_t", "_size_2_t", "_size_3_opt_t",
           "_size_3_t", "_size_4_t", "_size_6_t", "_size_any_opt_t", "_size_any_t")
@@ -18,3 +23,8 @@ BORROWED: dict[str, str] = {
     "NonDynamicallyQuantizableLinear": "nn.modules.linear:NonDynamicallyQuantizableLinear",
     "xavier_normal_": "nn.init:xavier_normal_", "xavier_uniform_": "nn.init:xavier_uniform_",
     **{name: f"nn.common_types:{name}" for name in _SIZES}, **{name: f"nn.modules.utils:{name}" for name in _TOOLS}}
+
+
+def borrowing(module_name: str, names: Iterable[str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a file of layers, which has ``names``."""
+    return late(module_name, names, BORROWED)[0]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
+from ..names import missing
 from ..tensors.functions.creation.random import randperm
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "orthogonal_", "sparse", "sparse_", "trunc_normal_", "uniform", "uniform_", "xavier_normal",
     "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros_",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 _GAINS: dict[str, float] = {
     "linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,

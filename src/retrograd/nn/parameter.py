@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..dtypes import DIFFERENTIABLE, default_floating
+from ..names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
@@ -16,6 +17,8 @@ from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
            "clear_grad", "is_lazy"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 def _over(cls: type[Any], data: Any) -> Any:
@@ -55,6 +58,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
     Raises RuntimeError if `data` has ints or bools and `requires_grad` is true.
     """
 
+    __module__ = f"{Tensor.__module__}.nn.parameter"         # also if programs know the package as torch
     __slots__ = ()
     __torch_function__ = staticmethod(disabled_torch_function_impl)
     _is_param = True

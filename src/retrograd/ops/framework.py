@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -50,6 +50,11 @@ class Save(NamedTuple):
 
     kind: str
     place: int
+
+
+# Operators share these objects, since most save the same few things.
+_save = cache(Save)
+_positions = cache(frozenset[int])
 
 
 class Op:
@@ -94,9 +99,9 @@ class Op:
         # Whether the short recorded call is used: for ufuncs, and kernels called like them, of one or two tensors.
         self.short = short or (called_as_ufunc(kernel) and len(self.arguments) == self.arity <= 2)
         # Inputs, then the result, for ops with the short call. For other ops, `_position` adds what the rules name.
-        self.saves = [*(Save("input", i) for i in range(self.arity)), Save("out", 0)] if self.short else []
+        self.saves = [*[_save("input", i) for i in range(self.arity)], _save("out", 0)] if self.short else []
         self.steps = tuple([self._step(argument, rule) for argument, rule in rules.items()])
-        self.uses = {index: frozenset(positions) for index, _, positions in self.steps}
+        self.uses = {index: _positions(positions) for index, _, positions in self.steps}
         self.derived = kind == "elementwise" and bool(self.steps)   # elementwise, with a derivative
         self.saved_arrays = tuple(i for i, save in enumerate(self.saves) if save.kind in ("input", "out"))
         # Where in `saves` the arrays of an index stand. They are no operands, but a write to them must be noticed too.
@@ -128,12 +133,12 @@ class Op:
         """Where in `saves` the thing that a rule calls `need` is kept."""
         base, _, attribute = need.rpartition("_")
         if need in self.outputs:
-            save = Save("out", self.outputs.index(need))
+            save = _save("out", self.outputs.index(need))
         elif need in self.arguments:
             index = self.arguments.index(need)
-            save = Save("input" if index < self.arity else "static", index)
+            save = _save("input" if index < self.arity else "static", index)
         elif attribute in ("shape", "dtype") and base in self.arguments:
-            save = Save(attribute, self.arguments.index(base))
+            save = _save(attribute, self.arguments.index(base))
         else:
             raise TypeError(f"the rule of {self.name} for {argument!r} names {need!r}, which is no argument, "
                             f"result, shape or dtype of it")
@@ -209,7 +214,7 @@ def backward_name(name: str, overload: int = 0) -> str:
     >>> backward_name("log_softmax")
     'LogSoftmaxBackward0'
     """
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + f"Backward{overload}"
+    return "".join([part[:1].upper() + part[1:] for part in name.split("_")]) + f"Backward{overload}"
 
 
 def flat(g: Any) -> Any:

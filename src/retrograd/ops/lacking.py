@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pkgutil import get_data
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ from ..kernels.narrow import first_among
 @cache
 def _kernels() -> dict[str, list[str]]:
     """The three columns of the file, by the name of the operator."""
+    from pkgutil import get_data  # imported here, since few programs use such types
+
     text = get_data(__name__, "lacking.txt")
     assert text is not None
     return {name: kernels for name, *kernels in map(str.split, text.decode().splitlines())}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dtypes import dtype
 from ..limits import finfo
+from ..names import missing
 from ..tensors.functions.creation.creation import zeros_like
 from .formula import ElementsOptimizer, Rates, scalar
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["Adafactor"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class Adafactor(ElementsOptimizer):

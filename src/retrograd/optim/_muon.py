@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from ..tensors.functions.linalg.accumulating import addmm
 from .formula import FormulaOptimizer
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["Muon"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 EPS = 1e-7
 DEFAULT_A, DEFAULT_B, DEFAULT_C = 3.4445, -4.7750, 2.0315

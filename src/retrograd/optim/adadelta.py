@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from .formula import ElementsOptimizer, check_numbers
 from .stepping import check_learning_rate
 
 __all__ = ["Adadelta"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class Adadelta(ElementsOptimizer):

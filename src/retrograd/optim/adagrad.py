@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from ..tensors.functions.creation.creation import full_like
 from .formula import ElementsOptimizer, Rates, check_numbers, scalar
 from .sparse_steps import is_sparse, with_values
 from .stepping import as_float, check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class Adagrad(ElementsOptimizer):

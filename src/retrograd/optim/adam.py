@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dtypes import F32, F64, default_floating
 from ..graph.versions import writing, written
 from ..modes import local
+from ..names import missing
 from ..ops.creation import full_beside
 from ..ops.framework import operator
 from ..tensors.state.base import TensorBase, plain
@@ -24,6 +25,8 @@ from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gr
 from .together import MANY, in_one, is_small
 
 __all__ = ["Adam"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class Adam(SteppingOptimizer):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from .adam import Adam
 
 __all__ = ["AdamW"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class AdamW(Adam):

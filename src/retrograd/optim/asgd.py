@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from ..tensors.functions.creation.creation import zeros_like
 from .formula import ElementsOptimizer, Rates, check_numbers, scalar
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["ASGD"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class ASGD(ElementsOptimizer):

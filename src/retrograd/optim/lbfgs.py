@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad, no_grad
+from ..names import missing
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.functions.shapes.joining import cat
 from .formula import parts
@@ -13,6 +14,8 @@ from .optimizer import Optimizer
 from .stepping import as_float, check_learning_rate
 
 __all__ = ["LBFGS"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class LBFGS(Optimizer):

@@ -1,5 +1,8 @@
 """torch.optim.lr_scheduler: how learning rates change from epoch to epoch."""
 
+from typing import TYPE_CHECKING
+
+from ..names import missing
 from .combined_schedules import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic_schedules import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .schedules import (
@@ -18,6 +21,8 @@ from .schedules import (
 __all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR",
            "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
            "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class _LRScheduler(LRScheduler):

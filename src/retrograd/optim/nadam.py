@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from .formula import ElementsOptimizer, Rates, check_numbers, scalar
 from .stepping import as_float, check_betas, check_learning_rate
 
 __all__ = ["NAdam"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class NAdam(ElementsOptimizer):

@@ -10,16 +10,19 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
 from ..errors import see, warn
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..modes import local
+from ..names import missing
 from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 Closure = Callable[[], Any]
 Hook = Callable[..., Any]

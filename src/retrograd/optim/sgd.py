@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..graph.versions import writing, written
 from ..modes import local
+from ..names import missing
 from ..ops.framework import operator
 from ..tensors.state.base import plain
 from . import recorded_steps, stepping
@@ -16,6 +17,8 @@ from .option_memory import rate, step_numbers
 from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
 
 __all__ = ["SGD"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class SGD(SteppingOptimizer):

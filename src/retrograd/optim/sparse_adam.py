@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import no_grad
+from ..names import missing
 from ..tensors.arguments.options import strided
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.state.base import TensorBase
@@ -15,6 +16,8 @@ from .sparse_steps import is_sparse, with_values
 from .stepping import as_float, check_betas
 
 __all__ = ["SparseAdam"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 class SparseAdam(Optimizer):

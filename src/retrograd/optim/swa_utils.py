@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..autograd.grad_mode import no_grad
 from ..dtypes import int64
+from ..names import missing
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ..tensors.functions.creation.creation import tensor
@@ -24,6 +25,8 @@ from .stepping import as_float
 
 __all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
            "get_swa_multi_avg_fn", "update_bn"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 Average = Callable[[Any, Any, Any], Any]
 MultiAverage = Callable[[Sequence[Any], Sequence[Any], Any], None]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from .optimizer import Optimizer
 
 __all__ = ["swap_in_optimizer_params_and_state"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 @contextmanager

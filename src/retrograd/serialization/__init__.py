@@ -17,6 +17,8 @@ from .settings import (
     set_default_mmap_options, skip_data, storage_to_tensor_type, validate_hpu_device)
 from .sparse import _get_layout as _get_layout
 from .weights import get_unsafe_globals_in_checkpoint
+from typing import TYPE_CHECKING
+from ..names import missing
 
 __all__ = ["LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType", "add_safe_globals",
            "check_module_version_greater_or_equal", "clear_safe_globals", "default_restore_location",
@@ -25,3 +27,5 @@ __all__ = ["LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType
            "register_package", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",
            "set_default_mmap_options", "skip_data", "storage_to_tensor_type", "validate_cuda_device",
            "validate_hpu_device"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

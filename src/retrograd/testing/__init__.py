@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..names import inside, late
 from .closeness import assert_allclose, assert_close
 from .making import make_tensor
 
@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, inside={"FileCheck": "testing.file_check:FileCheck"})
+    __getattr__, __dir__ = late(__name__, __all__, inside({"file_check": "FileCheck"}, __name__))

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
-from . import checkpoint, dlpack, hooks
+from ..names import inside, late
 from ..tensors.face.swapping import swap_tensors as swap_tensors
 
 if TYPE_CHECKING:
@@ -14,8 +13,11 @@ if TYPE_CHECKING:
         _python_dispatch as _python_dispatch,
         _pytree as _pytree,
         benchmark as benchmark,
+        checkpoint as checkpoint,
         data as data,
+        dlpack as dlpack,
         flop_counter as flop_counter,
+        hooks as hooks,
         module_tracker as module_tracker,
         tensorboard as tensorboard,
         weak as weak,
@@ -23,19 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
 
-_LATE = [
-    "_contextlib",
-    "_foreach_utils",
-    "_python_dispatch",
-    "_pytree",
-    "benchmark",
-    "collect_env",
-    "data",
-    "flop_counter",
-    "model_zoo",
-    "module_tracker",
-    "tensorboard",
-    "weak",
-]
+_LATE = ("_contextlib _foreach_utils _python_dispatch _pytree benchmark checkpoint collect_env data dlpack "
+         "flop_counter hooks model_zoo module_tracker tensorboard weak")
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=_LATE)
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": _LATE}, __name__), unlisted=["tensorboard"])

@@ -11,13 +11,14 @@ import contextlib
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..errors import see
 from ..modes import local
+from ..names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
 from ..tensors.tensor import Tensor
@@ -38,6 +39,8 @@ __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "Default
            "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable",
            "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
            "set_checkpoint_early_stop", "set_device_states"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..names import missing
 from ..tensors.arguments.options import check_tensor
 from ..tensors.face.memory import from_dlpack
 from ..tensors.recording.public import public
 
 __all__ = ["from_dlpack", "to_dlpack"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 
 @public()

@@ -5,7 +5,7 @@ Drawing reads the graph and changes nothing.
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..names import inside, late
 from .drawing import dot, tree
 
 if TYPE_CHECKING:
@@ -18,6 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Picture", "dot", "explore", "graph", "progress", "recording", "svg", "tree"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, inside={
-        "Picture": "viz.pictures:Picture", "explore": "viz.exploring:explore", "graph": "viz.pictures:graph",
-        "progress": "viz.terminal:progress", "recording": "viz.notes:recording", "svg": "viz.pictures:svg"})
+    __getattr__, __dir__ = late(__name__, __all__, inside({
+        "exploring": "explore", "notes": "recording", "pictures": "Picture graph svg", "terminal": "progress"},
+        __name__))

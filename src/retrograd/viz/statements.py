@@ -9,7 +9,7 @@ import ast
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -110,9 +110,12 @@ def _assignments(file: str) -> dict[str, ast.stmt]:
     return found
 
 
-@cache
-def _homes() -> dict[int, list[tuple[str, str]]]:
-    """Where operators stand: for the identity of each, the files and the names that modules give to it."""
+@lru_cache(maxsize=1)
+def _homes(imported: int) -> dict[int, list[tuple[str, str]]]:
+    """Where operators stand: for the identity of each, the files and the names that modules give to it.
+
+    A program imports further modules while it runs. `imported` is the number of modules, so that they are looked at.
+    """
     homes: dict[int, list[tuple[str, str]]] = {}
     package = __name__.partition(".")[0]
     for module in [*sys.modules.values()]:
@@ -126,7 +129,7 @@ def _homes() -> dict[int, list[tuple[str, str]]]:
 
 def _statements(op: Op) -> Iterator[_Lines]:
     """The statements that assign an operator to a name, or else those around its rules."""
-    for file, name in _homes().get(id(op), ()):
+    for file, name in _homes(len(sys.modules)).get(id(op), ()):
         statement = _assignments(file).get(name)
         if statement is not None:
             yield _Lines(file, statement.lineno, statement.end_lineno or statement.lineno)

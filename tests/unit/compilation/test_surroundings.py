@@ -208,7 +208,9 @@ def test_threads_that_call_one_function() -> None:
 
 
 def test_a_first_call_loads_few_modules() -> None:
-    program = ("import sys, retrograd as torch; before = {*sys.modules}; x = torch.ones(3, requires_grad=True)\n"
+    # The compiler watches NumPy's random numbers, so it loads them; they bring `secrets` with them.
+    program = ("import sys, numpy.random, retrograd as torch; before = {*sys.modules}\n"
+               "x = torch.ones(3, requires_grad=True)\n"
                "def f():\n y = (x * x).erf().sum(); y.backward(); return y.detach()\n"
                "g = torch.compile(f); [g() for _ in range(3)]; print(*{*sys.modules} - before)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...names import inside, late
 from ...version import __version__
 from ..deprecated import (
     combine_state_for_ensemble, functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, make_functional,
@@ -13,4 +13,4 @@ __all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "__version__", "co
            "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "make_functional",
            "make_functional_with_buffers", "vjp", "vmap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, "functorch", modules=["experimental"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental"}, __name__), "functorch")

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...names import inside, late
 from .join import Join
 
 __all__ = ["Join"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["ddp_comm_hooks"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "ddp_comm_hooks"}, __name__))

@@ -9,12 +9,14 @@ factors above 2**995 and for results that underflow.
 from __future__ import annotations
 
 import math
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy.typing takes a while to import
+
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
 
 # A chunk of float64 that stays in the cache through two dozen steps.

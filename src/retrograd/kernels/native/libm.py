@@ -14,9 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
 # This many Python floats at a time come from the free list and a cache instead of new memory.
 _CHUNK = 4096

@@ -6,8 +6,8 @@ If NumPy has another BLAS, its functions cannot be reached, and callers must do 
 from __future__ import annotations
 
 import importlib.util
+import os
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +31,9 @@ class _Library(NamedTuple):
 def _library() -> _Library | None:
     if door.ctypes is None:
         return None
-    beside, linked = Path(np.__file__).parent.with_name("numpy.libs"), importlib.util.find_spec(_LINKED)
-    for path in (*([linked.origin] if linked else ()), *map(str, beside.glob("*openblas*"))):
+    beside, linked = f"{os.path.dirname(np.__file__)}.libs", importlib.util.find_spec(_LINKED)
+    files = [os.path.join(beside, file) for file in sorted(os.listdir(beside) if os.path.isdir(beside) else ())]
+    for path in (*([linked.origin] if linked else ()), *[file for file in files if "openblas" in file]):
         try:
             functions = door.ctypes.CDLL(path)   # NumPy has loaded the file, with the libraries it is linked to
         except OSError:

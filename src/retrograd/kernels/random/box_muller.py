@@ -13,15 +13,17 @@ result.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..native import libm
 
-Singles = NDArray[np.float32]
-Doubles = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy.typing takes a while to import
+
+Singles = np.ndarray[Any, np.dtype[np.float32]]
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
 BLOCK = 16
 # Blocks computed together: the intermediate arrays then fit the cache, and malloc needs no new pages.

@@ -22,10 +22,9 @@ logarithms, sines and exponentials of doubles come from the C library, in PyTorc
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from ... import dtypes
 from ...dtypes import is_half, letter, require
@@ -37,8 +36,11 @@ from .box_muller import BLOCK, box_muller
 from .drawing import LOW_53_BITS, rounded, unit32, unit64
 from .twister import Twister
 
-Array = NDArray[Any]
-Doubles = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray  # numpy.typing takes a while to import
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Shape = tuple[int, ...]
 
 # The numbers of 64 bits of this many draws stay in a cache while they are compared.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...dtypes import is_half
 from .twister import Twister
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy.typing takes a while to import
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _LOW_24_BITS, _TO_UNIT_24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
 LOW_53_BITS, _TO_UNIT_53 = np.uint64(2**53 - 1), np.float64(2.0**-53)

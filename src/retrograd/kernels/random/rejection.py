@@ -13,13 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...dtypes import is_half, letter, require
 from .drawing import rounded, unit64
 from .twister import Twister
 
-Array = NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Lookahead:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from ... import dtypes
 from ...dtypes import NARROW, is_half, letter, require
@@ -25,8 +24,11 @@ from .distributions import exponential
 from .drawing import rounded, unit64
 from .twister import Twister
 
-Array = NDArray[Any]
-Indices = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray  # numpy.typing takes a while to import
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Indices = np.ndarray[Any, np.dtype[np.int64]]
 Shape = tuple[int, ...]
 
 _INT64 = np.iinfo(np.int64)

@@ -14,10 +14,12 @@ import os
 import sys
 import threading
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy.typing takes a while to import
 
 DEFAULT_SEED = 67280421310721
 
@@ -48,14 +50,12 @@ class Twister:
     """
 
     restarts: ClassVar[int] = 0
-    __slots__ = ("_bits", "_block", "_fresh", "_next", "_pairs", "_seed", "_seeder", "lock", "next_double_normal",
-                 "next_float_normal")
+    __slots__ = ("_bits", "_block", "_fresh", "_next", "_pairs", "_restarted", "_seed", "_seeder", "lock",
+                 "next_double_normal", "next_float_normal")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.RLock()
-        self._bits = np.random.MT19937(0)
-        self._seeder = np.random.RandomState(self._bits)
-        self._pairs = np.random.Generator(self._bits).integers
+        self._bits: Any = None
         self._block: NDArray[np.uint32] = np.zeros(_BLOCK, np.uint32)
         self.manual_seed(seed)
 
@@ -66,12 +66,25 @@ class Twister:
         with self.lock:
             Twister.restarts += 1
             self._seed = seed % 2**64
-            self._seeder.seed(self._seed & 0xFFFFFFFF)
-            self._fresh = True
+            self._fresh = self._restarted = True
             self._next = _BLOCK
             self.next_double_normal: float | None = None
             self.next_float_normal: float | None = None
         return self
+
+    def _twister(self) -> Any:
+        """NumPy's twister, which stands at the end of the current block.
+
+        It is made for the first draw: to import `numpy.random` takes a tenth of the time of NumPy's own import.
+        """
+        if self._bits is None:
+            self._bits = np.random.MT19937(0)
+            self._seeder = np.random.RandomState(self._bits)
+            self._pairs = np.random.Generator(self._bits).integers
+        if self._restarted:
+            self._seeder.seed(self._seed & 0xFFFFFFFF)
+            self._restarted = False
+        return self._bits
 
     def seed(self) -> int:
         """Restart the stream from a seed taken from the operating system, and return that seed."""
@@ -101,6 +114,7 @@ class Twister:
                 for start in range(0, count, _FETCH):
                     self._pair(numbers[start : start + _FETCH])
                 return numbers
+            self._twister()
             stop = count - (2 * count - left) % _BLOCK // 2
             self._pair(numbers[: left // 2])
             numbers[left // 2 : stop] = self._pairs(0, _END, stop - left // 2, np.uint64)     # whole blocks
@@ -123,7 +137,7 @@ class Twister:
             record["seeded"] = 1
             record["next"] = 0 if self._fresh else self._next
             record["left"] = _BLOCK + 1 - self._next
-            record["words"] = self._bits.state["state"]["key"]
+            record["words"] = self._twister().state["state"]["key"]
             if self.next_double_normal is not None:
                 record["normal"], record["has_normal"] = self.next_double_normal, 1
             if self.next_float_normal is not None:
@@ -157,24 +171,24 @@ class Twister:
 
     def _go_to(self, words: NDArray[np.uint32], position: int) -> None:
         """Make ``words`` the current block of the twister. ``position`` of its words are drawn."""
-        self._bits.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 0}}
+        self._twister().state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 0}}
         # From here on NumPy's twister stands at the end of the block, and _next holds the position of this class.
         self._block = self._bits.random_raw(_BLOCK).astype(np.uint32)
         self._next = position
 
     def _random32_across_blocks(self, count: int) -> NDArray[np.uint32]:
-        words = np.empty(count, np.uint32)
+        words, bits = np.empty(count, np.uint32), self._twister()
         filled = _BLOCK - self._next
         words[:filled] = self._block[self._next :]
         last = (count - filled) % _BLOCK
         while filled < count - last:
             stop = min(filled + _FETCH, count - last)
-            words[filled:stop] = self._bits.random_raw(stop - filled)
+            words[filled:stop] = bits.random_raw(stop - filled)
             filled = stop
         self._fresh = False
         self._next = _BLOCK
         if last:
-            self._block = self._bits.random_raw(_BLOCK).astype(np.uint32)
+            self._block = bits.random_raw(_BLOCK).astype(np.uint32)
             self._next = last
             words[filled:] = self._block[:last]
         return words

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...names import inside, late
 from ..functional.switches import Allowed
 from . import bias
 
@@ -75,4 +75,4 @@ def _allow(ways: Iterable[SDPBackend]) -> None:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["flex_attention"])
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "flex_attention"}, __name__))

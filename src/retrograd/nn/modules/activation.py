@@ -6,11 +6,12 @@ With `inplace=True` the result overwrites the input.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import warn
 from ...tensors.functions.elementwise.elementary import sigmoid, tanh
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional import activation as functional
 from ..init import constant_
 from .attention import MultiheadAttention
@@ -23,6 +24,8 @@ __all__ = [
     "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid",
     "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _Simple(Layer):

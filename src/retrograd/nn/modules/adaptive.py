@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...tensors.functions.reductions import argmax
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional.activation import log_softmax
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _ASMoutput(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dtypes import int64
 from ...names import reached
 from ...tensors.functions.creation.creation import empty, zeros
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional import norms as functional
 from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from .lazy import LazyModuleMixin
@@ -18,6 +19,8 @@ from .normalization import _Affine
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d",
            "SyncBatchNorm"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _NormBase(_Affine):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from .layer import Layer
 
 __all__ = ["ChannelShuffle"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class ChannelShuffle(Layer):

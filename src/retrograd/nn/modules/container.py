@@ -9,15 +9,18 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ...errors import warn
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from .module import Module
 from .module.printing import framed, indented
 from .parameter_container import ParameterDict, ParameterList, pairs
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 S = TypeVar("S", bound="_Series")
 

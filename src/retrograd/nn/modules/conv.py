@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.functions.images import convolution as functional
 from ...tensors.functions.images.padding import pad
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..parameter import UninitializedParameter
 from .layer import Weighted
 from .lazy import LazyModuleMixin
@@ -15,6 +16,8 @@ from .utils import repeated
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d",
            "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circular")
 

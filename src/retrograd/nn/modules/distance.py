@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional import distance as functional
 from .module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class CosineSimilarity(Module):

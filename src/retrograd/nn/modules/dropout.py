@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional import dropping as functional
 from .layer import Layer
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _DropoutNd(Layer):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from .layer import Layer
 
 __all__ = ["Flatten", "Unflatten"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class Flatten(Layer):

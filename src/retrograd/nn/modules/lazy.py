@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
+from ..borrowed import borrowing
 from ..parameter import is_lazy
 from .module import Module
 
 __all__ = ["LazyModuleMixin"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class LazyModuleMixin(Module):

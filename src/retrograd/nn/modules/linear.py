@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from .. import init
+from ..borrowed import borrowing
 from ..functional import affine as functional
 from ..parameter import UninitializedParameter
 from .layer import Weighted
@@ -15,6 +16,8 @@ from .lazy import LazyModuleMixin
 from .module import Module
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class Identity(Module):

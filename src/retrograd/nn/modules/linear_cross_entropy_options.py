@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ..borrowed import borrowing
 
 __all__ = ["LinearCrossEntropyOptions"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 @dataclass

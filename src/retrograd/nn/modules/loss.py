@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import warn
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional import classes, ctc, loss as functional, margins
 from ..functional.reduction import checked_reduction
 from .distance import PairwiseDistance
@@ -26,6 +27,8 @@ __all__ = [
     "NLLLoss2d", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _Loss(Layer):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.arguments.size import Size
 from ...tensors.tensor import Tensor
 from .. import init
+from ..borrowed import borrowing
 from ..functional import norms as functional
 from ._functions import CrossMapLRN2d as _cross_map_lrn2d
 from .layer import Layer, Weighted, uninitialized
 
 __all__ = ["CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm", "LocalResponseNorm"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 _shape_t = int | list[int] | Size                           # programs annotate with this type
 

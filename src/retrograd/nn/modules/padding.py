@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.functions.images import padding as functional
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from .layer import Layer
 from .utils import repeated
 
 __all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
            "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
            "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _PadNd(Layer):

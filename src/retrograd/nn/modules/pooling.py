@@ -5,9 +5,10 @@ Sizes are one int, or one int for each dimension of space. Without `stride` the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...tensors.tensor import Tensor
+from ..borrowed import borrowing
 from ..functional import pooling as functional, unpooling
 from .layer import Layer
 from .utils import repeated
@@ -18,6 +19,8 @@ __all__ = [
     "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
     "MaxUnpool3d",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 class _MaxPoolNd(Layer):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ...errors import warn
 from ...tensors.functions.creation.creation import zeros
 from ...tensors.tensor import Tensor
 from .. import init
+from ..borrowed import borrowing
 from ..functional.recurrent_cells import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from ..parameter import Parameter
 from .layer import uninitialized
@@ -19,6 +20,8 @@ from .module.members import Member
 from .rnn_base import GATES, Recurrent, check_options, one_step
 
 __all__ = ["RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from .. import init
-from ..functional.embedding import embedding, embedding_bag
+from ..borrowed import borrowing
+from ..functional.embeddings import embedding, embedding_bag
 from ..parameter import Parameter
 from .layer import uninitialized
 from .module import Module
 from .module.members import Member
 
 __all__ = ["Embedding", "EmbeddingBag"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 E = TypeVar("E", bound="Embedding")
 B = TypeVar("B", bound="EmbeddingBag")

@@ -8,13 +8,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import warn
 from ...tensors.functions.creation.creation import full
 from ...tensors.functions.creation.ranges import arange
 from ...tensors.tensor import Tensor
 from .. import init
+from ..borrowed import borrowing
 from ..functional.activation import gelu, relu
 from ..functional.multihead import _canonical_mask, _none_or_dtype
 from ..functional.switches import Allowed
@@ -28,6 +29,8 @@ from .normalization import LayerNorm
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
            "TransformerEncoderLayer"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 _Activation = str | Callable[[Tensor], Tensor]
 

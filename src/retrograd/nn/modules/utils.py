@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ..borrowed import borrowing
 
 __all__ = ["consume_prefix_in_state_dict_if_present", "repeated"]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 
 def repeated(value: Any, dims: int) -> tuple[Any, ...]:

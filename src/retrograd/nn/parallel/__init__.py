@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...names import inside, late
 from .data_parallel import DataParallel, data_parallel
 from .scatter_gather import gather, parallel_apply, replicate, scatter
 
@@ -16,5 +16,5 @@ __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather",
            "scatter"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, modules=["distributed"], inside={
-        name: f"nn.parallel.distributed:{name}" for name in ("DistributedDataParallel", "DistributedDataParallelCPU")})
+    __getattr__, __dir__ = late(__name__, __all__, inside({
+        "": "distributed", "distributed": "DistributedDataParallel DistributedDataParallelCPU"}, __name__))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ...names import missing
 from ..modules.module import Module
 from .scatter_gather import gather, parallel_apply, replicate, scatter_kwargs
 
 __all__ = ["DataParallel", "data_parallel"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 T = TypeVar("T", bound=Module)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ...names import missing
 from ...tensors.tensor import Tensor
 from ..modules.module import Module
 
 __all__ = ["gather", "parallel_apply", "replicate", "scatter", "scatter_kwargs"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)
 
 _REMEDY = "There are no GPUs here: call the module itself."
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...names import hint_at_missing_names, inside, late
 from . import clip_grad as clip_grad, convert_parameters as convert_parameters, rnn as rnn
 from .clip_grad import *
 from .convert_parameters import *
@@ -22,12 +22,14 @@ if TYPE_CHECKING:                                            # imported when a p
         convert_conv3d_weight_memory_format as convert_conv3d_weight_memory_format)
 else:
     # Modules that are imported when a program first names them, and the functions that such modules define.
-    _MODULES = ["fusion", "init", "memory_format", "parametrizations", "parametrize", "prune", "stateless"]
+    _MODULES = "fusion init memory_format parametrizations parametrize prune stateless"
     _FUNCTIONS = {
-        "convert_conv2d_weight_memory_format": "memory_format", "convert_conv3d_weight_memory_format": "memory_format",
-        "fuse_conv_bn_eval": "fusion", "fuse_conv_bn_weights": "fusion", "fuse_linear_bn_eval": "fusion",
-        "fuse_linear_bn_weights": "fusion", "skip_init": "init"}
+        "fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",
+        "init": "skip_init",
+        "memory_format": "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format",
+    }
     __all__ = [*clip_grad.__all__, *convert_parameters.__all__, "remove_spectral_norm", "remove_weight_norm", "rnn",
-               "spectral_norm", "weight_norm", *_FUNCTIONS, *_MODULES]
-    __getattr__ = missing(__name__, __all__, modules=_MODULES,
-                          inside={name: f"nn.utils.{module}:{name}" for name, module in _FUNCTIONS.items()})
+               "spectral_norm", "weight_norm", *" ".join(_FUNCTIONS.values()).split(), *_MODULES.split()]
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": _MODULES, **_FUNCTIONS}, __name__))
+
+hint_at_missing_names(__name__)

@@ -1,7 +1,7 @@
-"""Special functions: the gamma function's family, Bessel functions, the normal distribution, polynomials.
+"""Special functions that are methods of tensors: the gamma function's family, x * log(y), Bessel functions.
 
-Functions without a derivative in PyTorch have none here: most Bessel functions and the polynomials are constants. Some
-arguments (the first of zeta and of igamma) are recorded, but a backward pass through them raises.
+`special_only` has those of `torch.special`. PyTorch has no derivatives by some arguments (the first of igamma). Such an
+argument is recorded, but a backward pass through it raises.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ import numpy as np
 
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.arithmetic import like, promoted as with_number
-from ...kernels.special import bessel, gamma, incomplete_gamma, normal, polynomials
-from ..domains import float_or_double, floating, promoted, refused
-from ..framework import Domain, Op, Rule, constant, elementwise
-from .elementary import sgn
+from ...kernels.special import bessel, gamma, incomplete_gamma
+from ..domains import floating, promoted, refused
+from ..framework import Domain, Op, Rule, elementwise
 
-_ROOT_PI = math.sqrt(math.pi)
 _TINY = 2.0 ** -52
 
 
-def _underivable(what: str) -> Rule:
+def underivable(what: str) -> Rule:
     """A rule for an argument by which PyTorch has no derivative."""
 
     def rule(g: Any) -> Rule:
@@ -58,12 +56,12 @@ def _density(g: Any, x: Any, y: Any) -> Any:
 
 
 igamma = elementwise("igamma", incomplete_gamma.igamma, arguments="x y", domain=promoted("igamma_cpu", "bic"),
-                     x=_underivable("igamma: input"), y=_density)
+                     x=underivable("igamma: input"), y=_density)
 igammac = elementwise("igammac", incomplete_gamma.igammac, arguments="x y", domain=promoted("igammac_cpu", "bic"),
-                      x=_underivable("igammac: input"), y=lambda g, x, y: -_density(g, x, y))
+                      x=underivable("igammac: input"), y=lambda g, x, y: -_density(g, x, y))
 
 
-def _with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domain, x: Rule, y: Rule) -> tuple[Op, Op]:
+def with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Domain, x: Rule, y: Rule) -> tuple[Op, Op]:
     """Two operators: of a number x and a tensor, and of a tensor and a number y. Each has a node of its own name.
 
     In a rule, the number has the name of the tensor in whose place it stands.
@@ -87,55 +85,25 @@ def _with_numbers(name: str, node: str, kernel: Callable[..., Any], domain: Doma
             elementwise(name, with_a_number, node=f"{node}2", domain=domain, x=x))
 
 
-_ZETA = float_or_double("zeta_cpu")
-_zeta_by_x = _underivable("zeta")
+# x * log(y)
 
-
-def _zeta_of_number(g: Any, y: Any, x: Any) -> Any:
-    return g * (-x * zeta_of_number(y, x + 1))
-
-
-zeta: Op = elementwise("zeta", gamma.zeta, arguments="x y", node="SpecialZetaBackward0", domain=_ZETA, x=_zeta_by_x,
-                       y=lambda g, x, y: g * (-x * zeta(x + 1, y)))
-zeta_of_number, zeta_with_number = _with_numbers("zeta", "SpecialZetaBackward", gamma.zeta, _ZETA, _zeta_by_x,
-                                                 _zeta_of_number)
-
-# x * log(y) and x * log(1 + y)
-
-_XLOG1PY = floating("xlog1py_cpu", "c")
-
-
-def _by_argument(g: Any, x: Any, y: Any) -> Any:
-    return g * (x / (y + 1))
-
-
-def _log(y: Any, log: Callable[[Any], float], pole: float) -> float:
+def log_of(y: Any, log: Callable[[Any], float], pole: float) -> float:
     """The logarithm of a number: -inf at its pole, and nan below."""
     return log(y) if y > pole else -math.inf if y == pole else math.nan
 
 
-def _by_factor_of_number(g: Any, x: Any, y: Any) -> Any:
-    slope = _log(y, math.log1p, -1)
-    return g * (slope if y > -1 else np.where(x == 0, 0.0, slope))
-
-
 def _by_power_of_number(g: Any, x: Any, y: Any) -> Any:
-    slope = _log(y, math.log, 0)
+    slope = log_of(y, math.log, 0)
     return g * (slope if y > 0 else np.where(x == 0, 0.0, slope))
 
 
-xlog1py = elementwise(
-    "xlog1py", normal.xlog1py, node="SpecialXlog1PyBackward0", domain=_XLOG1PY,
-    x=lambda g, x, y: g * np.where(np.logical_and(x == 0, y <= -1), 0.0, np.log1p(y)), y=_by_argument)
-xlog1py_of_number, xlog1py_with_number = _with_numbers("xlog1py", "SpecialXlog1PyBackward", normal.xlog1py, _XLOG1PY,
-                                                       _by_factor_of_number, _by_argument)
-xlogy_of_number, xlogy_with_number = _with_numbers("xlogy", "XlogyBackward", elementary.xlogy, floating(
+xlogy_of_number, xlogy_with_number = with_numbers("xlogy", "XlogyBackward", elementary.xlogy, floating(
     "xlogy_cpu", "c"), _by_power_of_number, lambda g, x, y: g * (x / y))
 
 # Bessel functions
 
 
-def _off_zero(x: Any) -> tuple[Any, Any]:
+def off_zero(x: Any) -> tuple[Any, Any]:
     """Where x is nan, or so close to 0 that 1 / x might not be finite; and x with a 1 in these places."""
     flat = np.logical_not(np.abs(x) > _TINY)
     return flat, np.where(flat, 1.0, x)
@@ -143,57 +111,9 @@ def _off_zero(x: Any) -> tuple[Any, Any]:
 
 def _i1(g: Any, x: Any, out: Any) -> Any:
     """i0 - i1 / x, and 1 / 2 close to 0."""
-    flat, safe = _off_zero(x)
+    flat, safe = off_zero(x)
     return g * np.where(flat, 0.5, i0(safe) - out / safe)
-
-
-def _i1e(g: Any, x: Any, out: Any) -> Any:
-    flat, safe = _off_zero(x)
-    return g * np.where(flat, 0.5, i0e(safe) - out * (sgn(x) + 1 / safe))
 
 
 i0: Op = elementwise("i0", bessel.i0, domain=floating("i0_vml_cpu", "c"), x=lambda g, x: g * i1(x))
 i1: Op = elementwise("i1", bessel.i1, node="SpecialI1Backward0", domain=floating("i1_cpu", "c"), x=_i1)
-i0e: Op = elementwise("i0e", bessel.i0e, node="SpecialI0EBackward0", domain=floating("i0e_cpu", "c"),
-                    x=lambda g, x, out: g * (i1e(x) - sgn(x) * out))
-i1e: Op = elementwise("i1e", bessel.i1e, node="SpecialI1EBackward0", domain=floating("i1e_cpu", "c"), x=_i1e)
-
-
-def _underived(name: str, kernel: Callable[..., Any], arguments: str = "x") -> Op:
-    """A function that is constant to autograd."""
-    return constant(name, kernel, arguments, domain=float_or_double(f"{name}_cpu"))
-
-
-bessel_j0, bessel_j1 = _underived("bessel_j0", bessel.j0), _underived("bessel_j1", bessel.j1)
-bessel_y0, bessel_y1 = _underived("bessel_y0", bessel.y0), _underived("bessel_y1", bessel.y1)
-modified_bessel_i0, modified_bessel_i1, modified_bessel_k0, modified_bessel_k1 = [
-    _underived(f"modified_bessel_{name}", kernel)
-    for name, kernel in (("i0", bessel.i0), ("i1", bessel.i1), ("k0", bessel.k0), ("k1", bessel.k1))]
-scaled_modified_bessel_k0 = _underived("scaled_modified_bessel_k0", bessel.k0e)
-scaled_modified_bessel_k1 = _underived("scaled_modified_bessel_k1", bessel.k1e)
-spherical_bessel_j0 = _underived("spherical_bessel_j0", bessel.spherical_j0)
-airy_ai = _underived("airy_ai", bessel.airy_ai)
-
-# The normal distribution, the scaled error function, entropy
-
-erfcx = elementwise("erfcx", normal.erfcx, node="SpecialErfcxBackward0", domain=float_or_double("erfcx_cpu"),
-                  x=lambda g, x, out: g * (2 * x * out - 2 / _ROOT_PI))
-log_ndtr = elementwise("log_ndtr", normal.log_ndtr, node="SpecialLogNdtrBackward0",
-                     domain=float_or_double("log_ndtr_cpu"),
-                     x=lambda g, x: g / (erfcx(x * -math.sqrt(0.5)) * math.sqrt(math.pi / 2)))
-ndtri = elementwise("ndtri", normal.ndtri, node="SpecialNdtriBackward0", domain=float_or_double("ndtri_cpu"),
-                  x=lambda g, out: g * (math.sqrt(2 * math.pi) * np.exp(out * out / 2)))
-entr = elementwise("entr", normal.entr, node="SpecialEntrBackward0", domain=floating("entr_cpu", "c"),
-                 x=lambda g, x: g * (-np.log(x) - 1))
-
-# Orthogonal polynomials of x, of degree y
-
-POLYNOMIALS = {name: _underived(name, kernel, "x y") for name, kernel in {
-    "chebyshev_polynomial_t": polynomials.chebyshev_t, "chebyshev_polynomial_u": polynomials.chebyshev_u,
-    "chebyshev_polynomial_v": polynomials.chebyshev_v, "chebyshev_polynomial_w": polynomials.chebyshev_w,
-    "shifted_chebyshev_polynomial_t": polynomials.shifted_chebyshev_t,
-    "shifted_chebyshev_polynomial_u": polynomials.shifted_chebyshev_u,
-    "shifted_chebyshev_polynomial_v": polynomials.shifted_chebyshev_v,
-    "shifted_chebyshev_polynomial_w": polynomials.shifted_chebyshev_w,
-    "hermite_polynomial_h": polynomials.hermite_h, "hermite_polynomial_he": polynomials.hermite_he,
-    "laguerre_polynomial_l": polynomials.laguerre_l, "legendre_polynomial_p": polynomials.legendre_p}.items()}

@@ -135,7 +135,7 @@ class SignatureOfSchema(inspect.Signature):
     __slots__ = ("body", "out", "texts")
 
     def __init__(self, texts: tuple[str, ...], body: Any, out: bool) -> None:
-        super().__init__()
+        # The base class's constructor would only make empty parameters, for a thousand functions.
         self.texts, self.body, self.out = texts, body, out
 
     @property

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """The elements of an array as texts, in row-major order and padded on the left to one width.
 
     `width` decides how rows are broken into lines. It is that of the widest finite number; nan and inf can be wider.

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from .formatting import cells
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PrintOptions:
+class PrintOptions(NamedTuple):
     """How tensors are printed; `set_printoptions` says what each field means."""
 
     precision: int = 4
@@ -33,8 +31,8 @@ class PrintOptions:
 _DEFAULT = PrintOptions()
 _PROFILES = {
     "default": _DEFAULT,
-    "short": replace(_DEFAULT, precision=2, edgeitems=2),
-    "full": replace(_DEFAULT, threshold=math.inf),
+    "short": _DEFAULT._replace(precision=2, edgeitems=2),
+    "full": _DEFAULT._replace(threshold=math.inf),
 }
 
 
@@ -63,12 +61,12 @@ def set_printoptions(precision: int | None = None, threshold: float | None = Non
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     start = _PROFILES.get(profile, _Current.options) if profile is not None else _Current.options
-    _Current.options = replace(start, **changes, sci_mode=sci_mode)
+    _Current.options = start._replace(**changes, sci_mode=sci_mode)
 
 
 def get_printoptions() -> dict[str, Any]:
     """The print options in force, by name."""
-    return asdict(_Current.options)
+    return _Current.options._asdict()
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -26,14 +25,15 @@ from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
 from .composing import composing
 from .joins import joining, joins
-from .nodes import class_of, look_after_converted, new_node
-from .operands import NUMBERS, common, explained, floating, operand, scalar, schemas_of
+from .nodes import choosing, class_of, keeping, look_after_converted, new_node
+from .operands import NUMBERS, common, explained, floating, leaves, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import NOBODY, Attention, cast_by_autocast, handled
 from .public import recorded_as
 from .views import parts_of, taken_again, viewing
 
 _new = object.__new__
+_LATER: Any = None                      # the class of an operator's nodes, and their plan, before the first node
 _calls: dict[tuple[Op, str], Callable[..., Any]] = {}
 
 
@@ -80,12 +80,6 @@ class _Calls(dict[Op, Callable[..., Any]]):
 CALLS = _Calls()
 
 
-def _kept(op: Op, mask: int) -> tuple[bool, ...] | None:
-    """Which entries of `op.saves` to keep if the inputs in the bit mask require grad; None if no input does."""
-    needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))
-    return tuple(i in needed for i in range(len(op.saves))) if needed else None
-
-
 def _handled(call: Any, args: tuple[Any, ...]) -> Any:
     """The result that a mode or an operand's class gives to a call; NOBODY if none of them handles calls."""
     if not call.method:
@@ -97,10 +91,17 @@ def _handled(call: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
-    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
-    keep_x, keep_out = _kept(op, 1) or (False, False)
+    kernel, chosen, recordable = op.kernel, op.domain not in ("promote", "as given"), bool(op.steps)
+    keep_x, keep_out = keeping(op, 1) or (False, False)
     saves, large = keep_x or keep_out, in_parts(kernel)
+    node_type = plan = _LATER
+
+    def first() -> Any:
+        nonlocal plan, node_type
+        plan, node_type = plan_of(op), class_of(op)    # other threads may see the class, and then the plan is there
+        return node_type()
+
+    node_type = first
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -157,17 +158,20 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
     return call
 
 
-def _leaves(domain: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether an operator with this domain computes with operands of one type as they are."""
-    return dtype not in RARE and callable(domain) and domain(dtype, [dtype, dtype]) is dtype
-
-
 def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
-    kernel, node_type, plan, widened = op.kernel, class_of(op), plan_of(op), op.domain == "float"
+    kernel, widened = op.kernel, op.domain == "float"
     chosen, recordable = op.domain not in ("promote", "as given"), bool(op.steps)
-    keep_left, keep_right, keep_both = (_kept(op, mask) for mask in (1, 2, 3))
+    keep_left, keep_right, keep_both = (keeping(op, mask) for mask in (1, 2, 3))
     promoting, ordered = _general(op, otherwise), op.layout == "elementwise"
     straight: set[np.dtype[Any]] = set()                  # other types that the domain is known to leave as they are
+    node_type = plan = _LATER
+
+    def first() -> Any:
+        nonlocal plan, node_type
+        plan, node_type = plan_of(op), class_of(op)
+        return node_type()
+
+    node_type = first
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -195,7 +199,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         if dtype is not b.dtype or (dtype is not F32 and dtype is not F64 and dtype not in straight and (
                 chosen or (RARE and dtype in RARE))):
             result = promoting(input, other)
-            if dtype is b.dtype and _leaves(op.domain, dtype):
+            if dtype is b.dtype and leaves(op.domain, dtype):
                 straight.add(dtype)
             return result
         thread = local.thread
@@ -251,13 +255,20 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
 def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
     """One tensor and options, one result: reductions, views, powers to a number."""
     straight: set[np.dtype[Any]] = set()                     # types that are known to need no promotion
-    kernel, node_type, plan = op.kernel, class_of(op), plan_of(op)
-    promote, differentiable, indexed = op.domain != "as given", bool(op.steps), op.indices_at is not None
+    kernel, promote, differentiable = op.kernel, op.domain != "as given", bool(op.steps)
     usual, row_major = op.domain in ("promote", "float"), op.layout == "rows"   # usual: promotion may keep the types
-    loose, ordered = op.layout != "rows", op.layout == "elementwise"
-    chosen = _chosen([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
+    loose, ordered, indexed = op.layout != "rows", op.layout == "elementwise", op.indices_at is not None
+    chosen = choosing([save if i in op.uses.get(0, ()) else Save("nothing", 0) for i, save in enumerate(op.saves)])
     if op.view and not promote:
         return viewing(op, otherwise, chosen)
+    node_type = plan = _LATER
+
+    def first() -> Any:
+        nonlocal plan, node_type
+        plan, node_type = plan_of(op), class_of(op)
+        return node_type()
+
+    node_type = first
 
     def call(x: Any, *options: Any) -> Any:
         if type(x) is not Results.plain:
@@ -308,15 +319,6 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
         return result
 
     return call
-
-
-def _chosen(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
-    """The function that takes the values to save from (None, input, its shape, its dtype, result, *options)."""
-    order = ("nothing", "input", "shape", "dtype", "out")
-    at = [len(order) + index - 1 if kind == "static" else order.index(kind) for kind, index in kept]
-    if len(at) == 1:
-        return itemgetter(slice(at[0], at[0] + 1))           # with a single place, itemgetter returns no tuple
-    return itemgetter(*at) if at else None
 
 
 def _general(op: Op, otherwise: Any) -> Callable[..., Any]:

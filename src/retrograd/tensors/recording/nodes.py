@@ -8,19 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from operator import itemgetter
+from threading import Lock
 from typing import Any
 
 from ...graph.faults import maker
 from ...graph.node import OpNode, Plan, node_class, plan_of
 from ...graph.packed import Converted, Packed, look_after_indices
 from ...graph.versions import next_number
-from ...ops.framework import Op
+from ...ops.framework import Op, Save
+
+_classes: dict[Op, type[OpNode]] = {}
+_making_classes = Lock()
 
 
 @cache
 def class_of(op: Op) -> type[OpNode]:
-    """The node class of an op."""
-    return node_class(op)
+    """The node class of an op, the same for all threads."""
+    with _making_classes:
+        if op not in _classes:
+            _classes[op] = node_class(op)
+        return _classes[op]
 
 
 def made_node(kind: type[OpNode], plan: Plan | None, edges: tuple[Any, ...], shape: Any, dtype: Any,
@@ -64,6 +71,21 @@ def new_node(op: Op, operands: Any, arrays: Any, edges: tuple[Any, ...], args: t
     node = made_node(class_of(op), plan_of(op), edges, None, None, tuple(saved))
     look_after_indices(node)
     return node
+
+
+def keeping(op: Op, mask: int) -> tuple[bool, ...] | None:
+    """Which entries of `op.saves` to keep if the inputs in the bit mask require grad; None if no input does."""
+    needed = frozenset().union(*(op.uses.get(i, ()) for i in range(op.arity) if mask >> i & 1))
+    return tuple(i in needed for i in range(len(op.saves))) if needed else None
+
+
+def choosing(kept: list[Save]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]] | None:
+    """The function that takes the values to save from (None, input, its shape, its dtype, result, *options)."""
+    order = ("nothing", "input", "shape", "dtype", "out")
+    at = [len(order) + index - 1 if kind == "static" else order.index(kind) for kind, index in kept]
+    if len(at) == 1:
+        return itemgetter(slice(at[0], at[0] + 1))           # with a single place, itemgetter returns no tuple
+    return itemgetter(*at) if at else None
 
 
 def taking(op: Op, present: tuple[bool, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:

@@ -18,6 +18,7 @@ from ...dtypes import (
     FLOATING,
     I64,
     NARROW,
+    RARE,
     category,
     default_floating,
     of_scalar,
@@ -198,3 +199,8 @@ def kept_scalars() -> set[int]:
     """The identities of the arrays of the kept constants of `scalar`."""
     return {id(kept._array) for by_dtype in _constants.values() for of_dtype in by_dtype.values()
             for kept in of_dtype.values()}
+
+
+def leaves(domain: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether an operator with this domain computes with operands of one type as they are."""
+    return dtype not in RARE and callable(domain) and domain(dtype, [dtype, dtype]) is dtype

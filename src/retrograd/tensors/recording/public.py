@@ -42,6 +42,7 @@ _PASSED = (__file__, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "
            os.path.join(PACKAGE, "nn", "functional", ""), os.path.join(PACKAGE, "tensors", "face", "numpy_protocol.py"))
 # Whether all of these names of arguments can go straight to the body: none is `out` or a NumPy name.
 _usual = frozenset(("out", *checking.ALIASES)).isdisjoint
+_NOTHING: set[tuple[Any, ...]] = set()
 # A rule for `out=`, or a function that chooses one by the arguments.
 OutRule = Any
 
@@ -72,7 +73,7 @@ class Public:
         self.body, self.schemas, self.out, self.event = body, schemas, out, event
         self.strict, self.for_modes, self.operator, self.bound = strict, for_modes, operator, bound
         self.entry: Any = None
-        self.known: set[tuple[Any, ...]] = set()          # for a strict function: types of arguments that fitted
+        self.known: set[tuple[Any, ...]] = set() if strict else _NOTHING      # types of arguments that fitted
 
     def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
         """PyTorch's error for the arguments of a call that failed; None if they fit.
@@ -213,17 +214,15 @@ def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
 
 def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function that makes tensors from any data. It treats every call as unusual."""
-    call = facts.call
-
     def entry(*args: Any, **kwargs: Any) -> Any:
-        return call(args, kwargs)
+        return facts.call(args, kwargs)
 
     return entry
 
 
 def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a strict function. Only types of arguments that fitted before are usual."""
-    call, known, refused, instead = facts.call, facts.known, facts.refused, facts.instead
+    known = facts.known
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         types = tuple(map(type, args))
@@ -231,101 +230,93 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
             try:
                 return body(*args)
             except Exception:
-                wrong = refused(args, kwargs)
+                wrong = facts.refused(args, kwargs)
                 if wrong is None:
                     raise
-            return instead(wrong, args, kwargs)
-        return call(args, kwargs)
+            return facts.instead(wrong, args, kwargs)
+        return facts.call(args, kwargs)
 
     return entry
 
 
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function without tensors among its arguments. Only modes can handle its calls."""
-    call, refused, instead = facts.call, facts.refused, facts.instead
-
     def entry(*args: Any, **kwargs: Any) -> Any:
         if Attention.inert and not (
                 kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
-                wrong = refused(args, kwargs)
+                wrong = facts.refused(args, kwargs)
                 if wrong is None:
                     raise
-            return instead(wrong, args, kwargs)     # outside of `except`, so that the first error is not its context
-        return call(args, kwargs)
+            return facts.instead(wrong, args, kwargs)   # outside of `except`: the first error is not its context
+        return facts.call(args, kwargs)
 
     return entry
 
 
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function with one tensor argument, the first."""
-    call, refused, instead = facts.call, facts.refused, facts.instead
-
     def entry(*args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) in Attention.inert and not (
                 kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
-                wrong = refused(args, kwargs)
+                wrong = facts.refused(args, kwargs)
                 if wrong is None:
                     raise
-            return instead(wrong, args, kwargs)
-        return call(args, kwargs)
+            return facts.instead(wrong, args, kwargs)
+        return facts.call(args, kwargs)
 
     return entry
 
 
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function of which any argument may be a tensor."""
-    call, refused, instead = facts.call, facts.refused, facts.instead
-
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
         for x in args:
             kind = type(x)
             if kind not in inert and not ((kind is tuple or kind is list) and inert and inert.issuperset(map(type, x))):
-                return call(args, kwargs)
+                return facts.call(args, kwargs)
         if kwargs:
             for x in kwargs.values():
                 if type(x) not in inert:
-                    return call(args, kwargs)
+                    return facts.call(args, kwargs)
             if not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])):
-                return call(args, kwargs)
+                return facts.call(args, kwargs)
         elif not args:
-            return call(args, kwargs)
+            return facts.call(args, kwargs)
         try:
             return body(*args, **kwargs) if kwargs else body(*args)     # a call without ** is quicker
         except Exception:
-            wrong = refused(args, kwargs)
+            wrong = facts.refused(args, kwargs)
             if wrong is None:
                 raise
-        return instead(wrong, args, kwargs)
+        return facts.instead(wrong, args, kwargs)
 
     return entry
 
 
 def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function whose first argument is a list or tuple of tensors."""
-    call, refused, instead = facts.call, facts.refused, facts.instead
-
     def entry(*args: Any, **kwargs: Any) -> Any:
         if not args or type(args[0]) not in (list, tuple) or (
                 kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
-            return call(args, kwargs)
+            return facts.call(args, kwargs)
         inert = Attention.inert
         for x in args[0]:
             if type(x) not in inert:
-                return call(args, kwargs)
+                return facts.call(args, kwargs)
         try:
             return body(*args, **kwargs) if kwargs else body(*args)     # a call without ** is quicker
         except Exception:
-            wrong = refused(args, kwargs)
+            wrong = facts.refused(args, kwargs)
             if wrong is None:
                 raise
-        return instead(wrong, args, kwargs)
+        return facts.instead(wrong, args, kwargs)
 
     return entry
 

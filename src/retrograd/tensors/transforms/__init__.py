@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...names import inside, late
 
 if TYPE_CHECKING:
     # imported when a program first uses a transform
     from . import batching as batching, crossing as crossing, forward as forward
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, (), modules=("batching", "crossing", "forward"))
+    __getattr__, __dir__ = late(__name__, (), inside({"": "batching crossing forward"}, __name__))

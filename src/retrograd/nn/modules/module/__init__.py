@@ -19,6 +19,7 @@ from .hooks import (
 from .naming import name_module as _name_module
 from .printing import _addindent as _addindent, framed as _framed, indented as _indented
 from .state_dict import _EXTRA_STATE_KEY_SUFFIX, StateDict, _IncompatibleKeys
+from ...borrowed import borrowing
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook",
@@ -26,6 +27,8 @@ __all__ = [
     "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 ]
+if not TYPE_CHECKING:
+    __getattr__ = borrowing(__name__, __all__)
 
 T = TypeVar("T", bound="Module")
 

@@ -6,12 +6,11 @@ A label is a letter, or an int for a dimension under an ellipsis, counted from t
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-LETTERS = string.ascii_uppercase + string.ascii_lowercase
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 Label = str | int
 
 
