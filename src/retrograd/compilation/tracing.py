@@ -24,7 +24,6 @@ from ..errors import Site, user_site
 from ..graph.node import Node
 from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
-from ..kernels.kinds import Geometry
 from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
 from ..ops.basic import copy
@@ -33,6 +32,7 @@ from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
+from .answering import Answering
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -58,10 +58,11 @@ class Reason:
         return self.words if self.site is None else f"{self.words}, in {self.site}"
 
 
-class Traced(Geometry):
+class Traced(Answering):
     """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
 
     __slots__ = ("__weakref__", "like", "ref", "tape")
+    tape: Tape
 
     def __init__(self, tape: Tape, like: Array, number: int) -> None:
         self.tape, self.like, self.ref = tape, like, Ref(number)
@@ -92,42 +93,6 @@ class Traced(Geometry):
         self.tape.give_up("the program looks at the numbers of a tensor")
         self.tape.deferred.make()
         return self.like
-
-    @property
-    def __array_interface__(self) -> Any:
-        return self.seen().__array_interface__
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        return np.array(self.seen(), dtype, copy=copy)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(name)
-        return getattr(self.seen(), name)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.seen()[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.seen()[index] = value
-
-    def __len__(self) -> int:
-        return len(self.seen())
-
-    def __bool__(self) -> bool:
-        return bool(self.seen())
-
-    def __int__(self) -> int:
-        return int(self.seen())
-
-    def __float__(self) -> float:
-        return float(self.seen())
-
-    def __complex__(self) -> complex:
-        return complex(self.seen())
-
-    def __index__(self) -> int:
-        return self.seen().__index__()
 
 
 # Operators whose results have a shape that their numbers decide.

@@ -19,6 +19,7 @@ from ..errors import Site
 from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
 from .hooks import Hooks, RemovableHandle, Users, register
+from .locks import moment
 from .versions import next_number
 
 
@@ -338,7 +339,9 @@ class AccumulateGrad(OtherNode):
 def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, created on the first call."""
     if node.hooks is None:
-        node.hooks = Hooks()
+        with moment:
+            if node.hooks is None:                         # no other thread was quicker
+                node.hooks = Hooks()
     return node.hooks
 
 

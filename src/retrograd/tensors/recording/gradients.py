@@ -37,7 +37,8 @@ from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
 
-_accumulation = threading.Lock()
+# Reentrant, since a finalizer, a signal handler or a mode may run a pass inside.
+accumulating = threading.RLock()
 _copy = recorded(copy)
 
 
@@ -225,7 +226,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
         g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
-        with _accumulation:
+        with accumulating:
             held = meta.grad
             if recorder is not None:
                 meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g

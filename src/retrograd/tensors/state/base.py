@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import see
 from ...graph.hooks import HookDict
+from ...graph.locks import histories, moment
 from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ...graph.versions import next_number, written_since
 from ...kernels.indexing.indexing import overlaps
@@ -112,7 +113,9 @@ class Results:
 def meta_of(tensor: Any) -> AutogradMeta:
     """The tensor's AutogradMeta, made if it has none."""
     if tensor._meta is None:
-        tensor._meta = AutogradMeta()
+        with moment:
+            if tensor._meta is None:                       # no other thread was quicker
+                tensor._meta = AutogradMeta()
     meta: AutogradMeta = tensor._meta
     return meta
 
@@ -203,25 +206,27 @@ def stands_as_leaf(tensor: Any) -> bool:
 
 def set_leaf(meta: AutogradMeta, value: bool) -> None:
     """Set whether a leaf requires grad. If it requires grad again later, earlier graphs still lead to it."""
-    if value != meta.leaf:
-        meta.leaf = value
-        if meta.base is None:
-            meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
+    with moment:
+        if value != meta.leaf:
+            meta.leaf = value
+            if meta.base is None:
+                meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
 
 
 def accumulator_of(leaf: Any) -> AccumulateGrad:
     """The AccumulateGrad of a leaf. It is made anew if nothing holds it at present."""
     meta = leaf._meta
-    reference = meta.accumulator if meta.base is None else meta.dormant
-    accumulator: AccumulateGrad | None = None if reference is None else reference()
-    if accumulator is None:
-        accumulator = AccumulateGrad(leaf, leaf._array.shape, meta.grad_dtype or leaf._array.dtype)
-        reference = weakref.ref(accumulator)
-        if meta.base is None:
-            meta.accumulator = reference
-        else:
-            meta.dormant = reference
-    return accumulator
+    with moment:                                           # all threads use the same one
+        reference = meta.accumulator if meta.base is None else meta.dormant
+        accumulator: AccumulateGrad | None = None if reference is None else reference()
+        if accumulator is None:
+            accumulator = AccumulateGrad(leaf, leaf._array.shape, meta.grad_dtype or leaf._array.dtype)
+            reference = weakref.ref(accumulator)
+            if meta.base is None:
+                meta.accumulator = reference
+            else:
+                meta.dormant = reference
+        return accumulator
 
 
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
@@ -249,28 +254,32 @@ def renew(view: Any) -> None:
     """
     meta = view._meta
     base = meta.base
-    if base._meta is not None and base._meta.turned > meta.seen:
-        meta.replay = ByStrides(view._array, base._array)
-    if view._edge is None and not requires(base):
-        return                                           # `seen` stays, since the base may require grad later
-    if meta.creation != ORDINARY:
-        raise refusal(meta.creation, view._edge, of_base=True)
-    node = StridedView(base, meta.replay, view._array, edge_of(base))
-    set_edge(view, node)
-    if local.thread.watchers:
-        local.thread.tell(node, (view._array,), (base._array,))
-    meta.seen = next_number()
+    with histories:
+        if not written_since(view._array, meta.seen):
+            return                                       # another thread has done it
+        if base._meta is not None and base._meta.turned > meta.seen:
+            meta.replay = ByStrides(view._array, base._array)
+        if view._edge is None and not requires(base):
+            return                                       # `seen` stays, since the base may require grad later
+        if meta.creation != ORDINARY:
+            raise refusal(meta.creation, view._edge, of_base=True)
+        node = StridedView(base, meta.replay, view._array, edge_of(base))
+        set_edge(view, node)
+        if local.thread.watchers:
+            local.thread.tell(node, (view._array,), (base._array,))
+        meta.seen = next_number()
 
 
 def set_edge(tensor: Any, edge: Any) -> None:
     """Give a tensor a new history. Its retaining hook moves to the new node; other hooks stay with the old node."""
-    meta = tensor._meta
-    if meta is not None:
-        meta.hooks = None
-    if meta is not None and meta.retained is not None:
-        _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
-        hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)
-    tensor._edge = edge
+    with histories:
+        meta = tensor._meta
+        if meta is not None:
+            meta.hooks = None
+        if meta is not None and meta.retained is not None:
+            _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
+            hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)
+        tensor._edge = edge
 
 
 class Chain:

@@ -1,0 +1,23 @@
+"""The locks that keep together what no other thread may come between. Nothing rests on the interpreter's own lock.
+
+Most of what threads share needs no lock: nodes do not change once they are made, a pass keeps its state to itself, and
+one operation of a dict, a set or an `itertools.count` is whole. A lock is for the rest, off the hot paths.
+
+Both locks are reentrant, since a finalizer or a signal handler may run inside, and may call the package. A thread that
+needs both takes `histories` first. A process that is forked gets them free.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+# For a change of the history of a tensor: its edge, its view's edge, its hooks. It may be held while a kernel runs.
+histories = threading.RLock()
+# For a change that is over at once, and calls nothing that waits: a count, a table of hooks, an attribute made at the
+# first use.
+moment = threading.RLock()
+
+if hasattr(os, "register_at_fork"):
+    for lock in (moment, histories):                       # `before` runs in the reverse order
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
