@@ -35,6 +35,9 @@ class Shared:
     def __init__(self, draw: random.Random) -> None:
         raise NotImplementedError
 
+    def start(self) -> None:
+        """Begin, when all that is used at the same time is made."""
+
     def act(self, me: int, draw: random.Random) -> None:
         """Use it once, as the thread number `me`."""
         raise NotImplementedError

@@ -141,8 +141,10 @@ class DefaultStream(OneStream):
     """The default stream. Nothing else may draw from it meanwhile."""
 
     def __init__(self, draw: random.Random) -> None:
-        seed = draw.randrange(1 << 30)
-        self.stream, self.alone = torch.manual_seed(seed), torch.Generator().manual_seed(seed)
+        self.seed = draw.randrange(1 << 30)
+
+    def start(self) -> None:
+        self.stream, self.alone = torch.manual_seed(self.seed), torch.Generator().manual_seed(self.seed)
         self.drawn = []
 
     def act(self, me: int, draw: random.Random) -> None:

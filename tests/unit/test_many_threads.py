@@ -78,6 +78,8 @@ def acting(shared: list[Shared], seed: int) -> None:
                 one.act(me, draw)
         return run
 
+    for one in shared:
+        one.start()
     at_once(*map(work, range(THREADS)))
     for one in shared:
         one.check()

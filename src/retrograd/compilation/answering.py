@@ -44,11 +44,11 @@ class Answering(np.lib.mixins.NDArrayOperatorsMixin, Geometry):
         return np.array(self.seen(), dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        out = options.get("out")
-        if out is not None:
-            options["out"] = out[0] if out == (...,) else _plain(out)
+        out = options.get("out", (...,))
+        if "out" in options:
+            options["out"] = out[0] if len(out) == 1 else out
         found = getattr(ufunc, method)(*map(_plain, inputs), **_all_plain(options))
-        return found if out is None or out == (...,) else out[0] if len(out) == 1 else out
+        return found if any([part is ... or part is None for part in out]) else out[0] if len(out) == 1 else out
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, options: Any) -> Any:
         return function(*map(_plain, args), **_all_plain(options))

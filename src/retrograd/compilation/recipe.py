@@ -15,6 +15,7 @@ import numpy as np
 
 from ..graph import versions
 from ..graph.node import Output
+from ..kernels.kinds import with_numbers
 from ..kernels.layout import owner_of
 from ..tensors.state.base import edge_of, plain
 from .execution.leases import Lease
@@ -78,7 +79,7 @@ class Recipe:
             ready = self._begin()
         else:
             ready.leases.take_back()
-        given = [inputs[place]._array for place in self.given]
+        given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
         written = self.written
         if self.written_given:
             written = [*written, *[inputs[i]._array for i in self.written_given]]

@@ -108,6 +108,7 @@ class Tape:
         self.uses = uses                                   # of sizes that may be others in later calls
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
+        self.writers: set[int] = set()                     # the threads that have written during the run
         self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
         self.lines: list[Line] = []
@@ -129,15 +130,17 @@ class Tape:
         """Whether the sizes of an array may be others in later calls."""
         return self.uses is not None and id(array.like) not in self.captured
 
-    def give_up(self, words: str) -> None:
+    def give_up(self, words: str, of_changes: bool = False) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept.
 
-        Another thread that looks at a tensor of the run takes nothing away that this thread works with.
+        Another thread that looks at a tensor of the run takes nothing away that this thread works with. `of_changes`
+        says that the reason is a change of a tensor, which another thread may have made.
         """
         if self.reason is None:
-            self.reason = Reason(words, user_site(), self.thread != get_ident())
+            foreign = self.thread != get_ident()
+            self.reason = Reason(words, user_site(), foreign or (of_changes and bool(self.writers - {self.thread})))
             self.deferred.make()
-            if not self.reason.passing:
+            if not foreign:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()

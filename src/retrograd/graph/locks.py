@@ -17,6 +17,8 @@ histories = threading.RLock()
 # For a change that is over at once, and calls nothing that waits: a count, a table of hooks, an attribute made at the
 # first use.
 moment = threading.RLock()
+# `with moment` for hot paths: enter(), and in the end leave(). A `with` statement takes twice as long.
+enter, leave = moment.acquire, moment.release
 
 if hasattr(os, "register_at_fork"):
     for lock in (moment, histories):                       # `before` runs in the reverse order

@@ -320,17 +320,14 @@ class Nowhere(OtherNode):
 class AccumulateGrad(OtherNode):
     """The end of the graph: adds into a leaf's `.grad`. The node keeps the leaf alive; the leaf holds it weakly.
 
-    The leaf is `abandoned` if a transform of a function made it for a call that is over.
+    The leaf is `abandoned` if a transform of a function made it for a call that is over. `accumulator_of` makes the
+    node, and fills in the fields.
     """
 
     __slots__ = ("variable",)
+    variable: Any
     abandoned = False
     namespace = "torch::autograd::"
-
-    def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.number = next_number()                # as in OtherNode, with one call less
-        self.edges, self.shape, self.dtype, self.variable = (), shape, dtype, variable
-        self.saved = self.hooks = self.plan = None
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete

@@ -11,15 +11,17 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ..errors import Site
 from ..kernels.layout import address, owner_of, window
-from .locks import moment
+from .locks import enter, leave, moment
 
 # In steps of two: a write to a view starts from a slice node, whose number lies just before the write.
 next_number = itertools.count(2, 2).__next__
@@ -169,10 +171,33 @@ def writing(array: Any) -> None:
         notice(array)
 
 
+# The threads that write, while somebody asks.
+_writers: set[int] | None = None
+
+
+@contextmanager
+def noting_writers() -> Iterator[set[int]]:
+    """The threads that write to any memory, or add to a gradient, inside the block. One block is open at a time."""
+    global _writers
+    _writers = found = set[int]()
+    try:
+        yield found
+    finally:
+        _writers = None
+
+
+def note_writer() -> None:
+    """Note that this thread writes."""
+    found = _writers
+    if found is not None:
+        found.add(get_ident())
+
+
 def written(array: Any, site: Site | None) -> None:
     """Count a write to the memory of `array`, made on the line `site`."""
-    owner = owner_of(array)
-    with moment:
+    owner = array if array.base is None else owner_of(array)
+    enter()
+    try:
         writes = _books.get(id(owner))
         if writes is None:
             writes = _opened(owner)
@@ -183,11 +208,16 @@ def written(array: Any, site: Site | None) -> None:
         writes.count += 1
         writes.last = next_number()
         writes.site = site
+        if _writers is not None:
+            note_writer()
+    finally:
+        leave()
 
 
 def written_all(owners: Iterable[Any], site: Site | None) -> None:
     """`written` for arrays that own their memory, with fewer calls. The writes have one number."""
     with moment:
+        note_writer()
         number, find = next_number(), _books.get
         for owner in owners:
             writes = find(id(owner))
@@ -215,16 +245,20 @@ class Together:
 
     def written(self, site: Site | None) -> None:
         """`written_all` for these arrays."""
-        with moment:
+        enter()
+        try:
             if self._forgotten != _forgotten:
                 self._look_up(site)
                 return
+            note_writer()
             number = next_number()
             for writes in self._entries:
                 writes.earlier.append(writes.last)
                 writes.count += 1
                 writes.last = number
                 writes.site = site
+        finally:
+            leave()
 
     def _look_up(self, site: Site | None) -> None:
         """`written_all`, and find the entries. An entry that has one write only is not yet like the others."""

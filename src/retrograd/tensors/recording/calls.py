@@ -23,7 +23,7 @@ from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
 from .composing import composing
 from .joins import joining, joins
 from .nodes import class_of, look_after_converted, new_node
@@ -139,7 +139,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
                 edge = (hold and hold()) or edge_of(input)
         if edge is None:
             if thread.inference:
-                meta_of(result).inference = True
+                mark_inference(result)
             return result
         node = node_type()
         node.number = next_number()
@@ -225,7 +225,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
                 right = (hold and hold()) or edge_of(other)
         if left is None and right is None:
             if thread.inference:
-                meta_of(result).inference = True
+                mark_inference(result)
             return result
         node = node_type()
         node.number = next_number()
@@ -304,7 +304,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             if thread.watchers:
                 thread.tell(node, (result,), (x,))
         elif thread.inference:
-            meta_of(result).inference = True
+            mark_inference(result)
         return result
 
     return call
@@ -375,7 +375,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     if op.view:
         make_view(result, operands[0], partial(taken_again, op, args[1:], None), ORDINARY)
     elif local.thread.inference:
-        meta_of(result).inference = True
+        mark_inference(result)
     return result
 
 

@@ -24,7 +24,7 @@ from ...graph.ownership import ALONE, SHARED
 from ...graph.recorded_pass import RecordedPass
 from ...graph.route import Route
 from ...graph.stack import NESTED, on_a_fresh_stack
-from ...graph.versions import writing, written, written_once
+from ...graph.versions import note_writer, writing, written, written_once
 from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, row_major, steps
 from ...modes import local
@@ -227,6 +227,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
         g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
         with accumulating:
+            note_writer()
             held = meta.grad
             if recorder is not None:
                 meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g
