@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from programs.shared_by_threads import THREADS, Shared, exactly, whole_numbers
+from programs.shared_by_threads import THREADS, Doubled, Shared, exactly, whole_numbers
 from programs.used_by_threads import KINDS
 
 SEEDS = range(int(os.environ.get("RETROGRAD_ROUNDS", "2")))
@@ -183,6 +183,15 @@ def test_views_are_renewed_by_several_threads(seed: int) -> None:
         expected = torch.zeros(THREADS, 2, dtype=torch.float64)
         expected[2:5] = 6 * THREADS
         exactly(x.grad, expected)
+
+
+def test_what_is_made_at_the_first_use_is_one_object() -> None:
+    for _ in range(30):
+        x = torch.ones(3, requires_grad=True)
+        y = Doubled.apply(x)
+        for look in (lambda x=x: x.untyped_storage(), lambda y=y: y.grad_fn, lambda y=y: y.grad_fn.metadata):
+            results = at_once(*[look] * THREADS)
+            assert len(set(map(id, results))) == 1
 
 
 def test_numbers_of_nodes_differ_and_rise() -> None:

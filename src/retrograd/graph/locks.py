@@ -3,8 +3,8 @@
 Most of what threads share needs no lock: nodes do not change once they are made, a pass keeps its state to itself, and
 one operation of a dict, a set or an `itertools.count` is whole. A lock is for the rest, off the hot paths.
 
-Both locks are reentrant, since a finalizer or a signal handler may run inside, and may call the package. A thread that
-needs both takes `histories` first. A process that is forked gets them free.
+The locks are reentrant, since a finalizer or a signal handler may run inside, and may call the package. A thread that
+needs several takes `histories` first and `moment` last. A process that is forked gets them free.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import threading
 
+# For adding to the gradient of a leaf, or of a value that retains its gradient.
+accumulating = threading.RLock()
 # For a change of the history of a tensor: its edge, its view's edge, its hooks. It may be held while a kernel runs.
 histories = threading.RLock()
 # For a change that is over at once, and calls nothing that waits: a count, a table of hooks, an attribute made at the
@@ -21,5 +23,5 @@ moment = threading.RLock()
 enter, leave = moment.acquire, moment.release
 
 if hasattr(os, "register_at_fork"):
-    for lock in (moment, histories):                       # `before` runs in the reverse order
+    for lock in (moment, accumulating, histories):         # `before` runs in the reverse order
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)

@@ -57,7 +57,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
             _describe(call, op, dunder)
         if op.short and not dunder:
             recorded_as(call, schemas_of(op), ELEMENTWISE)
-        _calls[op, dunder] = call
+        call = _calls.setdefault((op, dunder), call)
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
@@ -73,8 +73,7 @@ class _Calls(dict[Op, Callable[..., Any]]):
     """The recorded calls by operator. Each is made when it is first asked for."""
 
     def __missing__(self, op: Op) -> Callable[..., Any]:
-        call = self[op] = recorded(op)
-        return call
+        return self.setdefault(op, recorded(op))
 
 
 CALLS = _Calls()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index as as_int
@@ -19,6 +18,7 @@ from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
 from ...graph.hooks import Users
+from ...graph.locks import accumulating
 from ...graph.node import GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
 from ...graph.recorded_pass import RecordedPass
@@ -37,8 +37,6 @@ from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
 
-# Reentrant, since a finalizer, a signal handler or a mode may run a pass inside.
-accumulating = threading.RLock()
 _copy = recorded(copy)
 
 

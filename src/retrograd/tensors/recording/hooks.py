@@ -15,12 +15,12 @@ from ...errors import see, warn_once
 from ...graph.engine import Pass
 from ...graph.faults import type_text
 from ...graph.hooks import RemovableHandle, present, register
-from ...graph.locks import histories
+from ...graph.locks import accumulating, histories
 from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
 from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
-from .gradients import accumulate, accumulating, as_tensor, input_edge, inputs_of
+from .gradients import accumulate, as_tensor, input_edge, inputs_of
 from .recorder import RECORDER
 
 
