@@ -44,6 +44,13 @@ class Backward:
         self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
 
 
+def quiet() -> contextvars.Context:
+    """A context without NumPy's floating-point warnings. Kernels enter that of the thread, so plans have others."""
+    context = contextvars.Context()
+    context.run(np.seterr, all="ignore")
+    return context
+
+
 class Recipe:
     """A call that can be repeated.
 
@@ -68,8 +75,7 @@ class Recipe:
         self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
         self.backward: list[Backward] = []
         self.may_start_again = may_start_again(plan.program)
-        self.quiet = contextvars.Context()                 # one of its own, since kernels enter that of the thread
-        self.quiet.run(np.seterr, all="ignore")
+        self.quiet = quiet()
         self.site: Any = None
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
