@@ -1,5 +1,5 @@
-"""Threads for kernels on large arrays: the parts of a loop run at once, if Python has no lock of the interpreter, or while
-NumPy releases it.
+"""Threads for kernels on large arrays: parts of a loop run at once while NumPy releases the interpreter's lock, or if
+Python has none.
 
 A kernel must do most of its work inside NumPy, and each part must write to memory of its own. The threads start when
 they are first needed.
