@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import see
 from ...graph.hooks import HookDict
-from ...graph.locks import enter, histories, leave
+from ...graph.locks import enter, histories, leave, whole
 from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ...graph.versions import next_number, written_since
 from ...kernels.indexing.indexing import overlaps
@@ -230,28 +230,29 @@ def set_leaf(meta: AutogradMeta, value: bool) -> None:
         leave()
 
 
+@whole
 def accumulator_of(leaf: Any) -> AccumulateGrad:
     """The AccumulateGrad of a leaf, the same for all threads. It is made anew if nothing holds it at present."""
     meta = leaf._meta
-    enter()
-    try:
+    while True:
         reference = meta.accumulator
         own = reference is not None or meta.base is None
         reference = reference if own else meta.dormant
         accumulator: AccumulateGrad | None = None if reference is None else reference()
-        if accumulator is None:
-            accumulator, array = _new(AccumulateGrad), leaf._array
-            accumulator.number = next_number()
-            accumulator.edges, accumulator.variable, accumulator.shape = (), leaf, array.shape
-            accumulator.dtype = meta.grad_dtype or array.dtype
-            accumulator.saved = accumulator.hooks = accumulator.plan = None
-            if own:
-                meta.accumulator = _weak(accumulator)
-            else:
-                meta.dormant = _weak(accumulator)
-        return accumulator
-    finally:
-        leave()
+        if accumulator is not None:
+            return accumulator
+        accumulator, array = _new(AccumulateGrad), leaf._array
+        accumulator.number = next_number()
+        accumulator.edges, accumulator.variable, accumulator.shape = (), leaf, array.shape
+        accumulator.dtype = meta.grad_dtype or array.dtype
+        accumulator.saved = accumulator.hooks = accumulator.plan = None
+        made = _weak(accumulator)
+        if own and meta.accumulator is reference:        # no other thread was quicker
+            meta.accumulator = made
+            return accumulator
+        if not own and meta.dormant is reference:
+            meta.dormant = made
+            return accumulator
 
 
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
