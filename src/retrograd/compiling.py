@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, ClassVar
 from weakref import WeakSet
 
+from .graph.locks import moment
 from .names import reached
 
 __all__ = ["compile"]
@@ -97,8 +98,11 @@ class Compiling:
         Compiling.compiled.add(self)
 
     def _first(self, *args: Any, **kwargs: Any) -> Any:
-        self.run = reached("compilation.compiled").Compiled(
+        compiled = reached("compilation.compiled").Compiled(
             self.function, self.whole, self.backend, self.limit, self.dynamic)
+        with moment:
+            if self.run == self._first:                    # no other thread was quicker
+                self.run = compiled
         return self.run(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

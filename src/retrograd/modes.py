@@ -90,13 +90,19 @@ class _Local(threading.local):
     def __init__(self) -> None:
         self.thread = ThreadState()
         with _arriving:
-            _everyone.add(self.thread)
+            reference = weakref.ref(self.thread, _leave)
+            _everyone[id(reference)] = reference
             for arrange in _arrangements.values():
                 arrange(self.thread)
 
 
-_arriving = threading.Lock()
-_everyone: weakref.WeakSet[ThreadState] = weakref.WeakSet()
+def _leave(reference: weakref.ref[ThreadState]) -> None:
+    _everyone.pop(id(reference), None)
+
+
+_arriving = threading.RLock()                              # a finalizer may be a thread's first use of the package
+# The states of the threads that there are. Threads end at any time, and a WeakSet cannot be listed meanwhile.
+_everyone: dict[int, weakref.ref[ThreadState]] = {}
 _arrangements: dict[str, Callable[[ThreadState], None]] = {}
 local = _Local()
 
@@ -108,5 +114,7 @@ def in_all_threads(what: str, arrange: Callable[[ThreadState], None]) -> None:
     """
     with _arriving:
         _arrangements[what] = arrange
-        for thread in [*_everyone]:
-            arrange(thread)
+        for reference in [*_everyone.values()]:
+            thread = reference()
+            if thread is not None:
+                arrange(thread)

@@ -14,6 +14,7 @@ import numpy as np
 from ..dtypes import letter
 from ..errors import see
 from ..graph import faults
+from ..graph.locks import moment
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
 from ..kernels.shape import clash
@@ -77,10 +78,13 @@ class FunctionNode(Node):
         """The context that users hold, or else a new context with the same attributes."""
         context = self.context()
         if context is None:
-            context = _new(self.context_class)
-            context._node = self
-            context.__dict__ = self.attributes
-            self.context = weakref.ref(context)
+            with moment:
+                context = self.context()                # another thread may have been quicker
+                if context is None:
+                    context = _new(self.context_class)
+                    context._node = self
+                    context.__dict__ = self.attributes
+                    self.context = weakref.ref(context)
         return context
 
     def name(self) -> str:

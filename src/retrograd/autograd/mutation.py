@@ -6,6 +6,7 @@ The context uses hooks on saved tensors, and the notice before every write (`gra
 from __future__ import annotations
 
 import contextlib
+import threading
 import weakref
 from collections.abc import Generator
 from typing import Any
@@ -48,6 +49,7 @@ class _AllowMutationOnSavedContext:
         self.original: weakref.WeakSet[_Held] = weakref.WeakSet()
         self.cloned: weakref.WeakSet[_Held] = weakref.WeakSet()
         self._in_memory: dict[int, weakref.WeakSet[_Held]] = {}
+        self._lock = threading.RLock()                   # all threads announce their writes here
 
     def clear(self) -> None:
         """Release all saved values. A backward pass that needs them raises AssertionError."""
@@ -59,14 +61,15 @@ class _AllowMutationOnSavedContext:
 
     def _pack(self, tensor: Any) -> _Held:
         array = tensor._array
-        thread = self._in_memory.setdefault(_bottom(array), weakref.WeakSet())
-        for held in thread:
-            if held.array is array:
-                return held
-        held = _Held(array)
-        thread.add(held)
-        self.original.add(held)
-        return held
+        with self._lock:
+            thread = self._in_memory.setdefault(_bottom(array), weakref.WeakSet())
+            for held in thread:
+                if held.array is array:
+                    return held
+            held = _Held(array)
+            thread.add(held)
+            self.original.add(held)
+            return held
 
     def _unpack(self, held: _Held) -> Any:
         if held.array is None:
@@ -75,13 +78,14 @@ class _AllowMutationOnSavedContext:
 
     def _before_write(self, array: Any) -> None:
         """Copy the saved values in the memory that is about to be overwritten through `array`."""
-        thread = self._in_memory.get(_bottom(array), ())
-        for held in [*thread]:
-            if np.may_share_memory(held.array, array):
-                held.array = held.array.copy("K")
-                self._in_memory[_bottom(array)].discard(held)
-                self.original.discard(held)
-                self.cloned.add(held)
+        with self._lock:
+            thread = self._in_memory.get(_bottom(array), ())
+            for held in [*thread]:
+                if np.may_share_memory(held.array, array):
+                    held.array = held.array.copy("K")
+                    self._in_memory[_bottom(array)].discard(held)
+                    self.original.discard(held)
+                    self.cloned.add(held)
 
 
 _open: list[_AllowMutationOnSavedContext] = []           # one at most, for all threads

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 from ..kernels.layout import steps
 from .passes import effects
 from .program import Program
-from .recipe import Backward
+from .recipe import Backward, quiet
 
 Array = np.ndarray[Any, Any]
 
@@ -41,13 +40,12 @@ class TracedBackward(NamedTuple):
         values, saved = self.program.values, self.saved
         places = [saved.index(number) for number in plan.given if number in saved]
         cotangents = [self.asked.index(number) for number in plan.given if number in self.asked]
-        lock, quiet = threading.Lock(), contextvars.Context()
-        quiet.run(np.seterr, all="ignore")
+        lock, context = threading.Lock(), quiet()
 
         def backward(*arrays: Array) -> tuple[Array, ...]:
             parts, given = arrays[:len(places)], arrays[len(places):]
             with lock:
-                found: tuple[Array, ...] = quiet.run(run, *parts, *[given[i] for i in cotangents])
+                found: tuple[Array, ...] = context.run(run, *parts, *[given[i] for i in cotangents])
             return found
 
         seen = {values[number].memory for number in self.outputs}

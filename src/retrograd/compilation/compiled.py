@@ -8,6 +8,7 @@ from threading import RLock, get_ident
 from typing import Any, ClassVar
 
 from ..errors import warn
+from ..graph import versions
 from ..modes import local
 from ..names import reached
 from ..tensors.state.base import Results, TensorBase
@@ -20,6 +21,8 @@ from .tracing import GivenUp, Reason
 FEW = 2
 # So many traced calls are compared with the next one, until so often they have not shown how calls depend on sizes.
 TRIED, MOST_REFUSALS = 6, 12
+# After so many traces that other threads have spoiled, no call is traced any more.
+MOST_DISTURBED = 100
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
 
@@ -49,6 +52,7 @@ class Compiled:
         self.entries: list[tuple[Any, Any]] = []
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
         self.reason: Reason | None = None
+        self.disturbed = 0                                 # how many traces other threads have spoiled
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Repeat a traced call if its guard holds. Otherwise trace this call."""
@@ -106,11 +110,13 @@ class Compiled:
             self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}{more}", None))
             return self.function(*args, **kwargs)
         try:
-            run = FirstRun(self.function, args, kwargs, self.whole, self.native, self.sizes)
-            if run.reason is not None:
-                self._run_as_it_is(run.reason)
-                return self.function(*args, **kwargs)
-            result = run.run()
+            with versions.noting_writers() as writers:
+                run = FirstRun(self.function, args, kwargs, self.whole, self.native, self.sizes)
+                if run.reason is not None:
+                    self._run_as_it_is(run.reason)
+                    return self.function(*args, **kwargs)
+                run.tape.writers = writers
+                result = run.run()
         except TypeError:
             if not run.found_by_itself:
                 raise
@@ -124,8 +130,10 @@ class Compiled:
             self.entries.append(entry)
             self.shaped.setdefault(_shapes(args), []).insert(0, entry)
             self.waiting = run.call
-        elif not run.was_disturbed:
-            self._run_as_it_is(run.reason)
+        else:
+            self.disturbed += run.was_disturbed
+            if not run.was_disturbed or self.disturbed == MOST_DISTURBED:
+                self._run_as_it_is(run.reason)
         return result
 
     def _follows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

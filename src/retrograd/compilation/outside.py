@@ -15,6 +15,8 @@ from ..graph import versions
 from ..graph.faults import second_pass, type_text
 from ..graph.node import RELEASED, OtherNode, Output
 from ..kernels.layout import empty_strided, steps
+from ..modes import local
+from ..tensors.state.base import plain
 
 Array = np.ndarray[Any, Any]
 
@@ -43,7 +45,7 @@ class CompiledFunctionBackward(OtherNode):
         """The gradients along the edges. Raises RuntimeError if the pass cannot run."""
         if self.saved is RELEASED:
             raise second_pass(self)
-        if walk.recorder is not None:
+        if walk.grad or local.thread.transform is not None:
             raise RuntimeError("torch.compile with aot_autograd does not currently support double backward. For "
                                "gradients of gradients, call the function itself, without torch.compile, or compile "
                                "the whole function that takes the gradients.")
@@ -54,13 +56,17 @@ class CompiledFunctionBackward(OtherNode):
                     f"[{type_text(array)} {list(array.shape)}], which a compiled function reads, is at version "
                     f"{versions.count(array)}; expected version {count} instead. Write to a clone, or use the "
                     "operation that returns a new tensor.")
+        recorder = walk.recorder
+        if recorder is not None:                         # the graph may cross a level; the plan computes with arrays
+            cotangents = [None if g is None else recorder.array(g) for g in cotangents]
         given = [_laid_out(g, *of) for g, *of in zip(cotangents, self.shape, self.dtype, self.layouts, strict=True)]
         there = {place for place, g in enumerate(cotangents) if g is not None}
         saved = self.saved
         if not walk.keep:
             self.saved = RELEASED
         found = self.run(*saved, *given)
-        return [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
+        gradients = [g if on & there else None for g, on in zip(found, self.depends, strict=True)]
+        return gradients if recorder is None else [None if g is None else plain(g) for g in gradients]
 
 
 def _laid_out(g: Any, shape: tuple[int, ...], dtype: Any, layout: tuple[int, ...]) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..graph import versions
 from ..graph.node import Output
+from ..kernels.kinds import with_numbers
 from ..kernels.layout import owner_of
 from ..tensors.state.base import edge_of, plain
 from .execution.leases import Lease
@@ -43,6 +44,13 @@ class Backward:
         self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
 
 
+def quiet() -> contextvars.Context:
+    """A context without NumPy's floating-point warnings. Kernels enter that of the thread, so plans have others."""
+    context = contextvars.Context()
+    context.run(np.seterr, all="ignore")
+    return context
+
+
 class Recipe:
     """A call that can be repeated.
 
@@ -67,8 +75,7 @@ class Recipe:
         self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
         self.backward: list[Backward] = []
         self.may_start_again = may_start_again(plan.program)
-        self.quiet = contextvars.Context()                 # one of its own, since kernels enter that of the thread
-        self.quiet.run(np.seterr, all="ignore")
+        self.quiet = quiet()
         self.site: Any = None
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -78,7 +85,7 @@ class Recipe:
             ready = self._begin()
         else:
             ready.leases.take_back()
-        given = [inputs[place]._array for place in self.given]
+        given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
         written = self.written
         if self.written_given:
             written = [*written, *[inputs[i]._array for i in self.written_given]]

@@ -155,7 +155,7 @@ class FirstRun:
         noted = self._owners_written(self.tape.lines)
         for (_, array), count in zip(held, counts):
             if versions.count(array) != count and id(owner_of(array)) not in noted:
-                self.tape.give_up("the program changes a tensor in a way that no operator shows")
+                self.tape.give_up("the program changes a tensor in a way that no operator shows", True)
 
     def _finish(self, recipe: Recipe, left: Left) -> None:
         """Give the results of this run the history that those of a repetition have."""
@@ -193,9 +193,9 @@ class FirstRun:
         changed = changes(self.before, after)
         after.let_go()                                     # nothing needs the traced arrays longer than the trace
         if changed.unrepeatable:
-            return tape.give_up(changed.unrepeatable[0])
+            return tape.give_up(changed.unrepeatable[0], True)
         if tape.missed():
-            return tape.give_up("the program uses a tensor that the search did not find")
+            return tape.give_up("the program uses a tensor that the search did not find", True)
         left_there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
         returns = new_tensors(result)
         self.guard = guards.make(self.before, changed.replaced, *self._unread([*returns, *left_there]))
@@ -205,7 +205,7 @@ class FirstRun:
                 left.add(tensor)
             returned = form(result, left, self.before)
         except Unknown as reason:
-            return tape.give_up(str(reason))
+            return tape.give_up(str(reason), True)
         self.left = left
         recipe = self._recipe(left)
         if recipe is not None:

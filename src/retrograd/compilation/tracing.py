@@ -24,7 +24,6 @@ from ..errors import Site, user_site
 from ..graph.node import Node
 from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
-from ..kernels.kinds import Geometry
 from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
 from ..ops.basic import copy
@@ -33,6 +32,7 @@ from ..ops.shape import alias
 from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
+from .answering import Answering
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -58,10 +58,11 @@ class Reason:
         return self.words if self.site is None else f"{self.words}, in {self.site}"
 
 
-class Traced(Geometry):
+class Traced(Answering):
     """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
 
     __slots__ = ("__weakref__", "like", "ref", "tape")
+    tape: Tape
 
     def __init__(self, tape: Tape, like: Array, number: int) -> None:
         self.tape, self.like, self.ref = tape, like, Ref(number)
@@ -93,42 +94,6 @@ class Traced(Geometry):
         self.tape.deferred.make()
         return self.like
 
-    @property
-    def __array_interface__(self) -> Any:
-        return self.seen().__array_interface__
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        return np.array(self.seen(), dtype, copy=copy)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(name)
-        return getattr(self.seen(), name)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.seen()[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.seen()[index] = value
-
-    def __len__(self) -> int:
-        return len(self.seen())
-
-    def __bool__(self) -> bool:
-        return bool(self.seen())
-
-    def __int__(self) -> int:
-        return int(self.seen())
-
-    def __float__(self) -> float:
-        return float(self.seen())
-
-    def __complex__(self) -> complex:
-        return complex(self.seen())
-
-    def __index__(self) -> int:
-        return self.seen().__index__()
-
 
 # Operators whose results have a shape that their numbers decide.
 SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
@@ -143,6 +108,7 @@ class Tape:
         self.uses = uses                                   # of sizes that may be others in later calls
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
+        self.writers: set[int] = set()                     # the threads that have written during the run
         self.native = native                               # whether loops become machine code
         self.values: list[Value] = []
         self.lines: list[Line] = []
@@ -164,15 +130,17 @@ class Tape:
         """Whether the sizes of an array may be others in later calls."""
         return self.uses is not None and id(array.like) not in self.captured
 
-    def give_up(self, words: str) -> None:
+    def give_up(self, words: str, of_changes: bool = False) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept.
 
-        Another thread that looks at a tensor of the run takes nothing away that this thread works with.
+        Another thread that looks at a tensor of the run takes nothing away that this thread works with. `of_changes`
+        says that the reason is a change of a tensor, which another thread may have made.
         """
         if self.reason is None:
-            self.reason = Reason(words, user_site(), self.thread != get_ident())
+            foreign = self.thread != get_ident()
+            self.reason = Reason(words, user_site(), foreign or (of_changes and bool(self.writers - {self.thread})))
             self.deferred.make()
-            if not self.reason.passing:
+            if not foreign:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()

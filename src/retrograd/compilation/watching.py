@@ -35,7 +35,7 @@ def clock(state: State) -> str | None:
 @contextmanager
 def watched(give_up: Callable[[str], None]) -> Iterator[None]:
     """Give up if this thread prints, opens a file, or restarts a stream of random numbers."""
-    thread, restarts = threading.get_ident(), Twister.restarts
+    thread, restarts = threading.get_ident(), Twister.restarts.count
     former = {name: getattr(builtins, name) for name in _PRINTING}
 
     def watching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,7 +49,7 @@ def watched(give_up: Callable[[str], None]) -> Iterator[None]:
         setattr(builtins, name, watching(name, function))
     try:
         yield
-        if Twister.restarts != restarts:
+        if Twister.restarts.count != restarts:
             give_up("the program restarts a stream of random numbers")
     finally:
         for name, function in former.items():

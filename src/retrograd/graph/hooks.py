@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
+
+from .locks import moment
 
 HookDict = OrderedDict[int, Callable[..., Any]]
 
@@ -74,17 +76,19 @@ class RemovableHandle:
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         self.hooks_dict_ref = weakref.ref(hooks_dict)
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
+        with moment:
+            self.id = RemovableHandle.next_id
+            RemovableHandle.next_id += 1
         extra = () if extra_dict is None else extra_dict if isinstance(extra_dict, list) else (extra_dict,)
         self.extra_dict_ref = tuple([weakref.ref(entries) for entries in extra])
 
     def remove(self) -> None:
         """Remove the hook."""
-        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
-            entries = reference()
-            if entries is not None:
-                entries.pop(self.id, None)
+        with moment:
+            for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
+                entries = reference()
+                if entries is not None:
+                    entries.pop(self.id, None)
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self.hooks_dict_ref(), self.id, tuple([reference() for reference in self.extra_dict_ref])
@@ -93,7 +97,8 @@ class RemovableHandle:
         hooks_dict = OrderedDict() if state[0] is None else state[0]         # None: a dead reference
         self.hooks_dict_ref = weakref.ref(hooks_dict)
         self.id = state[1]
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+        with moment:
+            RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
         extra = state[2] if len(state) > 2 and state[2] is not None else ()
         self.extra_dict_ref = tuple([weakref.ref(entries) for entries in extra])
 
@@ -107,5 +112,12 @@ class RemovableHandle:
 def register(hooks: Any, hook: Any, *extra: Any) -> RemovableHandle:
     """Add a hook, and return the handle that removes it, also from the dictionaries `extra`."""
     handle = RemovableHandle(hooks, extra_dict=[*extra])
-    hooks[handle.id] = hook
+    with moment:
+        hooks[handle.id] = hook
     return handle
+
+
+def present(hooks: Mapping[int, Callable[..., Any]]) -> list[Callable[..., Any]]:
+    """The hooks of a table, in their order. Other threads may change the table, an OrderedDict, from then on."""
+    with moment:
+        return [*hooks.values()]

@@ -19,6 +19,7 @@ from ..errors import Site
 from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
 from .hooks import Hooks, RemovableHandle, Users, register
+from .locks import moment
 from .versions import next_number
 
 
@@ -319,17 +320,14 @@ class Nowhere(OtherNode):
 class AccumulateGrad(OtherNode):
     """The end of the graph: adds into a leaf's `.grad`. The node keeps the leaf alive; the leaf holds it weakly.
 
-    The leaf is `abandoned` if a transform of a function made it for a call that is over.
+    The leaf is `abandoned` if a transform of a function made it for a call that is over. `accumulator_of` makes the
+    node, and fills in the fields.
     """
 
     __slots__ = ("variable",)
+    variable: Any
     abandoned = False
     namespace = "torch::autograd::"
-
-    def __init__(self, variable: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.number = next_number()                # as in OtherNode, with one call less
-        self.edges, self.shape, self.dtype, self.variable = (), shape, dtype, variable
-        self.saved = self.hooks = self.plan = None
 
     def _sequence_nr(self) -> int:
         return 2 ** 64 - 1                     # a leaf comes before all other nodes as soon as its gradient is complete
@@ -338,7 +336,9 @@ class AccumulateGrad(OtherNode):
 def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, created on the first call."""
     if node.hooks is None:
-        node.hooks = Hooks()
+        with moment:
+            if node.hooks is None:                         # no other thread was quicker
+                node.hooks = Hooks()
     return node.hooks
 
 

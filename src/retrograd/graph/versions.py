@@ -11,14 +11,17 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from ..errors import Site
 from ..kernels.layout import address, owner_of, window
+from .locks import enter, leave, moment
 
 # In steps of two: a write to a view starts from a slice node, whose number lies just before the write.
 next_number = itertools.count(2, 2).__next__
@@ -45,8 +48,9 @@ class Writes(weakref.ref[Any]):
 
     def seen_by(self, number: int) -> int:
         """How many of the writes came before `number`."""
-        later: int = sum(n > number for n in (self.last, *(self.earlier or ())))
-        return self.count - later
+        with moment:
+            later: int = sum(n > number for n in (self.last, *(self.earlier or ())))
+            return self.count - later
 
 
 _books: dict[int, Writes] = {}
@@ -113,23 +117,25 @@ def inherit(array: Any, from_array: Any) -> None:
     earlier = writes_to(from_array)
     if earlier is not None:
         owner = owner_of(array)
-        writes = _opened(owner)
-        writes.count, writes.site, writes.last = earlier.count, earlier.site, earlier.last
-        writes.earlier = None if earlier.earlier is None else earlier.earlier.copy()
+        with moment:
+            writes = _opened(owner)
+            writes.count, writes.site, writes.last = earlier.count, earlier.site, earlier.last
+            writes.earlier = None if earlier.earlier is None else earlier.earlier.copy()
 
 
 def count_with(array: Any, other: Any) -> None:
     """Count the writes to `array`, a new lineage, together with those to `other`, which is the same memory."""
     owner, beside = owner_of(array), owner_of(other)
-    writes = _books.get(id(beside))
-    if writes is None:
-        writes = _opened(beside)
-        writes.last = 0                                   # before any node
     key = id(owner)
-    if not hasattr(writes, "beside"):
-        writes.beside = {}
-    writes.beside[key] = weakref.ref(owner, partial(_forget_beside, key))
-    _books[key] = writes
+    with moment:
+        writes = _books.get(id(beside))
+        if writes is None:
+            writes = _opened(beside)
+            writes.last = 0                               # before any node
+        if not hasattr(writes, "beside"):
+            writes.beside = {}
+        writes.beside[key] = weakref.ref(owner, partial(_forget_beside, key))
+        _books[key] = writes
 
 
 def writes_to(array: Any) -> Writes | None:
@@ -150,8 +156,9 @@ _forgotten = 0
 def forget(owner: Any) -> None:
     """Begin to count anew: the memory that `owner` owns now serves another value."""
     global _forgotten
-    if _books.pop(id(owner), None) is not None:
-        _forgotten += 1
+    with moment:
+        if _books.pop(id(owner), None) is not None:
+            _forgotten += 1
 
 
 # Functions to call with an array just before its memory is written.
@@ -164,33 +171,63 @@ def writing(array: Any) -> None:
         notice(array)
 
 
+# The threads that write, while somebody asks.
+_writers: set[int] | None = None
+
+
+@contextmanager
+def noting_writers() -> Iterator[set[int]]:
+    """The threads that write to any memory, or add to a gradient, inside the block. One block is open at a time."""
+    global _writers
+    _writers = found = set[int]()
+    try:
+        yield found
+    finally:
+        _writers = None
+
+
+def note_writer() -> None:
+    """Note that this thread writes."""
+    found = _writers
+    if found is not None:
+        found.add(get_ident())
+
+
 def written(array: Any, site: Site | None) -> None:
     """Count a write to the memory of `array`, made on the line `site`."""
-    owner = owner_of(array)
-    writes = _books.get(id(owner))
-    if writes is None:
-        writes = _opened(owner)
-    elif writes.earlier is None:
-        writes.earlier = deque((writes.last,), _REMEMBERED - 1)
-    else:
-        writes.earlier.append(writes.last)
-    writes.count += 1
-    writes.last = next_number()
-    writes.site = site
+    owner = array if array.base is None else owner_of(array)
+    enter()
+    try:
+        writes = _books.get(id(owner))
+        if writes is None:
+            writes = _opened(owner)
+        elif writes.earlier is None:
+            writes.earlier = deque((writes.last,), _REMEMBERED - 1)
+        else:
+            writes.earlier.append(writes.last)
+        writes.count += 1
+        writes.last = next_number()
+        writes.site = site
+        if _writers is not None:
+            note_writer()
+    finally:
+        leave()
 
 
 def written_all(owners: Iterable[Any], site: Site | None) -> None:
     """`written` for arrays that own their memory, with fewer calls. The writes have one number."""
-    number, find = next_number(), _books.get
-    for owner in owners:
-        writes = find(id(owner))
-        if writes is None or writes.earlier is None:
-            written(owner, site)
-            continue
-        writes.earlier.append(writes.last)
-        writes.count += 1
-        writes.last = number
-        writes.site = site
+    with moment:
+        note_writer()
+        number, find = next_number(), _books.get
+        for owner in owners:
+            writes = find(id(owner))
+            if writes is None or writes.earlier is None:
+                written(owner, site)
+                continue
+            writes.earlier.append(writes.last)
+            writes.count += 1
+            writes.last = number
+            writes.site = site
 
 
 class Together:
@@ -208,15 +245,20 @@ class Together:
 
     def written(self, site: Site | None) -> None:
         """`written_all` for these arrays."""
-        if self._forgotten != _forgotten:
-            self._look_up(site)
-            return
-        number = next_number()
-        for writes in self._entries:
-            writes.earlier.append(writes.last)
-            writes.count += 1
-            writes.last = number
-            writes.site = site
+        enter()
+        try:
+            if self._forgotten != _forgotten:
+                self._look_up(site)
+                return
+            note_writer()
+            number = next_number()
+            for writes in self._entries:
+                writes.earlier.append(writes.last)
+                writes.count += 1
+                writes.last = number
+                writes.site = site
+        finally:
+            leave()
 
     def _look_up(self, site: Site | None) -> None:
         """`written_all`, and find the entries. An entry that has one write only is not yet like the others."""

@@ -24,7 +24,7 @@ class Geometry:
 
 def with_numbers(array: Any) -> Any:
     """The array itself. Of an array that a compiler traces, the NumPy array with its numbers: the trace is given up."""
-    return array.seen() if hasattr(array, "seen") else array
+    return array if type(array) is np.ndarray or not hasattr(array, "seen") else array.seen()
 
 
 class OtherArray:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
 from ..errors import see, warn
-from ..graph.hooks import HookDict, RemovableHandle, register
+from ..graph.hooks import HookDict, RemovableHandle, present, register
+from ..graph.locks import moment
 from ..modes import local
 from ..names import missing
 from ..nn.parameter import clear_grad
@@ -68,7 +69,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                 or _global_optimizer_post_hooks):
             return step(self, *args, **kwargs)
         arguments: tuple[Any, ...] = (self, *args)
-        for hook in [*_global_optimizer_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()]:
+        for hook in [*present(_global_optimizer_pre_hooks), *present(self._optimizer_step_pre_hooks)]:
             changed = hook(self, arguments, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
@@ -76,7 +77,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                                        f"new_kwargs), but got {changed}. That is what a step pre-hook returned.")
                 arguments, kwargs = changed
         loss = step(*arguments, **kwargs)
-        for hook in [*self._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()]:
+        for hook in [*present(self._optimizer_step_post_hooks), *present(_global_optimizer_post_hooks)]:
             hook(self, arguments, kwargs)
         return loss
 
@@ -236,7 +237,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """The options of all groups and the state of all parameters. Numbers stand for the parameters."""
-        for hook in self._optimizer_state_dict_pre_hooks.values():
+        for hook in present(self._optimizer_state_dict_pre_hooks):
             hook(self)
         numbers: dict[int, int] = {}
         groups = []
@@ -273,7 +274,7 @@ class Optimizer:
             if "param_names" in group:
                 saved.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": saved_groups})
-        for hook in self._optimizer_load_state_dict_post_hooks.values():
+        for hook in present(self._optimizer_load_state_dict_post_hooks):
             hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -293,15 +294,16 @@ class Optimizer:
 
 
 def _register(hooks: HookDict, hook: Hook, first: bool) -> RemovableHandle:
-    handle = register(hooks, hook)
-    if first:
-        hooks.move_to_end(handle.id, last=False)
+    with moment:
+        handle = register(hooks, hook)
+        if first:
+            hooks.move_to_end(handle.id, last=False)
     return handle
 
 
 def _passed(hooks: HookDict, optimizer: Optimizer, state_dict: dict[str, Any]) -> dict[str, Any]:
     """A state after hooks have seen it. A hook may replace the state."""
-    for hook in hooks.values():
+    for hook in present(hooks):
         changed = hook(optimizer, state_dict)
         state_dict = state_dict if changed is None else changed
     return state_dict

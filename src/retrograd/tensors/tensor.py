@@ -13,6 +13,7 @@ from ..devices import CPU, device
 from ..dtypes import DIFFERENTIABLE, dtype
 from ..errors import see, warn
 from ..graph.hooks import HookDict, RemovableHandle, register
+from ..graph.locks import moment
 from ..graph.versions import count
 from ..modes import local
 from .arguments.size import Size, size_of
@@ -239,9 +240,10 @@ class Tensor(Methods):
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors"
                                + see("hooks#post-accumulate-hook-of-non-leaf"))
         meta = meta_of(self)
-        if meta.post_accumulate is None:
-            meta.post_accumulate = OrderedDict()
-        return register(meta.post_accumulate, hook)
+        with moment:
+            if meta.post_accumulate is None:
+                meta.post_accumulate = OrderedDict()
+            return register(meta.post_accumulate, hook)
 
     @public_property
     def _backward_hooks(self) -> HookDict | None:

@@ -18,8 +18,8 @@ from showing.error_index import Entry
 
 PACKAGE = pages.ROOT / "src" / "retrograd"
 # Where the sentences of autograd stand. Profiles, counts and devices are about programs, and not about derivatives.
-_OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/resizing",
-               "recording/saved_values", "recording/saving", "state/base", "state/inference",
+_OF_TENSORS = ("recording/gradients", "recording/hooks", "recording/inplace", "recording/inplace_methods",
+               "recording/resizing", "recording/saved_values", "recording/saving", "state/base", "state/inference",
                "state/refusals", "tensor")
 _OF_UTILS = ("checkpoint", "hooks", "recomputation")
 MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("autograd/**/*.py"),

@@ -18,7 +18,7 @@ from ..backward_plans import TracedBackward
 from ..changes import Effect, Whole
 from ..guards import Guard
 from ..passes.effects import may_start_again
-from ..recipe import Backward, Recipe
+from ..recipe import Backward, Recipe, quiet
 from ..results import Left
 from ..stand_ins import let_go
 from .forms import Refused as Refused, Sizes, Unlike as Unlike, at
@@ -58,7 +58,7 @@ class SizedRecipe(Recipe):
         self.marks, self.retaking = like.finishing[:first], [*zip(like.finishing[first:], replays, strict=True)]
         self.given, self.plan, self.ready = given, plan, None
         self.may_start_again = may_start_again(plan.program)
-        self.lock = threading.Lock()
+        self.lock, self.quiet = threading.Lock(), quiet()   # its own, since a traced call may be repeated meanwhile
         self.code: SizedCode | None = None
         self.passes, self.backward = passes, []
         self.kept: dict[Sizes, tuple[list[Backward], list[Any]]] = {}

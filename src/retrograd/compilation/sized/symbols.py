@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...ops.creation import Draw
-from ...tensors.state.base import Chain
+from ...tensors.state.replays import Chain
 from .. import kinds
 from ..execution.loops import Ref
 from .forms import Count, Form, Points, Refused, Sizes, at, times

@@ -41,15 +41,21 @@ _STATE = np.dtype([
 STATE_BYTES = _STATE.itemsize
 
 
+class _Restarts(threading.local):
+    """How often this thread has restarted a stream, or sent one to another position than its own."""
+
+    count = 0
+
+
 class Twister:
     """A stream of 32-bit words with a position that can be saved, restored and exchanged with PyTorch's.
 
     Every method takes ``lock``, which is reentrant: hold it around several draws that belong together.
     ``next_double_normal`` and ``next_float_normal`` are the samples left over from an odd number of normal draws.
-    ``restarts`` counts how often any stream was restarted, or went to another position than its own.
+    ``restarts.count`` says how often the calling thread has restarted any stream.
     """
 
-    restarts: ClassVar[int] = 0
+    restarts: ClassVar[_Restarts] = _Restarts()
     __slots__ = ("_bits", "_block", "_fresh", "_next", "_pairs", "_restarted", "_seed", "_seeder", "lock",
                  "next_double_normal", "next_float_normal")
 
@@ -64,7 +70,7 @@ class Twister:
         if not -(2**63) <= seed < 2**64:
             raise ValueError("Overflow when unpacking long long")
         with self.lock:
-            Twister.restarts += 1
+            Twister.restarts.count += 1
             self._seed = seed % 2**64
             self._fresh = self._restarted = True
             self._next = _BLOCK
@@ -156,7 +162,7 @@ class Twister:
         if not record["seeded"] or not (fresh or (1 <= position <= _BLOCK and left == _BLOCK + 1 - position)):
             raise RuntimeError("Invalid mt19937 state")
         with self.lock:
-            Twister.restarts += raw != self.get_state().tobytes()
+            Twister.restarts.count += raw != self.get_state().tobytes()
             self._seed = int(record["seed"])
             self._go_to(record["words"].astype(np.uint32), _BLOCK if fresh else position)
             self._fresh = fresh

@@ -21,7 +21,7 @@ from ...tensors.functions.elementwise import activations
 from ...tensors.functions.elementwise.activations import hardshrink, prelu, rrelu_, threshold_
 from ...tensors.functions.networks import softmax as over_dim
 from ...tensors.recording.calls import recorded
-from ...tensors.recording.inplace import inplace as written_over
+from ...tensors.recording.inplace_methods import inplace as written_over
 from ...tensors.recording.out_rules import FOUND, FREE, rule
 from ...tensors.recording.public import public
 from ...tensors.state.base import TensorBase, plain

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
+from ...graph.locks import moment
 from ...tensors.tensor import Tensor
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
@@ -38,13 +39,15 @@ def cached() -> Iterator[None]:
     True
     """
     global _cache_enabled
-    _cache_enabled += 1
+    with moment:
+        _cache_enabled += 1
     try:
         yield
     finally:
-        _cache_enabled -= 1
-        if not _cache_enabled:
-            _cache.clear()
+        with moment:
+            _cache_enabled -= 1
+            if not _cache_enabled:
+                _cache.clear()
 
 
 def _register_parameter_or_buffer(module: Any, name: str, tensor: Any) -> None:

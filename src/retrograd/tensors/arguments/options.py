@@ -30,7 +30,7 @@ from ...kernels.layout import in_rows, row_by_row, steps
 from ...limits import largest_float
 from ...modes import local
 from ...ops.creation import fresh
-from ..state.base import TensorBase, meta_of, numbers_in, requires, with_edge
+from ..state.base import TensorBase, mark_inference, meta_of, numbers_in, requires, with_edge
 from .dims import kind_of, not_a_tensor
 
 # Python's own types that PyTorch accepts as element types.
@@ -187,7 +187,7 @@ def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> Tenso
     thread = local.thread
     tensor: TensorBase = with_edge(array if thread.transform is None else fresh.run(array), None)
     if thread.inference:
-        meta_of(tensor).inference = True
+        mark_inference(tensor)
     if requires_grad is not False and asked(requires_grad):
         require_grad(tensor)
     return tensor

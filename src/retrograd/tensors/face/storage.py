@@ -15,6 +15,7 @@ from ... import dtypes
 from ...devices import CPU, device
 from ...dtypes import C_NAMES, F32, dtype as torch_dtype
 from ...errors import see, warn
+from ...graph.locks import moment
 from ...graph.node import OtherNode
 from ...graph.versions import inherit, new_lineage
 from ...kernels.kinds import with_numbers
@@ -259,11 +260,12 @@ def untyped_storage(self: TensorBase) -> UntypedStorage:
     if is_batch(self._array):
         raise NotImplementedError(STORAGE)
     owner = owner_of(with_numbers(self._array))
-    storage = _storages.get(address(owner))
-    if storage is None or not storage.nbytes() or not owner.size:
-        storage = UntypedStorage._over(_bytes_of(owner))
-        _storages[address(owner)] = storage
-    return storage
+    with moment:
+        storage = _storages.get(address(owner))
+        if storage is None or not storage.nbytes() or not owner.size:
+            storage = UntypedStorage._over(_bytes_of(owner))
+            _storages[address(owner)] = storage
+        return storage
 
 
 def _bytes_of(owner: Array) -> Array:

@@ -22,7 +22,7 @@ from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
 from ...modes import local
 from ...ops.framework import Op, Save
-from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, meta_of, note_layout, plain
+from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
 from .composing import composing
 from .joins import joining, joins
 from .nodes import choosing, class_of, keeping, look_after_converted, new_node
@@ -57,7 +57,7 @@ def recorded(op: Op, *, dunder: str = "", out: Any = ...) -> Callable[..., Any]:
             _describe(call, op, dunder)
         if op.short and not dunder:
             recorded_as(call, schemas_of(op), ELEMENTWISE)
-        _calls[op, dunder] = call
+        call = _calls.setdefault((op, dunder), call)
     if out is not ...:
         call.public.out = out  # type: ignore[attr-defined]
     return call
@@ -73,8 +73,7 @@ class _Calls(dict[Op, Callable[..., Any]]):
     """The recorded calls by operator. Each is made when it is first asked for."""
 
     def __missing__(self, op: Op) -> Callable[..., Any]:
-        call = self[op] = recorded(op)
-        return call
+        return self.setdefault(op, recorded(op))
 
 
 CALLS = _Calls()
@@ -140,7 +139,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
                 edge = (hold and hold()) or edge_of(input)
         if edge is None:
             if thread.inference:
-                meta_of(result).inference = True
+                mark_inference(result)
             return result
         node = node_type()
         node.number = next_number()
@@ -229,7 +228,7 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
                 right = (hold and hold()) or edge_of(other)
         if left is None and right is None:
             if thread.inference:
-                meta_of(result).inference = True
+                mark_inference(result)
             return result
         node = node_type()
         node.number = next_number()
@@ -315,7 +314,7 @@ def _optioned(op: Op, otherwise: Any) -> Callable[..., Any]:
             if thread.watchers:
                 thread.tell(node, (result,), (x,))
         elif thread.inference:
-            meta_of(result).inference = True
+            mark_inference(result)
         return result
 
     return call
@@ -377,7 +376,7 @@ def _result(op: Op, out: Any, operands: Any, arrays: Any, edges: tuple[Any, ...]
     if op.view:
         make_view(result, operands[0], partial(taken_again, op, args[1:], None), ORDINARY)
     elif local.thread.inference:
-        meta_of(result).inference = True
+        mark_inference(result)
     return result
 
 

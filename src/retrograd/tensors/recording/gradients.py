@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index as as_int
@@ -19,12 +18,13 @@ from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
 from ...graph.hooks import Users
+from ...graph.locks import accumulating
 from ...graph.node import GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
 from ...graph.recorded_pass import RecordedPass
 from ...graph.route import Route
 from ...graph.stack import NESTED, on_a_fresh_stack
-from ...graph.versions import writing, written, written_once
+from ...graph.versions import note_writer, writing, written, written_once
 from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, row_major, steps
 from ...modes import local
@@ -37,7 +37,6 @@ from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
 
-_accumulation = threading.Lock()
 _copy = recorded(copy)
 
 
@@ -225,7 +224,8 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
         g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
-        with _accumulation:
+        with accumulating:
+            note_writer()
             held = meta.grad
             if recorder is not None:
                 meta.grad = _copied(leaf._array, g, SHARED, _copy) if held is None else held + g

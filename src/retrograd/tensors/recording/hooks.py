@@ -14,7 +14,8 @@ from typing import Any
 from ...errors import see, warn_once
 from ...graph.engine import Pass
 from ...graph.faults import type_text
-from ...graph.hooks import RemovableHandle, register
+from ...graph.hooks import RemovableHandle, present, register
+from ...graph.locks import accumulating, histories
 from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
@@ -28,7 +29,7 @@ def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any
 
     Hooks that are registered or removed meanwhile take effect in the next call.
     """
-    for hook in [*hooks.values()]:
+    for hook in present(hooks):
         after = hook(value, *more)
         if after is None or after is value:
             continue
@@ -81,12 +82,13 @@ def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
 def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Add a hook to a tensor, and return its handle. The tensor's node calls the hook, or for a leaf the engine."""
     meta = meta_of(tensor)
-    if meta.hooks is None:
-        edge = edge_of(tensor)                          # may be a new edge, without hooks
-        meta.hooks = OrderedDict()
-        if not stands_as_leaf(tensor):
-            edge.node._register_hook_dict(tensor)
-    return register(meta.hooks, hook)
+    with histories:
+        if meta.hooks is None:
+            edge = edge_of(tensor)                      # may be a new edge, without hooks
+            meta.hooks = OrderedDict()
+            if not stands_as_leaf(tensor):
+                edge.node._register_hook_dict(tensor)
+        return register(meta.hooks, hook)
 
 
 def retain(tensor: Any) -> None:
@@ -95,19 +97,21 @@ def retain(tensor: Any) -> None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False"
                            + see("backward#retain-grad-without-grad"))
     meta = meta_of(tensor)
-    if stands_as_leaf(tensor) or meta.retained is not None:
-        return
     reference = weakref.ref(tensor)
 
     def keep(gradient: Any) -> None:
         alive = reference()
         if alive is not None and gradient is not None:
             meta = meta_of(alive)
-            meta.grad = clone(gradient, "C") if meta.grad is None else meta.grad + gradient
+            with accumulating:
+                meta.grad = clone(gradient, "C") if meta.grad is None else meta.grad + gradient
 
-    edge, number = edge_of(tensor), next_number()
-    hooks_of(edge.node).retain[number] = (edge.index, keep)
-    meta.retained = number
+    with histories:
+        if stands_as_leaf(tensor) or meta.retained is not None:
+            return
+        edge, number = edge_of(tensor), next_number()
+        hooks_of(edge.node).retain[number] = (edge.index, keep)
+        meta.retained = number
 
 
 def accumulating_edges(inputs: Any) -> list[Any] | None:

@@ -16,6 +16,7 @@ from ...dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as to
 from ...errors import at, see, user_site
 from ...graph import versions
 from ...graph.faults import second_pass
+from ...graph.locks import histories
 from ...graph.node import OtherNode, origin_of
 from ...graph.versions import before_write, next_number
 from ...kernels.indexing.indexing import overlaps
@@ -26,15 +27,13 @@ from ...modes import local
 from ...ops.basic import clone
 from ...ops.framework import Op
 from ...ops.lacking import refuse_lacking
-from ..arguments.dims import kind_of
-from ..state.base import Results, StridedView, TensorBase, edge_of, plain, requires, set_edge, stands_as_leaf
+from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock, unlocked
 from .cotangents import of_all_levels
 from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
-from .overriding import NOBODY, Attention, handled
 
 _TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
 # Operators that may write to a place several times: if they write one number everywhere, and in any case.
@@ -71,67 +70,6 @@ def check_writable(x: Any, requires_grad: bool) -> None:
             + see("in-place#leaf-written-in-place"))
 
 
-# The types of values that may be operands beside a tensor.
-_OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
-
-
-def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., Any]:
-    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or calls a method `op`.
-
-    `method` is the name of the method that modes and subclasses are given.
-    """
-
-    def call(input: Any, other: Any) -> Any:
-        if type(input) is not Results.plain or type(other) is not Results.plain:
-            if type(input) not in Attention.inert or type(other) not in Attention.inert:
-                result = handled(getattr(Results.tensor, method), (input, other), {})
-                if result is not NOBODY:
-                    return result
-            if not isinstance(other, _OPERANDS):
-                return NotImplemented
-            other = plain(other) if isinstance(other, np.ndarray) else other
-        if not isinstance(op, Op):
-            return op(input, other)
-        return over(op, input, other)
-
-    call.__name__ = call.__qualname__ = method
-    call.__doc__ = f"`{op.name if isinstance(op, Op) else op.__name__}`, written over the tensor itself."
-    return call
-
-
-def inplace(op: Op) -> Callable[..., Any]:
-    """The method that writes the result of `op` over its first operand."""
-
-    def unusual(input: Any, *args: Any) -> Any:
-        if type(input) not in Attention.inert or (args and type(args[0]) not in Attention.inert):
-            result = handled(method, (input, *args), {})
-            if result is not NOBODY:
-                return result
-        if not isinstance(input, TensorBase):
-            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}"
-                            + see("in-place#written-argument-must-be-tensor"))
-        return over(op, input, *args)
-
-    def of_one(input: Any) -> Any:
-        return over(op, input) if type(input) is Results.plain else unusual(input)
-
-    def of_two(input: Any, other: Any) -> Any:
-        if type(input) is not Results.plain or type(other) not in Attention.inert:
-            return unusual(input, other)
-        return over(op, input, other)
-
-    def of_any(input: Any, *args: Any) -> Any:
-        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
-            return unusual(input, *args)
-        return over(op, input, *args)
-
-    ways: dict[int, Callable[..., Any]] = {1: of_one, 2: of_two} if op.arity == len(op.arguments) else {}
-    method = ways.get(op.arity, of_any)
-    method.__name__ = method.__qualname__ = f"{op.name}_"
-    method.__doc__ = f"`{op.name}`, written over the tensor itself."
-    return method
-
-
 def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
     """Compute `op(x, *args)`, write it over x's memory, and record it. Returns x.
 
@@ -143,8 +81,16 @@ def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> 
         return x
     operands = [x, *[value if isinstance(value, TensorBase) else operand(op, i, value, x, None, "_")
                      for i, value in enumerate(args[: op.arity - 1], 1)]]
+    if not local.thread.grad or not any([o is not None and requires(o) for o in operands]):
+        return _write(op, x, operands, args, into, False)
+    with histories:                                      # no other thread gives x or its base a history meanwhile
+        return _write(op, x, operands, args, into, True)
+
+
+def _write(op: Op, x: Any, operands: list[Any], args: tuple[Any, ...], into: Callable[..., Any] | None,
+           recording: bool) -> Any:
+    """Check a write, make it, and record it."""
     thread = local.thread
-    recording = thread.grad and any([o is not None and requires(o) for o in operands])
     check_writable(x, recording)
     edges = tuple([None if o is None else edge_of(o) for o in operands]) if recording else ()
     recording = recording and bool(op.steps) and x._array.dtype in DIFFERENTIABLE
@@ -340,7 +286,8 @@ def rebase(x: Any, node: Any) -> None:
     meta = x._meta
     if meta is None or meta.base is None:
         set_edge(x, node)
-    else:
+        return
+    with histories:
         set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
         edge_of(x)                                       # like PyTorch, renew x now: the base may change later
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...dtypes import F32, F64
 from ...modes import local
 from ...ops.framework import Op
-from ..state.base import Results, edge_of, meta_of
+from ..state.base import Results, edge_of, mark_inference
 from .nodes import making
 from .operands import explained
 
@@ -53,7 +53,7 @@ def joining(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
             if thread.watchers:
                 thread.tell(node, (result,), operands)
         elif thread.inference:
-            meta_of(result).inference = True
+            mark_inference(result)
         return result
 
     return call

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 from ...ops.framework import Op
 from ..state.base import TensorBase
 from .calls import CALLS, recorded
-from .inplace import inplace, over
+from .inplace import over
+from .inplace_methods import inplace
 from .public import OutRule, methods, public
 
 # What a decorated function calls its operator by: `anew` or `over`.

@@ -14,7 +14,16 @@ from ...ops.basic import cast
 from ...ops.framework import Op
 from ..recording.nodes import new_node
 from ..recording.operands import floating, scalar
-from ..state.base import TensorBase, edge_of, meta_of, plain, refuse_tangents, requires, stands_as_leaf, with_edge
+from ..state.base import (
+    TensorBase,
+    edge_of,
+    mark_inference,
+    plain,
+    refuse_tangents,
+    requires,
+    stands_as_leaf,
+    with_edge,
+)
 from ..state.inside import refuse_samples
 
 # What a public function does with sparse tensors, by the name of the function.
@@ -83,7 +92,7 @@ def record(op: Op, *args: Any) -> Any:
         if thread.watchers:
             thread.tell(node, (result,), operands)
     elif thread.inference:
-        meta_of(result).inference = True
+        mark_inference(result)
     return result
 
 

@@ -15,14 +15,14 @@ import numpy as np
 
 from ...errors import see
 from ...graph.hooks import HookDict
+from ...graph.locks import enter, histories, leave, whole
 from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ...graph.versions import next_number, written_since
 from ...kernels.indexing.indexing import overlaps
-from ...kernels.layout import layout_of, offset_of, steps
+from ...kernels.layout import layout_of
 from ...modes import local
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
-from ...ops.shape import as_strided, transfer
 from .inference import watch_saving
 from .refusals import (
     CUSTOM as CUSTOM,
@@ -32,7 +32,10 @@ from .refusals import (
     ORDINARY as ORDINARY,
     refusal,
 )
+from .replays import ByStrides, Chain
 from .writable import unlocked
+
+_new, _weak = object.__new__, weakref.ref
 
 
 class AutogradMeta:
@@ -112,9 +115,21 @@ class Results:
 def meta_of(tensor: Any) -> AutogradMeta:
     """The tensor's AutogradMeta, made if it has none."""
     if tensor._meta is None:
-        tensor._meta = AutogradMeta()
+        enter()
+        try:
+            if tensor._meta is None:                       # no other thread was quicker
+                tensor._meta = AutogradMeta()
+        finally:
+            leave()
     meta: AutogradMeta = tensor._meta
     return meta
+
+
+def mark_inference(result: Any) -> None:
+    """Make a new tensor, which no other thread has yet, an inference tensor."""
+    if result._meta is None:
+        result._meta = AutogradMeta()
+    result._meta.inference = True
 
 
 def note_layout(tensor: Any) -> None:
@@ -148,6 +163,8 @@ def edge_of(tensor: Any) -> Any:
         return tensor._edge
     if meta.inference:
         watch_saving(tensor._array)
+    if meta.accumulator is not None and tensor._edge is None:
+        return accumulator_of(tensor)                    # of a leaf that is no view, the usual case
     base = meta.base
     if base is not None:
         if tensor._edge is None and not meta.leaf and not requires(base):
@@ -203,25 +220,39 @@ def stands_as_leaf(tensor: Any) -> bool:
 
 def set_leaf(meta: AutogradMeta, value: bool) -> None:
     """Set whether a leaf requires grad. If it requires grad again later, earlier graphs still lead to it."""
-    if value != meta.leaf:
-        meta.leaf = value
-        if meta.base is None:
-            meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
+    enter()
+    try:
+        if value != meta.leaf:
+            meta.leaf = value
+            if meta.base is None:
+                meta.accumulator, meta.dormant = meta.dormant, meta.accumulator
+    finally:
+        leave()
 
 
+@whole
 def accumulator_of(leaf: Any) -> AccumulateGrad:
-    """The AccumulateGrad of a leaf. It is made anew if nothing holds it at present."""
+    """The AccumulateGrad of a leaf, the same for all threads. It is made anew if nothing holds it at present."""
     meta = leaf._meta
-    reference = meta.accumulator if meta.base is None else meta.dormant
-    accumulator: AccumulateGrad | None = None if reference is None else reference()
-    if accumulator is None:
-        accumulator = AccumulateGrad(leaf, leaf._array.shape, meta.grad_dtype or leaf._array.dtype)
-        reference = weakref.ref(accumulator)
-        if meta.base is None:
-            meta.accumulator = reference
-        else:
-            meta.dormant = reference
-    return accumulator
+    while True:
+        reference = meta.accumulator
+        own = reference is not None or meta.base is None
+        reference = reference if own else meta.dormant
+        accumulator: AccumulateGrad | None = None if reference is None else reference()
+        if accumulator is not None:
+            return accumulator
+        accumulator, array = _new(AccumulateGrad), leaf._array
+        accumulator.number = next_number()
+        accumulator.edges, accumulator.variable, accumulator.shape = (), leaf, array.shape
+        accumulator.dtype = meta.grad_dtype or array.dtype
+        accumulator.saved = accumulator.hooks = accumulator.plan = None
+        made = _weak(accumulator)
+        if own and meta.accumulator is reference:        # no other thread was quicker
+            meta.accumulator = made
+            return accumulator
+        if not own and meta.dormant is reference:
+            meta.dormant = made
+            return accumulator
 
 
 def make_view(result: Any, x: Any, replay: Callable[[Any], Any], creation: int) -> None:
@@ -249,58 +280,32 @@ def renew(view: Any) -> None:
     """
     meta = view._meta
     base = meta.base
-    if base._meta is not None and base._meta.turned > meta.seen:
-        meta.replay = ByStrides(view._array, base._array)
-    if view._edge is None and not requires(base):
-        return                                           # `seen` stays, since the base may require grad later
-    if meta.creation != ORDINARY:
-        raise refusal(meta.creation, view._edge, of_base=True)
-    node = StridedView(base, meta.replay, view._array, edge_of(base))
-    set_edge(view, node)
-    if local.thread.watchers:
-        local.thread.tell(node, (view._array,), (base._array,))
-    meta.seen = next_number()
+    with histories:
+        if not written_since(view._array, meta.seen):
+            return                                       # another thread has done it
+        if base._meta is not None and base._meta.turned > meta.seen:
+            meta.replay = ByStrides(view._array, base._array)
+        if view._edge is None and not requires(base):
+            return                                       # `seen` stays, since the base may require grad later
+        if meta.creation != ORDINARY:
+            raise refusal(meta.creation, view._edge, of_base=True)
+        node = StridedView(base, meta.replay, view._array, edge_of(base))
+        set_edge(view, node)
+        if local.thread.watchers:
+            local.thread.tell(node, (view._array,), (base._array,))
+        meta.seen = next_number()
 
 
 def set_edge(tensor: Any, edge: Any) -> None:
     """Give a tensor a new history. Its retaining hook moves to the new node; other hooks stay with the old node."""
-    meta = tensor._meta
-    if meta is not None:
-        meta.hooks = None
-    if meta is not None and meta.retained is not None:
-        _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
-        hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)
-    tensor._edge = edge
-
-
-class Chain:
-    """A view of a view, as one function of the base."""
-
-    __slots__ = ("first", "then")
-
-    def __init__(self, first: Callable[[Any], Any], then: Callable[[Any], Any]) -> None:
-        self.first, self.then = first, then
-
-    def __call__(self, base: Any) -> Any:
-        return self.then(self.first(base))
-
-
-class ByStrides:
-    """Takes a view of a base whose geometry has changed since: by the place of the view in memory."""
-
-    __slots__ = ("geometry", "layout")
-
-    def __init__(self, view: np.ndarray[Any, Any], base: np.ndarray[Any, Any]) -> None:
-        self.geometry = view.shape, steps(view), offset_of(view) - offset_of(base)
-        self.layout = steps(base)
-
-    def __call__(self, base: Any) -> Any:
-        return as_strided(base, *self.geometry, self.layout)
-
-    def undone(self, g: Any, shape: tuple[int, ...]) -> Any:
-        """The gradient for a base of `shape`. Elements of the view outside of the base have none."""
-        whole = (shape, self.layout, 0)
-        return transfer(g, self.geometry, whole, whole)
+    with histories:
+        meta = tensor._meta
+        if meta is not None:
+            meta.hooks = None
+        if meta is not None and meta.retained is not None:
+            _, keep = tensor._edge.node.hooks.retain.pop(meta.retained)
+            hooks_of(edge.node).retain[meta.retained] = (edge.index, keep)
+        tensor._edge = edge
 
 
 class StridedView(OtherNode):
@@ -345,7 +350,7 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         note_layout(tensor)
     if local.thread.inference:
-        meta_of(tensor).inference = True
+        mark_inference(tensor)
     return tensor
 
 
@@ -369,7 +374,7 @@ def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
     """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
     if tensor._meta is not None and tensor._meta.inference:
-        meta_of(result).inference = True
+        mark_inference(result)
     return result
 
 

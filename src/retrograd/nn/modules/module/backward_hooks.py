@@ -37,7 +37,6 @@ class BackwardHook:
         self.input_count = self.output_count = 0
         self.input_places: list[int] | None = None          # of the tensors; None if no tensor requires grad
         self.output_places: list[int] | None = None
-        self.grad_outputs: Any = None
 
     def before(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The inputs of the module, passed through the node before it."""
@@ -73,17 +72,17 @@ class BackwardHook:
                                        "return None or None for all gradients."
                                        + see("hooks#result-of-hook-without-inputs"))
         else:
-            self.grad_outputs = full
+            local.thread.walk.notes[self] = full            # several passes may be on their way
         return tuple([full[i] for i in self.output_places])
 
     def _on_inputs(self, grads: tuple[Any, ...], _: Any) -> tuple[Any, ...] | None:
         """The hook on the node before the module. The gradients of the inputs are complete."""
-        if self.grad_outputs is None or self.input_places is None:
+        grad_outputs = local.thread.walk.notes.pop(self, None)
+        if grad_outputs is None or self.input_places is None:
             return None                         # no gradient reached the module's outputs
         full: Any = _spread(grads, self.input_places, self.input_count)
         for hook in self.hooks:
-            full = _replaced(full, hook(self.module, full, self.grad_outputs), "Backward hook", "grad_input")
-        self.grad_outputs = None
+            full = _replaced(full, hook(self.module, full, grad_outputs), "Backward hook", "grad_input")
         return tuple([full[i] for i in self.input_places])
 
 

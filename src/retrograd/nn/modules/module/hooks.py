@@ -8,17 +8,18 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from itertools import chain
 from typing import Any, NamedTuple
 
 from ....errors import see, warn
-from ....graph.hooks import HookDict, RemovableHandle, register
+from ....graph.hooks import HookDict, RemovableHandle, present, register
+from ....graph.locks import moment
 from ....tensors.tensor import Tensor
 from .backward_hooks import BackwardHook
 
 __all__ = ["GLOBALLY", "Everywhere", "Flags", "ModuleHooks", "_WrappedHook", "kind", "registered"]
 
 Flags = OrderedDict[int, bool]
+_NO_FLAGS: Flags = OrderedDict()
 
 ALONE, GLOBALLY = "on a single Module", "as a global Module hook"
 
@@ -46,13 +47,20 @@ def kind(before: bool | None, full: bool, where: str) -> bool:
 def registered(hooks: HookDict, hook: Callable[..., Any], *flags: tuple[Flags, bool],
                 prepend: bool = False) -> RemovableHandle:
     """Register a hook, before the others if `prepend` is true, and note the hook in the flags that are chosen."""
-    handle = register(hooks, hook, *[entries for entries, _ in flags])
-    for entries, chosen in flags:
-        if chosen:
-            entries[handle.id] = True
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
+    with moment:                                           # other threads see the hook with its flags, in its place
+        handle = register(hooks, hook, *[entries for entries, _ in flags])
+        for entries, chosen in flags:
+            if chosen:
+                entries[handle.id] = True
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
     return handle
+
+
+def _flagged(hooks: HookDict, flags: Flags) -> list[tuple[int, Callable[..., Any], bool]]:
+    """The hooks of a table that other threads may change: their keys, and whether they are in the flags."""
+    with moment:
+        return [(key, hook, key in flags) for key, hook in hooks.items()]
 
 
 class ModuleHooks:
@@ -133,15 +141,16 @@ class _Call:
     def run(self) -> Any:
         module, everywhere = self.module, self.everywhere
         full, old = _backward_hooks_of(module, everywhere)
-        before = [*everywhere.backward_pre.values(), *module._backward_pre_hooks.values()]
+        before = [*present(everywhere.backward_pre), *present(module._backward_pre_hooks)]
         self._before()
         around = BackwardHook(module, full, before) if full or before else None
         if around is not None:
             self.args = around.before(self.args)
         self.result = module.forward(*self.args, **self.kwargs)
-        for key, hook in chain([*everywhere.forward.items()], [*module._forward_hooks.items()]):
+        for key, hook, with_kwargs in [*_flagged(everywhere.forward, everywhere.forward_with_kwargs),
+                                       *_flagged(module._forward_hooks, module._forward_hooks_with_kwargs)]:
             self.called.add(key)
-            self._after(hook, key in module._forward_hooks_with_kwargs or key in everywhere.forward_with_kwargs)
+            self._after(hook, with_kwargs)
         if around is not None:
             self.result = around.after(self.result)
         if old:
@@ -151,8 +160,9 @@ class _Call:
     def _before(self) -> None:
         """The hooks before `forward`."""
         module = self.module
-        for key, hook in chain([*self.everywhere.forward_pre.items()], [*module._forward_pre_hooks.items()]):
-            if key in module._forward_pre_hooks_with_kwargs:
+        for _, hook, with_kwargs in [*_flagged(self.everywhere.forward_pre, _NO_FLAGS),
+                                     *_flagged(module._forward_pre_hooks, module._forward_pre_hooks_with_kwargs)]:
+            if with_kwargs:
                 changed = hook(module, self.args, self.kwargs)
                 if changed is not None:
                     if not isinstance(changed, tuple) or len(changed) != 2:
@@ -174,14 +184,15 @@ class _Call:
         """The hooks that run after an error too. An error of such a hook becomes a warning."""
         module, everywhere = self.module, self.everywhere
         for whose, hooks, always, with_kwargs in (
-                ("global module", everywhere.forward, everywhere.forward_always_called, {}),
+                ("global module", everywhere.forward, everywhere.forward_always_called, _NO_FLAGS),
                 ("module", module._forward_hooks, module._forward_hooks_always_called,
                  module._forward_hooks_with_kwargs)):
-            for key, hook in [*hooks.items()]:
-                if key not in always or key in self.called:
-                    continue
+            with moment:
+                called = [(hook, key in with_kwargs) for key, hook in hooks.items()
+                          if key in always and key not in self.called]
+            for hook, flag in called:
                 try:
-                    self._after(hook, key in with_kwargs)
+                    self._after(hook, flag)
                 except Exception as error:
                     warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
                          f"silenced as another error was raised in forward: {error}"
@@ -232,8 +243,8 @@ def _backward_hooks_of(module: Any,
                        everywhere: Everywhere) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
     """The full backward hooks for a module, and the backward hooks of the old kind."""
     kinds: dict[bool | None, list[Callable[..., Any]]] = {True: [], False: [], None: []}
-    kinds[everywhere.backward_full] += everywhere.backward.values()
-    kinds[module._is_full_backward_hook] += module._backward_hooks.values()
+    kinds[everywhere.backward_full] += present(everywhere.backward)
+    kinds[module._is_full_backward_hook] += present(module._backward_hooks)
     return kinds[True], kinds[False]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....errors import see, warn
-from ....graph.hooks import HookDict, RemovableHandle
+from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor
 from ...parameter import Parameter, is_lazy
@@ -140,13 +140,13 @@ class StateDict:
         local_metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = local_metadata
-        for hook in [*self._state_dict_pre_hooks.values()]:
+        for hook in present(self._state_dict_pre_hooks):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        for hook in [*self._state_dict_hooks.values()]:
+        for hook in present(self._state_dict_hooks):
             replaced = hook(self, destination, prefix, local_metadata)
             if replaced is not None:
                 if getattr(hook, "_from_public_api", False):
@@ -182,7 +182,7 @@ class StateDict:
                               strict: bool, missing_keys: list[str], unexpected_keys: list[str],
                               error_msgs: list[str]) -> None:
         """Load the state of this module, without that of its submodules, and note what does not fit."""
-        for hook in [*self._load_state_dict_pre_hooks.values()]:
+        for hook in present(self._load_state_dict_pre_hooks):
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = self._own_state()
         for name, value in own.items():
@@ -271,7 +271,7 @@ class _Loading:
             if child is not None:
                 inner = f"{prefix}{name}."
                 self.load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
-        for hook in [*module._load_state_dict_post_hooks.values()]:
+        for hook in present(module._load_state_dict_post_hooks):
             if hook(module, self.keys) is not None:
                 raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
                                      "return new values, if incompatible_keys need to be modified, it should be done "

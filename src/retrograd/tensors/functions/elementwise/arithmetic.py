@@ -18,7 +18,8 @@ from ....ops.elementwise import arithmetic as ops
 from ....ops.framework import Op
 from ...arguments.options import check_tensor, filling, number
 from ...recording.calls import recorded
-from ...recording.inplace import augmented, inplace, over
+from ...recording.inplace import over
+from ...recording.inplace_methods import augmented, inplace
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.overwriting import copy_, fill as fill, fill_, zero_ as zero_
 from ...recording.public import methods, public

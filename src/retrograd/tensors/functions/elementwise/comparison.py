@@ -15,7 +15,8 @@ from ....ops.framework import Op
 from ....ops.indexing.sorting import nonzero_columns
 from ...arguments.options import check_tensor, number
 from ...recording.calls import recorded
-from ...recording.inplace import augmented, over
+from ...recording.inplace import over
+from ...recording.inplace_methods import augmented
 from ...recording.operands import NUMBERS, scalar
 from ...recording.out_rules import CONSTANT, ELEMENTWISE, FOUND, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import methods, public

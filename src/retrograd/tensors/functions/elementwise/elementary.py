@@ -13,7 +13,8 @@ from ....ops.framework import Op
 from ....ops.networks import activations
 from ...arguments.options import check_real_parts, check_tensor, check_tensors, refuse_complex_gradient
 from ...recording.calls import recorded
-from ...recording.inplace import inplace, over
+from ...recording.inplace import over
+from ...recording.inplace_methods import inplace
 from ...recording.out_rules import ELEMENTWISE, FOUND, UNDERIVED, rule
 from ...recording.public import methods, public, public_property
 from ...recording.twins import Call, Function, both, twins

@@ -35,7 +35,8 @@ from ...recording.nodes import new_node
 from ...recording.public import methods, public
 from ...recording.resizing import reshape_memory
 from ...recording.views import taken_again
-from ...state.base import Chain, TensorBase, edge_of, meta_of, moves, note_layout, requires, set_edge
+from ...state.base import TensorBase, edge_of, meta_of, moves, note_layout, requires, set_edge
+from ...state.replays import Chain
 from ...state.writable import refuse_inference
 from .shape import sizes_of
 

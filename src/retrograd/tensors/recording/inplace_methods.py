@@ -1,0 +1,75 @@
+"""Methods and Python's operators that write the result of an op over their first operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...errors import see
+from ...ops.framework import Op
+from ..arguments.dims import kind_of
+from ..state.base import Results, TensorBase, plain
+from .inplace import over
+from .overriding import NOBODY, Attention, handled
+
+# The types of values that may be operands beside a tensor.
+_OPERANDS = (TensorBase, bool, int, float, complex, np.generic, np.ndarray)
+
+
+def augmented(op: Op | Callable[[Any, Any], Any], method: str) -> Callable[..., Any]:
+    """Python's operator, such as `+=`, that writes the result of `op` over its first operand, or calls a method `op`.
+
+    `method` is the name of the method that modes and subclasses are given.
+    """
+
+    def call(input: Any, other: Any) -> Any:
+        if type(input) is not Results.plain or type(other) is not Results.plain:
+            if type(input) not in Attention.inert or type(other) not in Attention.inert:
+                result = handled(getattr(Results.tensor, method), (input, other), {})
+                if result is not NOBODY:
+                    return result
+            if not isinstance(other, _OPERANDS):
+                return NotImplemented
+            other = plain(other) if isinstance(other, np.ndarray) else other
+        if not isinstance(op, Op):
+            return op(input, other)
+        return over(op, input, other)
+
+    call.__name__ = call.__qualname__ = method
+    call.__doc__ = f"`{op.name if isinstance(op, Op) else op.__name__}`, written over the tensor itself."
+    return call
+
+
+def inplace(op: Op) -> Callable[..., Any]:
+    """The method that writes the result of `op` over its first operand."""
+
+    def unusual(input: Any, *args: Any) -> Any:
+        if type(input) not in Attention.inert or (args and type(args[0]) not in Attention.inert):
+            result = handled(method, (input, *args), {})
+            if result is not NOBODY:
+                return result
+        if not isinstance(input, TensorBase):
+            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}"
+                            + see("in-place#written-argument-must-be-tensor"))
+        return over(op, input, *args)
+
+    def of_one(input: Any) -> Any:
+        return over(op, input) if type(input) is Results.plain else unusual(input)
+
+    def of_two(input: Any, other: Any) -> Any:
+        if type(input) is not Results.plain or type(other) not in Attention.inert:
+            return unusual(input, other)
+        return over(op, input, other)
+
+    def of_any(input: Any, *args: Any) -> Any:
+        if type(input) is not Results.plain or (args and type(args[0]) not in Attention.inert):
+            return unusual(input, *args)
+        return over(op, input, *args)
+
+    ways: dict[int, Callable[..., Any]] = {1: of_one, 2: of_two} if op.arity == len(op.arguments) else {}
+    method = ways.get(op.arity, of_any)
+    method.__name__ = method.__qualname__ = f"{op.name}_"
+    method.__doc__ = f"`{op.name}`, written over the tensor itself."
+    return method
