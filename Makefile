@@ -25,7 +25,7 @@ help: ## show this list
 demo: $(VENV)/.demo ## train a network on scanned digits, from a script that says `import torch`
 	$(BIN)/python -m retrograd run examples/digits.py
 
-test: check ## check, and all tests that need no PyTorch
+test: check ## check, and the tests that need no PyTorch
 	$(PYTEST) --ignore=tests/parity
 
 thorough: check ## check, and all cases of these tests: more random programs, all pairs of options
