@@ -34,7 +34,7 @@ demo: $(VENV)/.demo ## train a network on scanned digits, from a script that say
 		"  Begin with the first tutorial, which is a program, too:" \
 		"    $(BIN)/python docs/learn/ten_minutes.py"
 
-test: check ## check, and all tests that need no PyTorch
+test: check ## check, and the tests that need no PyTorch
 	$(PYTEST) --ignore=tests/parity
 
 thorough: check ## check, and all cases of these tests: more random programs, all pairs of options

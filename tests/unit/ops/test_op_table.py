@@ -20,6 +20,7 @@ from retrograd.ops.framework import Op
 
 STEP = 1e-6
 Array = np.ndarray[Any, Any]
+Samples = list[tuple[list[Array], list[Array]]]            # inputs and cotangents
 
 
 class Case(NamedTuple):
@@ -41,7 +42,6 @@ EVERY = [Case(entry, dtype) for entry in [*TABLE, *OURS, *SPARSE]
          for kind, dtype in (("f", "float64"), ("c", "complex128"))
          if kind in entry.kinds]
 CASES = [case for case in EVERY if not case.entry.refused]
-SHOWN = [case for case in CASES if not case.entry.conventional]
 
 
 def each(cases: Iterable[Case]) -> Callable[[Any], Any]:
@@ -82,6 +82,11 @@ def values(entry: Entry, arrays: list[Array]) -> list[Array]:
     return [r.detach().numpy() for r in outputs(entry, leaves(arrays))]
 
 
+def drawn(case: Case) -> Samples:
+    """For each sample of a case, its inputs and some cotangents."""
+    return [(arrays, some_like(1, values(case.entry, arrays))) for arrays in case.samples()]
+
+
 def gradients(results: list[Any], inputs: list[Any], cotangents: list[Any], create_graph: bool = False) -> list[Any]:
     """The gradients of the inputs, zeros where a result does not depend on one."""
     found = torch.autograd.grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True,
@@ -101,10 +106,8 @@ def recorded_vjp(entry: Entry, arrays: list[Array], cotangents: list[Array]) -> 
     return [*inputs, *given], gradients(outputs(entry, inputs), inputs, given, create_graph=True)
 
 
-@each(SHOWN)
-def test_rules_agree_with_finite_differences(case: Case) -> None:
-    for arrays in case.samples():
-        cotangents = some_like(1, values(case.entry, arrays))
+def rules_agree_with_finite_differences(case: Case, samples: Samples) -> None:
+    for arrays, cotangents in samples:
         directions = some_like(2, arrays)
         above, below = (values(case.entry, moved(arrays, step, directions)) for step in (STEP, -STEP))
         numerical = dot(cotangents, [(p - m) / (2 * STEP) for p, m in zip(above, below, strict=True)])
@@ -112,21 +115,17 @@ def test_rules_agree_with_finite_differences(case: Case) -> None:
         assert analytical == pytest.approx(numerical, rel=1e-5, abs=1e-6)
 
 
-@each(CASES)
-def test_a_recorded_pass_gives_the_gradients_of_a_raw_one(case: Case) -> None:
-    for arrays in case.samples():
-        cotangents = some_like(1, values(case.entry, arrays))
+def a_recorded_pass_gives_the_gradients_of_a_raw_one(case: Case, samples: Samples) -> None:
+    for arrays, cotangents in samples:
         _, recorded = recorded_vjp(case.entry, arrays, cotangents)
         for a, b in zip(vjp(case.entry, arrays, cotangents), recorded, strict=True):
             assert (a.dtype, a.shape) == (b.detach().numpy().dtype, b.shape)
             np.testing.assert_allclose(a, b.detach().numpy(), rtol=1e-12, atol=1e-12)
 
 
-@each(SHOWN)
-def test_second_derivatives_agree_with_finite_differences(case: Case) -> None:
+def second_derivatives_agree_with_finite_differences(case: Case, samples: Samples) -> None:
     """The gradient is a function of the inputs and of the cotangents; this is the derivative by all of them."""
-    for arrays in case.samples():
-        cotangents = some_like(1, values(case.entry, arrays))
+    for arrays, cotangents in samples:
         inputs, first = recorded_vjp(case.entry, arrays, cotangents)
         followed = [g for g in first if g.requires_grad]
         weights = some_like(3, (g.detach().numpy() for g in first))
@@ -141,10 +140,8 @@ def test_second_derivatives_agree_with_finite_differences(case: Case) -> None:
         assert analytical == pytest.approx(numerical, rel=2e-5, abs=2e-6)
 
 
-@each(CASES)
-def test_inputs_in_any_layout_give_the_same(case: Case) -> None:
-    for arrays in case.samples():
-        cotangents = some_like(1, values(case.entry, arrays))
+def inputs_in_any_layout_give_the_same(case: Case, samples: Samples) -> None:
+    for arrays, cotangents in samples:
         strided = [np.asfortranarray(np.repeat(a[..., None], 2, -1))[..., 0] for a in arrays]
         tensors = [torch.from_numpy(a).requires_grad_() for a in strided]
         found = gradients(outputs(case.entry, tensors), tensors, [torch.tensor(c) for c in cotangents])
@@ -152,12 +149,10 @@ def test_inputs_in_any_layout_give_the_same(case: Case) -> None:
             np.testing.assert_allclose(a, b.numpy(), rtol=1e-10, atol=1e-12)
 
 
-@each(SHOWN)
-def test_the_tangent_is_the_adjoint_of_the_gradient(case: Case) -> None:
+def the_tangent_is_the_adjoint_of_the_gradient(case: Case, samples: Samples) -> None:
     """The gradient is linear in the cotangent, so its own gradient by that is the tangent: <c, J t> = <J' c, t>."""
-    for arrays in case.samples():
-        found = values(case.entry, arrays)
-        cotangents, directions = some_like(1, found), some_like(2, arrays)
+    for arrays, cotangents in samples:
+        directions = some_like(2, arrays)
         everything, first = recorded_vjp(case.entry, arrays, cotangents)
         given = everything[len(arrays):]
         followed = [(g, torch.tensor(d)) for g, d in zip(first, directions, strict=True) if g.requires_grad]
@@ -166,11 +161,9 @@ def test_the_tangent_is_the_adjoint_of_the_gradient(case: Case) -> None:
         assert dot(cotangents, (t.numpy() for t in tangents)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@each(SHOWN)
-def test_the_gradient_is_linear_in_the_cotangent(case: Case) -> None:
-    for arrays in case.samples():
-        sizes = values(case.entry, arrays)
-        one, other = some_like(5, sizes), some_like(6, sizes)
+def the_gradient_is_linear_in_the_cotangent(case: Case, samples: Samples) -> None:
+    for arrays, cotangents in samples:
+        one, other = some_like(5, cotangents), some_like(6, cotangents)
         pull = partial(vjp, case.entry, arrays)
         expected = moved([2.0 * g for g in pull(one)], -3.0, pull(other))
         for a, b in zip(pull(moved([2.0 * c for c in one], -3.0, other)), expected, strict=True):
@@ -229,10 +222,9 @@ def only(kind: str, found: set[Op]) -> bool:
     return bool(found) and kinds <= {kind}
 
 
-@each(SHOWN)
-def test_operators_keep_what_their_kind_promises(case: Case) -> None:
+def operators_keep_what_their_kind_promises(case: Case, samples: Samples) -> None:
     found = forward_ops(case)
-    for arrays in case.samples():
+    for arrays, _ in samples:
         if only("linear", found):
             check_linear(case.entry, arrays)
         if only("elementwise", found) and len({a.shape for a in arrays}) == 1:
@@ -272,6 +264,21 @@ def all_ops() -> set[Op]:
     modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(ops.__path__, "retrograd.ops.")]
     stated = {v for m in modules for v in vars(m).values() if isinstance(v, Op)}
     return {op for v in stated for op in (v, v.written) if op.steps}
+
+
+ALWAYS = (a_recorded_pass_gives_the_gradients_of_a_raw_one, inputs_in_any_layout_give_the_same)
+IF_THE_GRADIENT_IS_THAT_OF_THE_VALUES = (
+    rules_agree_with_finite_differences, second_derivatives_agree_with_finite_differences,
+    the_tangent_is_the_adjoint_of_the_gradient, the_gradient_is_linear_in_the_cotangent,
+    operators_keep_what_their_kind_promises)
+
+
+@each(CASES)
+def test_derivatives(case: Case) -> None:
+    """All checks of an entry in one test: there are so many entries that tests by themselves cost as much as checks."""
+    samples = drawn(case)
+    for check in (*ALWAYS, *(() if case.entry.conventional else IF_THE_GRADIENT_IS_THAT_OF_THE_VALUES)):
+        check(case, samples)
 
 
 def test_the_table_reaches_every_operator() -> None:
