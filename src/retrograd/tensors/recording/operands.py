@@ -197,8 +197,8 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
 
 def kept_scalars() -> set[int]:
     """The identities of the arrays of the kept constants of `scalar`."""
-    return {id(kept._array) for by_dtype in _constants.values() for of_dtype in by_dtype.values()
-            for kept in of_dtype.values()}
+    return {id(kept._array) for by_dtype in _constants.values()             # other threads add to the dicts
+            for of_dtype in [*by_dtype.values()] for kept in [*of_dtype.values()]}
 
 
 def leaves(domain: Any, dtype: np.dtype[Any]) -> bool:
