@@ -34,7 +34,7 @@ def test_where_all_packages_are_promised_nothing_is_skipped(monkeypatch: pytest.
     assert "matplotlib" in promised()
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sys.executable", "/nowhere/python")
-    assert absent("PIL", "ml_dtypes", "sphinx_design", "matplotlib", "zizmor") == ""
+    assert absent("ml_dtypes", "matplotlib", "zizmor") == ""
     assert absent("jax") == "jax is absent: pip install jax"
     assert absent("chromium") == "chromium is absent, which pip does not install"
     assert not excused("ml_dtypes")
@@ -42,7 +42,7 @@ def test_where_all_packages_are_promised_nothing_is_skipped(monkeypatch: pytest.
 
 def test_the_extra_promises_what_users_may_install() -> None:
     packages = {package.replace("_", "-") for extra in extras.PACKAGES.values() for package in extra}
-    assert packages - promised() <= {"llvmlite", "mpi4py", "mpich"}     # which have no wheels for some interpreters
+    assert packages - promised() <= {"llvmlite", "mpi4py", "mpich", "tensorboard", "pillow"}     # free-threaded
 
 
 def test_the_error_of_a_part_is_an_excuse_if_its_package_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
