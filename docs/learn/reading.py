@@ -22,9 +22,9 @@
 # | 7 | `graph/engine.py` | 350 | the backward pass | `Pass`, `give`, `run` |
 # | 8 | `graph/fit.py` | 40 | from a gradient to the shape of its input | `unbroadcast`, `fit` |
 # | 9 | `tensors/recording/gradients.py` | 370 | from `backward()` to `.grad` | `run_backward`, `accumulate` |
-# | 10 | `graph/versions.py` | 220 | how writes are counted | `written`, `written_since` |
-# | 11 | `tensors/recording/inplace.py` | 400 | a write in place, and a write to a view | `over`, `CopySlices` |
-# | 12 | `graph/hooks.py` | 110 | hooks on nodes | `Hooks` |
+# | 10 | `graph/versions.py` | 270 | how writes are counted | `written`, `written_since` |
+# | 11 | `tensors/recording/inplace.py` | 350 | a write in place, and a write to a view | `over`, `CopySlices` |
+# | 12 | `graph/hooks.py` | 120 | hooks on nodes | `Hooks` |
 # | 13 | `autograd/function.py` | 230 | functions of your own | `Function` |
 #
 # Two hours are enough for the first nine. Begin each file with the text on its top: it says what the file is for.
@@ -99,13 +99,13 @@ def visited(function):
 
 x = torch.tensor([1., 2., 3.], requires_grad=True)
 y = torch.tensor([4., 5., 6.])
+x * y                                   # the first product makes the class of its nodes
 visited(lambda: x * y)
 #> tensors/recording/calls.py: call
-#> graph/node.py: __init__
 
 # %% [markdown]
-# The product is one function, `call` in file 6. Everything else that it needs was prepared when the package was
-# imported. Now the backward pass:
+# The product is one function, `call` in file 6. Everything else that it needs was prepared by the import and by the first
+# product. Now the backward pass:
 
 # %% tags=["retrograd"]
 loss = (x * y).sum()
@@ -120,9 +120,9 @@ visited(loss.backward)
 #> graph/route.py: __init__, _collect, _meet
 #> ops/reductions.py: <lambda>
 #> ops/framework.py: __call__
-#> graph/versions.py: written_since
+#> graph/versions.py: written_since, note_writer
 #> ops/elementwise/arithmetic.py: <lambda>
-#> graph/ownership.py: hold, _count, _memory_alone
+#> graph/ownership.py: hold, count, _memory_alone
 
 # %% [markdown]
 # `<lambda>` is a rule: that of `sum` or of `mul`. This is the whole engine at work. Read these functions, and nothing
