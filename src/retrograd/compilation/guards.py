@@ -6,6 +6,7 @@ difference returns its own number, by which `why` finds the words for it.
 
 from __future__ import annotations
 
+from abc import ABCMeta, get_cache_token
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable
 from operator import is_
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.layout import offset_of
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
@@ -86,7 +88,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     for item in state.items:
         writer.item(item)
     writer.aliases()
-    writer.memory(unused, unread)
+    writer.memory(unused, () if state.identity else unread)
     inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
@@ -100,7 +102,7 @@ class _Writer:
         self.lines: list[str] = []
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
-                                      "autocast": autocast}
+                                      "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
 
     # Lines
 
@@ -295,9 +297,12 @@ class _Writer:
             self.test(f"{name}._array is not {self.constant(f'a{n}', item.array)}", name, check)
         else:
             dtype = self.constant(f"e{n}", facts.dtype)
+            more = "" if facts.offset is None else f" or offset_of(a{n}) != {facts.offset}"
             self.test(f"type({name}) is not {self.kind(item)} or (a{n} := {name}._array).shape != {facts.shape} or "
-                      f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}",
+                      f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}{more}",
                       name, check)
+        if facts.bare:
+            self.test(f"{name}.__dict__", name, check)
         self.history(item, facts, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)
@@ -327,6 +332,9 @@ class _Writer:
             known = self.constant(f"mode{i}", value)
             self.test(f"{source} is not {known} and {source} != {known}", source,
                       Check(words, "value", CONSTANT, value))
+        if any([isinstance(item.value, ABCMeta) for item in self.state.items]) and not (
+                {"isinstance", "issubclass"}.isdisjoint(self.state.mentioned)):
+            self.test(f"token() != {get_cache_token()!r}", "None", Check("abstract classes", "same", OBJECT, None))
         self.test(HOOKS_EVERYWHERE, "None", Check("the hooks on all modules or optimizers", "same", OBJECT, None))
         if self.state.modes["autocast"]:
             known = self.constant("cast", self.state.modes["autocast"])

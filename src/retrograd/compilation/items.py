@@ -21,6 +21,8 @@ class Facts(NamedTuple):
     """What is guarded of a tensor, besides its identity.
 
     `plain` says that no gradient, no hooks and no history of its own stand in the tensor. `tracked` is `_meta.leaf`.
+    `offset` is that in the memory, if the code asks for it, and `bare` says that the code asks whether the tensor has
+    attributes, and that it has none.
     """
 
     cls: type[Any]
@@ -33,6 +35,8 @@ class Facts(NamedTuple):
     plain: bool
     tracked: bool
     view: bool
+    offset: int | None = None
+    bare: bool = False
 
 
 def facts_of(tensor: Any) -> Facts:
@@ -108,11 +112,13 @@ def take_apart(items: list[Item]) -> None:
 class State:
     """All that a call of a function can reach. The items are in such an order that parents come before their parts.
 
-    `mentioned` are the names in the code that may run: of other objects' attributes the call knows nothing.
+    `mentioned` are the names in the code that may run: of other objects' attributes the call knows nothing. `identity`
+    says whether the code may ask which of several equal things a thing is.
     """
 
-    def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any) -> None:
-        self.items, self.known, self.mentioned, self.modes = items, known, mentioned, modes
+    def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any,
+                 identity: bool) -> None:
+        self.items, self.known, self.mentioned, self.modes, self.identity = items, known, mentioned, modes, identity
 
     def let_go(self) -> None:
         """Take the items apart, since parents and parts hold each other. The state is of no further use."""

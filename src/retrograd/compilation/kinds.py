@@ -5,14 +5,25 @@ from __future__ import annotations
 import enum
 import io
 import random
+import re
 import sys
 from abc import ABC
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from functools import partial
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import Any, Generic, Protocol
+from functools import lru_cache, partial
+from threading import Lock, RLock
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GenericAlias,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    UnionType,
+)
+from typing import Any, Generic, NewType, Protocol, TypeVar
 
 import numpy as np
 
@@ -49,7 +60,7 @@ IGNORED: dict[type[Any], dict[str, str]] = {
         "_non_persistent_buffers_set": _SAVING, "_state_dict_hooks": _SAVING, "_state_dict_pre_hooks": _SAVING,
         "_load_state_dict_pre_hooks": _SAVING, "_load_state_dict_post_hooks": _SAVING,
         "_forward_hooks_with_kwargs": _FLAG, "_forward_hooks_always_called": _FLAG,
-        "_forward_pre_hooks_with_kwargs": _FLAG,
+        "_forward_pre_hooks_with_kwargs": _FLAG, "_flat_weight_refs": "the weights of a recurrent layer are compared",
     },
     Optimizer: {
         "_opt_called": "it is only read to warn about schedulers",
@@ -139,6 +150,31 @@ def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
     return any([whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
                 for base in cls.__mro__])
+
+
+# Things of Python's library and of NumPy whose attributes and elements never change, or that do nothing unless a
+# function is called, and calls are seen (`calls`).
+CLOSED: tuple[type[Any], ...] = (
+    np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), type(object().__str__),
+    type(FunctionType.__code__),
+    type(type.__dict__["__mro__"]), property, staticmethod, classmethod, re.Pattern, re.Match, type(lru_cache(len)),
+    GenericAlias, UnionType, CodeType, type(Lock()), type(RLock()), NewType, TypeVar, BaseException, Iterator)
+# What is known by the name of its module: the things of `typing`, and NumPy's functions in Python and in C.
+_CLOSED_MODULES = ("typing", "numpy", "abc", "_abc", "__future__", "functools")
+
+
+def is_closed(value: Any) -> bool:
+    """Whether a guard may compare a thing of a library by its identity alone."""
+    kind = type(value)
+    return isinstance(value, CLOSED) or kind.__module__ in _CLOSED_MODULES or whose(kind.__module__) == OWN or (
+        kind.__name__ in ("cython_function_or_method", "cyfunction", "_ArrayFunctionDispatcher"))
+
+
+def unknown(value: Any) -> str:
+    """Why an object of a library is refused."""
+    kind = type(value)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"of the type {module}{kind.__qualname__}, whose state the compiler does not see"
 
 
 def by_mention(cls: type[Any]) -> bool:

@@ -61,7 +61,7 @@ class FirstRun:
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
         self.recipe: Recipe | None
-        changing = sizes is not None and sizes.changed(self.before) and Uses.possible()
+        changing = sizes is not None and sizes.changed(self.before)
         self.uses = Uses() if changing else None           # of sizes that may be others in later calls
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
@@ -96,7 +96,7 @@ class FirstRun:
         self.borders = Borders(tape, tensors)
         try:
             counts = [versions.count(array) for _, array in held]
-            with watched(tape.give_up), standing(tape.record), self.uses or nullcontext(), self.rates, self.schedules:
+            with watched(tape, self.uses), standing(tape.record), self.rates, self.schedules:
                 result = self.function(*self.args, **self.kwargs)
             if self.uses is not None:
                 result = without_sizes(result)

@@ -6,6 +6,7 @@ the code names, so what a program counts elsewhere does not matter to the call.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import sys
 from collections import deque
@@ -16,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.layout import offset_of
 from ..nn.modules.module import Module
 from ..tensors.arguments.generator import Generator
 from ..tensors.state.base import TensorBase
 from . import kinds
+from .calls import hidden
 from .changes import Changes as Changes, Effect as Effect, changes as changes
 from .items import (
     ARRAY,
@@ -30,13 +33,14 @@ from .items import (
     REFUSED,
     SET,
     TENSOR,
+    Facts,
     Item,
     State as State,
     facts_of,
     take_apart,
 )
 from .places import MISSING, Step
-from .reading import ANY_ATTRIBUTE, OWN, USER, mentions, whose
+from .reading import ANY_ATTRIBUTE, OWN, USER, chains, mentions, whose
 from .schedules import is_put_off
 from .surroundings import modes, outside_random as outside_random
 
@@ -64,7 +68,7 @@ def walk(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         found.start(function, args, kwargs)
         names = mentioned | found.names
         if names == mentioned:
-            return State(found.items, found.known, mentioned, modes())
+            return State(found.items, found.known, mentioned, modes(), found.identity)
         take_apart(found.items)
         mentioned = names
 
@@ -88,6 +92,7 @@ class _Walk:
         self.mentioned = mentioned
         self.everything = not ANY_ATTRIBUTE.isdisjoint(mentioned)
         self.names: set[str] = set()
+        self.identity = False
         self.waiting: deque[tuple[Item, bool]] = deque()
         self.keys: list[Item] = []                           # mappings whose keys are yet to be noted
 
@@ -129,6 +134,8 @@ class _Walk:
             parent.entries[step] = known
             return
         kind, facts = _kind_of(value)
+        if kind == TENSOR:
+            kind, facts = self._facts(value, facts)
         fixed = kind in (OBJECT, OPAQUE, ARRAY) or kind == TENSOR
         if given and (kind == TENSOR or kinds.is_record(value) or type(value) is FunctionType):
             fixed = False
@@ -166,6 +173,16 @@ class _Walk:
                         self._place(item, Step("attribute", name), vars(value)[name], False)
             else:
                 self._object(item, given and not item.fixed)
+
+    def _facts(self, tensor: Any, facts: Facts) -> tuple[str, Any]:
+        """The kind of a tensor's item, and what is guarded of the tensor, for what the code names."""
+        asked = _UNGUARDED & self.mentioned
+        if asked:
+            return REFUSED, f"a tensor, and the program names {min(asked)}, which may be another in each call"
+        array, placed = tensor._array, not _OF_PLACES.isdisjoint(self.mentioned)
+        offset = offset_of(array) if placed and type(array) is np.ndarray else None
+        asks = self.everything or not _OF_ATTRIBUTES.isdisjoint(self.mentioned)
+        return TENSOR, facts._replace(offset=offset, bare=asks and not tensor.__dict__)
 
     def _tensor(self, item: Item) -> None:
         tensor, meta = item.value, item.value._meta
@@ -244,18 +261,22 @@ class _Walk:
         for i, base in enumerate(cls.__mro__[1:]):
             if whose(base.__module__) == USER:
                 self._place(item, Step("fixed", i, base.__name__), base, False)
+        if whose(type(cls).__module__) == USER:
+            self._place(item, Step("fixed", "metaclass", type(cls).__name__), type(cls), False)
 
     def _function(self, item: Item, given: bool) -> None:
         function = item.value
-        for name in _WRITTEN:
-            if name in function.__dict__:
-                self._place(item, Step("attribute", name), function.__dict__[name], given)
+        for name, value in function.__dict__.items():
+            if name in _WRITTEN or name in self.mentioned or self.everything:
+                self._place(item, Step("attribute", name), value, given)
         origin = whose(function.__globals__.get("__name__"))
         compiled = item.parent is None or (item.parent.parent is None and item.step.kind == "slot")
         if origin == OWN or (origin != USER and not compiled):
             return
         named = mentions(function.__code__)
         self.names |= named.names
+        self.identity = self.identity or named.identity
+        self._named(item, function)
         for i, name in enumerate(function.__code__.co_freevars):
             step = Step("cell", i, name)
             self._place(item, step, step.read(function), given)
@@ -269,6 +290,31 @@ class _Walk:
             self._place(item, Step("slot", name), getattr(function, name), given)
 
 
+    def _named(self, item: Item, function: FunctionType) -> None:
+        """Refuse things that the code names and whose calls the watch over a run would not see (`calls.hidden`)."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        for root, *attributes in chains(function.__code__):
+            own = function.__globals__.get(root, getattr(builtins, root, MISSING))
+            thing = _content(cells[root]) if root in cells else own
+            for name in attributes:
+                thing = vars(thing).get(name, MISSING) if isinstance(thing, ModuleType) else MISSING
+            if hidden(thing):
+                names = ".".join((root, *attributes))
+                refused = self._add(item, Step("fixed", names, names), thing, REFUSED, True)
+                refused.facts = "a function or type that may read or change more than its arguments"
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+# What no guard compares of tensors, what depends on the place in memory, and what asks whether there is an attribute.
+_UNGUARDED = frozenset({"_version", "_base", "_is_view", "grad_fn", "next_functions", "data_ptr", "untyped_storage"})
+_OF_PLACES = frozenset({"storage_offset", "as_strided", "as_strided_", "set_"})
+_OF_ATTRIBUTES = frozenset({"hasattr", "AttributeError"})
 _GRAD = Step("meta", "grad")
 _DESCRIPTORS = (type(TensorBase._array), type(FunctionType.__code__))      # slots, and what C has defined
 # What decides how a module computes, besides attributes that the code names.
@@ -314,7 +360,7 @@ def _kind_of(value: Any) -> tuple[str, Any]:
     if type(value) is FunctionType:
         return OBJECT, value.__code__
     if isinstance(value, Generator) or not kinds.is_open(type(value)):
-        return OPAQUE, None
+        return (OPAQUE, None) if kinds.is_closed(value) else (REFUSED, kinds.unknown(value))
     own = kinds.attributes_of(value)
     return OBJECT, (len(own), tuple(sorted(kinds.ignored(type(value)).difference(own))), type(value))
 

@@ -130,15 +130,16 @@ class Tape:
         """Whether the sizes of an array may be others in later calls."""
         return self.uses is not None and id(array.like) not in self.captured
 
-    def give_up(self, words: str, of_changes: bool = False) -> None:
-        """Note that the run cannot be repeated. Only the first reason is kept.
+    def give_up(self, words: str, of_changes: bool = False, site: Site | None = None) -> None:
+        """Note that the run cannot be repeated. Only the first reason is kept. `site` is its line if not this one.
 
         Another thread that looks at a tensor of the run takes nothing away that this thread works with. `of_changes`
         says that the reason is a change of a tensor, which another thread may have made.
         """
         if self.reason is None:
             foreign = self.thread != get_ident()
-            self.reason = Reason(words, user_site(), foreign or (of_changes and bool(self.writers - {self.thread})))
+            passing = foreign or (of_changes and bool(self.writers - {self.thread}))
+            self.reason = Reason(words, site or user_site(), passing)
             self.deferred.make()
             if not foreign:
                 for held in (self.values, self.lines, self._constants):

@@ -2,7 +2,8 @@
 
 A step is called with one batch after the other. A trace must tell what it reads of its argument from what it reads of
 the list, so while it runs, other tensors over the same memory stand for such arguments. Then the guard need not ask
-that the argument stands at the same place of the list in each call.
+that the argument stands at the same place of the list in each call. If the program may ask which tensor of the list its
+argument is, by `is`, by `in` or as a key, nothing stands for the argument, and the guard asks for the place.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Twins:
         self._twins: dict[int, Any] = {}
         places = [item for part in state.items[:] if part.parent is None and part.step.kind in ("args", "kwargs")
                   for item in part.entries.values()]
-        self.known = {id(item.value): item for item in places if _in_a_list(item)}
+        self.known = {id(item.value): item for item in places if not state.identity and _in_a_list(item)}
         self.args = tuple([self._instead(value) for value in args]) if self.known else args
         self.kwargs = {name: self._instead(value) for name, value in kwargs.items()} if self.known else kwargs
 
@@ -81,6 +82,8 @@ class Twins:
 def _in_a_list(item: Item) -> bool:
     """Whether a thing in the arguments was found before in a list, tuple or dict that belongs to the program."""
     parent = item.parent
-    if parent is None or parent.parent is None or parent.kind != CONTAINER or type(parent.value) not in _COPIED:
+    if parent is None or parent.parent is None or item.step.kind == "fixed":
+        return False
+    if parent.kind != CONTAINER or type(parent.value) not in _COPIED:
         return False
     return not isinstance(parent.parent.value, (Module, Optimizer))

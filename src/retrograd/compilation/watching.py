@@ -6,11 +6,15 @@ import builtins
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..kernels.random.twister import Twister
+from .calls import Watch
+from .sized.sizes import Uses
 from .state import State
+from .surroundings import modes
+from .tracing import Tape
 
 _PRINTING = ("print", "input", "open")
 # Modules and classes that give another value in each call. What no program has imported cannot be reached.
@@ -33,24 +37,33 @@ def clock(state: State) -> str | None:
 
 
 @contextmanager
-def watched(give_up: Callable[[str], None]) -> Iterator[None]:
-    """Give up if this thread prints, opens a file, or restarts a stream of random numbers."""
-    thread, restarts = threading.get_ident(), Twister.restarts.count
+def watched(tape: Tape, uses: Uses | None) -> Iterator[None]:
+    """Give up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers.
+
+    `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
+    """
+    thread, restarts, before = threading.get_ident(), Twister.restarts.count, modes()
     former = {name: getattr(builtins, name) for name in _PRINTING}
+    calls = Watch(None if uses is None else uses.returned)
 
     def watching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if threading.get_ident() == thread:
-                give_up(f"the program calls {name}()")
+                tape.give_up(f"the program calls {name}()")
             return function(*args, **kwargs)
         return call
 
     for name, function in former.items():
         setattr(builtins, name, watching(name, function))
     try:
-        yield
+        with calls, uses or nullcontext():
+            yield
+        if calls.found is not None:
+            tape.give_up(calls.found[0], site=calls.found[1])
         if Twister.restarts.count != restarts:
-            give_up("the program restarts a stream of random numbers")
+            tape.give_up("the program restarts a stream of random numbers")
+        if modes() != before:
+            tape.give_up("the program leaves a mode changed, such as the grad mode or the default dtype")
     finally:
         for name, function in former.items():
             setattr(builtins, name, function)

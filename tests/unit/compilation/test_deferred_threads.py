@@ -39,7 +39,8 @@ def test_an_interrupt_leaves_numbers(monkeypatch: pytest.MonkeyPatch, when: str)
     assert numbers(given.grad) == numbers(expected.grad)
 
 
-def test_threads_see_numbers(counts: Counter[str]) -> None:
+@pytest.mark.filterwarnings("ignore:torch.compile runs function as it is, since threading.Thread")
+def test_threads_that_the_function_starts_see_numbers() -> None:
     seen: list[Any] = []
 
     def function(a: Any) -> Any:

@@ -42,23 +42,16 @@ class Uses:
         self.noted: list[Use] = []
         self.thread = threading.get_ident()
 
-    @staticmethod
-    def possible() -> bool:
-        """Whether a run can be watched: a profiler of the program may already watch it."""
-        return sys.getprofile() is None
-
     def __enter__(self) -> Uses:
         self._before, Uses.current = Uses.current, self
-        sys.setprofile(self._watch)
         return self
 
     def __exit__(self, *error: object) -> None:
-        sys.setprofile(None)
         Uses.current = self._before
 
-    def _watch(self, frame: FrameType, event: str, value: Any) -> None:
+    def returned(self, frame: FrameType, value: Any) -> None:
         """Note the plain numbers that a function of the package returns to other code. (Sizes note their own uses.)"""
-        if event == "return" and type(value) in _HOLDERS and frame.f_back is not None and (
+        if type(value) in _HOLDERS and frame.f_back is not None and (
                 frame.f_globals is not globals() and _is_own(frame) and not _is_own(frame.f_back)):
             for number in _plain_numbers(value):
                 self.noted.append(Use("returned", (number,), number))

@@ -1,0 +1,171 @@
+"""State that a compiled function uses without naming it as an argument. A call never repeats a state that has changed.
+
+Each program is run as it is and compiled, with a change of the state before each call. The results, the errors and what
+the program leaves must be the same.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import operator
+import os
+import random
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from compiled import hidden_tensors as hidden_tensors  # which adds its programs
+from compiled.hidden import PROGRAMS, Program
+from compiled.sizes import EXECUTORS
+
+PACKAGE = '''
+scale, count = 2.0, 0
+class Kept:
+    n = 1.0
+    def __init__(self): self.k = 2.0
+kept = Kept()
+def scaled(x): return x * scale
+def by_kept(x): return x * kept.k
+def counted(x):
+    global count
+    count += 1
+    return x * count
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
+    """A package that is installed beside others."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "installed_package.py").write_text(PACKAGE)
+    monkeypatch.syspath_prepend(str(folder))
+    yield __import__("installed_package")
+    sys.modules.pop("installed_package")
+
+
+def of_packages(found: Any) -> dict[str, Program]:
+    """Programs that use an installed package."""
+    return {
+        "attribute": Program(lambda x: x * found.scale, lambda i: setattr(found, "scale", float(i))),
+        "global of a function": Program(lambda x: found.scaled(x), lambda i: setattr(found, "scale", float(i))),
+        "object": Program(lambda x: found.by_kept(x), lambda i: setattr(found.kept, "k", float(i))),
+        "class": Program(lambda x: x * found.kept.n, lambda i: setattr(found.Kept, "n", float(i))),
+        "counter": Program(lambda x: found.counted(x), left=lambda: found.count),
+    }
+
+
+@pytest.fixture
+def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The state of the process as it was, after a test."""
+    monkeypatch.setenv("RETROGRAD_TESTED", "1")
+    threads, context = torch.get_num_threads(), decimal.getcontext().copy()
+    yield
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    torch.set_num_threads(threads)
+    decimal.setcontext(context)
+
+
+def calls(made: Program, compiled: Callable[[Any], Any]) -> list[Any]:
+    """What six calls show."""
+    found = []
+    for i in range(6):
+        made.change(i)
+        try:
+            result: Any = made.given(compiled, torch.arange(1.0, 4.0)).tolist()
+        except Exception as error:
+            result = type(error), str(error)
+        found.append((result, made.left()))
+    return found
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_calls_are_those_of_the_program(name: str, backend: str) -> None:
+    plain, other = PROGRAMS[name](), PROGRAMS[name]()
+    assert calls(other, torch.compile(other.function, backend=backend)) == calls(plain, plain.function)
+
+
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.parametrize("name", of_packages(None))
+def test_installed_packages_are_guarded(name: str, package: Any) -> None:
+    plain = of_packages(package)[name]
+    expected = calls(plain, plain.function)
+    package.scale, package.count, package.kept.k, package.Kept.n = 2.0, 0, 2.0, 1.0
+    other = of_packages(package)[name]
+    assert calls(other, torch.compile(other.function, backend="numpy")) == expected
+
+
+FRESH: dict[str, Callable[[], float]] = {
+    "NumPy's generator": lambda: np.random.default_rng().random(),
+    "NumPy's old generator": lambda: np.random.RandomState().random_sample(),
+    "Python's generator": lambda: random.Random().random(),
+    "the system's generator": lambda: random.SystemRandom().random(),
+    "the system's bytes": lambda: float(int.from_bytes(os.urandom(7), "little")),
+    "a clock": lambda: float(time.perf_counter_ns()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.parametrize("name", FRESH)
+def test_what_is_fresh_in_each_call_stays_fresh(name: str) -> None:
+    draw = FRESH[name]
+    compiled = torch.compile(lambda x: x * draw(), backend="numpy")
+    assert len({compiled(torch.ones(1, dtype=torch.float64)).item() for _ in range(6)}) == 6
+
+
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
+def test_files_are_read_in_each_call(tmp_path: Path) -> None:
+    file, folder = tmp_path / "number.txt", tmp_path / "folder"
+    folder.mkdir()
+    functions = [lambda x: x * float(file.read_text()), lambda x: x * float(np.loadtxt(str(file))),
+                 lambda x: x * (1.0 + os.path.exists(folder / "2")), lambda x: x * len(os.listdir(folder))]
+    compiled = [torch.compile(function, backend="numpy") for function in functions]
+    for i in range(4):
+        file.write_text(str(i))
+        (folder / str(i)).touch()
+        for one, other in zip(functions, compiled, strict=True):
+            assert other(torch.ones(3)).tolist() == one(torch.ones(3)).tolist()
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: (x * len([1, 2]) + max(2, 3) + sum([1.0, 2.0])).sum(),
+    lambda x: torch.stack([x * i for i in range(3)]).sum(0).relu(),
+    lambda x: torch.nn.functional.softmax(x.view(1, 3), dim=-1) @ torch.ones(3, 2),
+    lambda x: x * np.float32(2) + float(np.sqrt(4.0)),
+    lambda x: x * functools.reduce(operator.mul, [1, 2, 3]) + sorted([3, 1])[0],
+    lambda x: x * {"a": 2.0}.get("a", 1.0) * len(["te", "t"]),
+])
+def test_what_depends_on_arguments_alone_stays_compiled(function: Any) -> None:
+    compiled = torch.compile(function, backend="numpy", fullgraph=True)
+    for i in range(3):
+        x = torch.full((3,), float(i))
+        torch.testing.assert_close(compiled(x), function(x))
+
+
+def test_the_reason_names_the_call_and_the_line() -> None:
+    def function(x: Any) -> Any:
+        return x * len(os.listdir("."))
+
+    with pytest.warns(UserWarning, match=r"the program calls (posix|nt).listdir\(\), which may read or change "
+                                         r"more than its arguments, in File .*test_hidden_state.py.*, in function"):
+        torch.compile(function, backend="numpy")(torch.ones(3))
+
+
+def test_the_reason_names_the_thing() -> None:
+    kept = bytearray(b"a")
+    with pytest.warns(UserWarning, match="since kept is of the type bytearray, whose state the compiler does not see"):
+        torch.compile(lambda x: x * kept[0], backend="numpy")(torch.ones(3))
+    with pytest.warns(UserWarning, match="since random.Random is a function or type that may read or change more"):
+        torch.compile(lambda x: x * random.Random(0).random(), backend="numpy")(torch.ones(3))
