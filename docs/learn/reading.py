@@ -104,8 +104,8 @@ visited(lambda: x * y)
 #> tensors/recording/calls.py: call
 
 # %% [markdown]
-# The product is one function, `call` in file 6. Everything else that it needs was prepared by the import and by the first
-# product. Now the backward pass:
+# The product is one function, `call` in file 6. Everything else that it needs was prepared by the import and by the
+# first product. Now the backward pass:
 
 # %% tags=["retrograd"]
 loss = (x * y).sum()
