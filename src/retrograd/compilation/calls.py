@@ -42,7 +42,7 @@ _PURE = {id(getattr(builtins, name)) for name in _BUILTINS.split()}
 _C_MODULES = frozenset({
     math.__name__, cmath.__name__, "_operator", "_functools", "_collections", "itertools", "_bisect", "_heapq", "_abc",
     "_struct", "_statistics", "_sre", "typing", "_typing", "types"})
-# Types whose methods read and change the object alone. The walk compares objects of the first ones.
+# Types whose methods read and change the object alone.
 _OWN_STATE: tuple[type[Any], ...] = (
     list, dict, tuple, set, frozenset, str, bytes, int, float, complex, bool, range, slice, type(None), type,
     collections.deque, types.MappingProxyType, types.GeneratorType, types.CoroutineType, BaseException, re.Pattern,
@@ -55,11 +55,9 @@ _NOT_OF_TYPES = frozenset({"format", "format_map", "tofile", "dump", "dumps", "s
 _LIBRARY = frozenset({
     "abc", "bisect", "collections", "collections.abc", "_collections_abc", "contextlib", "copy", "copyreg",
     "dataclasses", "enum", "fractions", "functools", "heapq", "inspect", "itertools", "keyword", "numbers",
-    "operator", "re", "re._compiler", "re._parser", "reprlib", "statistics", "string",
-    "textwrap", "types", "typing", "_py_abc",
-    "importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib", "_frozen_importlib_external",
-    "importlib", "__future__",
-    "json", "json.encoder", "json.decoder", "json.scanner"})
+    "operator", "re", "re._compiler", "re._parser", "reprlib", "statistics", "string", "textwrap", "types", "typing",
+    "_py_abc", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib",
+    "_frozen_importlib_external", "__future__", "json", "json.encoder", "json.decoder", "json.scanner"})
 _NOT_OF_LIBRARY = ("UserDict", "UserList", "UserString", "ChainMap", "singledispatch", "redirect_", "chdir",
                    "ABCMeta.register", "register")
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
@@ -69,9 +67,8 @@ _NOT_OF_NUMPY = frozenset({
     "seterr", "geterr", "errstate", "set_printoptions", "get_printoptions", "printoptions", "fromregex",
     "open_memmap", "seterrcall", "geterrcall", "setbufsize", "getbufsize", "DataSource", "may_share_memory",
     "shares_memory", "nditer"})
-# Types of Python's library whose objects hold nothing that another call may find changed.
-_TYPES = (*_OWN_STATE[:-3], collections.OrderedDict, collections.defaultdict, collections.Counter,
-          types.SimpleNamespace, functools.cached_property, functools.partialmethod, staticmethod, classmethod)
+# Further types of Python's library that a call may make objects of.
+_MADE = (types.SimpleNamespace, functools.cached_property, functools.partialmethod, staticmethod, classmethod)
 # Functions of the package that read or change a state that is no tensor, by module and name.
 _STATES = {
     "tensors.arguments.generator": ("initial_seed",),
@@ -83,8 +80,6 @@ _STATES = {
     "serialization.saving": ("save",),
 }
 _OF_STATES = {(f"{PACKAGE}.{module}", name) for module, names in _STATES.items() for name in names}
-
-
 # The compiler itself, and its module that runs the program.
 _COMPILER, _RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.run_once"
 
@@ -136,13 +131,15 @@ def _python_is_unknown(module: str | None, name: str) -> bool:
 
 
 def _type_is_unknown(kind: type[Any]) -> bool:
-    owner = whose(kind.__module__)
-    if owner != LIBRARY or issubclass(kind, (BaseException, *_TYPES)):
-        return any([base.__name__ in _NOT_OF_LIBRARY for base in kind.__mro__])
+    """Whether objects of a type may hold a state that the walk does not compare."""
     module = kind.__module__
+    if any([base.__name__ in _NOT_OF_LIBRARY and whose(base.__module__) == LIBRARY for base in kind.__mro__]):
+        return True
+    if whose(module) != LIBRARY:
+        return False
     if module.partition(".")[0] == "numpy":
         return kind.__name__ in _NOT_OF_NUMPY or module.startswith("numpy.random")
-    return not (module in _LIBRARY or module in _C_MODULES) or kind.__name__ in _NOT_OF_LIBRARY
+    return not (issubclass(kind, (*_OWN_STATE, *_MADE)) or module in _LIBRARY or module in _C_MODULES)
 
 
 class Watch:
