@@ -72,7 +72,7 @@ def run_script(script: str, arguments: list[str], ours: bool = True) -> None:
         source = _read(file)
         _set_first_path(os.path.dirname(os.path.realpath(script)))
         loader = SourceFileLoader("__main__", file)
-    attributes = {"__file__": file, "__cached__": None, "__loader__": loader, "__package__": None, "__spec__": None}
+    attributes = {"__file__": file, **_cached(None), "__loader__": loader, "__package__": None, "__spec__": None}
     _execute(attributes, lambda: compile(source, file, "exec", dont_inherit=True), ours)
 
 
@@ -85,11 +85,16 @@ def run_module(name: str, arguments: list[str], ours: bool = True) -> None:
     def load() -> CodeType:
         spec, code = _find_module(name)
         sys.argv[0] = spec.origin or name
-        attributes.update(__file__=spec.origin, __cached__=spec.cached, __loader__=spec.loader)
+        attributes.update(__file__=spec.origin, **_cached(spec.cached), __loader__=spec.loader)
         attributes.update(__package__=spec.parent, __spec__=spec)
         return code
 
     _execute(attributes, load, ours)
+
+
+def _cached(place: str | None) -> dict[str, Any]:
+    """What a program finds under the name ``__cached__``, which Python has up to 3.14."""
+    return {"__cached__": place} if sys.version_info < (3, 15) else {}
 
 
 def _execute(attributes: dict[str, Any], load: Callable[[], CodeType], ours: bool) -> None:

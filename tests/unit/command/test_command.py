@@ -213,7 +213,8 @@ def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder
     last = result.stderr.splitlines()[-1]
     assert last.startswith(error)
     assert re.search(r"tensor|torch\.nn\.functional|torch\.autograd|torch\.save|nothing is compiled", last)
-    assert "Did you mean" not in last
+    if sys.version_info < (3, 15):                         # from then on Python names the nearest module, too
+        assert "Did you mean" not in last
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])

@@ -73,6 +73,7 @@ def test_the_order_for_a_seed_is_pytorchs_also_in_the_next_epoch() -> None:
     assert read(loader) == [[2, 4, 7, 0], [8, 9, 5, 3], [6, 1]]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")              # Python's, of a fork while there are threads
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_workers_seed_each_generator_as_pytorch_does(method: str) -> None:
     torch.manual_seed(0)
