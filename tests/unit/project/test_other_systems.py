@@ -63,7 +63,8 @@ def test_every_module_can_be_imported(folder: Path) -> None:
     program = """
 import importlib, multiprocessing, os, pkgutil, retrograd
 print(hasattr(os, "fork"), multiprocessing.get_all_start_methods(), multiprocessing.get_start_method())
-names = [found.name for found in pkgutil.walk_packages(retrograd.__path__, "retrograd.", onerror=print)]
+# A package that needs an absent one has no modules here. The loop imports the package itself, and shows other errors.
+names = [found.name for found in pkgutil.walk_packages(retrograd.__path__, "retrograd.", onerror=lambda name: None)]
 for name in names:
     if name not in ("retrograd.__main__", "retrograd.distributed.mpi"):
         try:

@@ -118,7 +118,7 @@ def test_an_allowed_object_gets_its_state() -> None:
 
 
 def test_what_python_cannot_pickle_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises((AttributeError, pickle.PicklingError), match="Can't pickle"):
+    with pytest.raises((AttributeError, pickle.PicklingError), match="Can't (pickle|get) "):
         torch.save(lambda: 1, tmp_path / "x")
     with pytest.raises(TypeError, match="cannot pickle 'module' object"):
         torch.save({"a": [math]}, tmp_path / "x")
