@@ -58,8 +58,7 @@ _LIBRARY = frozenset({
     "operator", "re", "re._compiler", "re._parser", "reprlib", "statistics", "string", "textwrap", "types", "typing",
     "_py_abc", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib",
     "_frozen_importlib_external", "__future__", "json", "json.encoder", "json.decoder", "json.scanner"})
-_NOT_OF_LIBRARY = ("UserDict", "UserList", "UserString", "ChainMap", "singledispatch", "redirect_", "chdir",
-                   "ABCMeta.register", "register")
+_NOT_OF_LIBRARY = ("UserDict", "UserList", "UserString", "ChainMap", "singledispatch", "redirect_", "chdir", "register")
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
 # Functions and types of NumPy that read or write something else than their arguments.
 _NOT_OF_NUMPY = frozenset({

@@ -156,9 +156,9 @@ def is_open(cls: type[Any]) -> bool:
 # function is called, and calls are seen (`calls`).
 CLOSED: tuple[type[Any], ...] = (
     np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), type(object().__str__),
-    type(FunctionType.__code__),
-    type(type.__dict__["__mro__"]), property, staticmethod, classmethod, re.Pattern, re.Match, type(lru_cache(len)),
-    GenericAlias, UnionType, CodeType, type(Lock()), type(RLock()), NewType, TypeVar, BaseException, Iterator)
+    type(FunctionType.__code__), type(type.__dict__["__mro__"]), property, staticmethod, classmethod, re.Pattern,
+    re.Match, type(lru_cache(len)), GenericAlias, UnionType, CodeType, type(Lock()), type(RLock()), NewType, TypeVar,
+    BaseException, Iterator)
 # What is known by the name of its module: the things of `typing`, and NumPy's functions in Python and in C.
 _CLOSED_MODULES = ("typing", "numpy", "abc", "_abc", "__future__", "functools")
 
@@ -170,8 +170,8 @@ def is_closed(value: Any) -> bool:
         kind.__name__ in ("cython_function_or_method", "cyfunction", "_ArrayFunctionDispatcher"))
 
 
-def unknown(value: Any) -> str:
-    """Why an object of a library is refused."""
+def why_not_closed(value: Any) -> str:
+    """Why an object of a library is refused. (`calls.unknown` is about calls.)"""
     kind = type(value)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     return f"of the type {module}{kind.__qualname__}, whose state the compiler does not see"

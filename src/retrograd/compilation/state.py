@@ -360,7 +360,7 @@ def _kind_of(value: Any) -> tuple[str, Any]:
     if type(value) is FunctionType:
         return OBJECT, value.__code__
     if isinstance(value, Generator) or not kinds.is_open(type(value)):
-        return (OPAQUE, None) if kinds.is_closed(value) else (REFUSED, kinds.unknown(value))
+        return (OPAQUE, None) if kinds.is_closed(value) else (REFUSED, kinds.why_not_closed(value))
     own = kinds.attributes_of(value)
     return OBJECT, (len(own), tuple(sorted(kinds.ignored(type(value)).difference(own))), type(value))
 
