@@ -91,7 +91,7 @@ def unknown(thing: Any) -> bool:
         return _python_is_unknown(thing.__module__, thing.__qualname__)
     if id(thing) in _PURE:
         return False
-    if isinstance(thing, type):
+    if issubclass(type(thing), type):                        # objects may say that they are of another class
         return _type_is_unknown(thing)
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     module = module if isinstance(module, str) else ""

@@ -44,6 +44,8 @@ from .reading import ANY_ATTRIBUTE, OWN, USER, chains, mentions, whose
 from .schedules import is_put_off
 from .surroundings import modes, outside_random as outside_random
 
+# A walk that finds so many things ends, and the function is not compiled: a guard would take longer than the function.
+MOST = 20_000
 _MODULE_METHODS = frozenset({"forward"})
 # Methods that run when objects are made, copied or shown, not when an existing object is used.
 _NOT_WALKED = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__", "__repr__", "__str__",
@@ -67,6 +69,9 @@ def walk(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         found = _Walk(mentioned)
         found.start(function, args, kwargs)
         names = mentioned | found.names
+        if len(found.items) >= MOST:
+            found.refuse_all()
+            names = mentioned
         if names == mentioned:
             return State(found.items, found.known, mentioned, modes(), found.identity)
         take_apart(found.items)
@@ -110,8 +115,13 @@ class _Walk:
             self._place(named, Step("item", name, f"argument {name}"), value, True)
         self._drain()
 
+    def refuse_all(self) -> None:
+        """Note that the walk has not come to its end."""
+        item = self._add(None, Step("fixed", MOST, "the function"), None, REFUSED, True)
+        item.facts = f"one that can reach more than {MOST} things, too many to compare before each call"
+
     def _drain(self) -> None:
-        while self.waiting or self.keys:
+        while (self.waiting or self.keys) and len(self.items) < MOST:
             if self.waiting:
                 self._expand(*self.waiting.popleft())
             else:                                            # the keys have found better places, if there are any
