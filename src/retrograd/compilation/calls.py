@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import Site
 from ..names import PACKAGE
-from .reading import LIBRARY, OWN, USER, whose
+from .reading import LIBRARY, OWN, USER, is_type, whose
 
 # Builtin functions and types that depend on their arguments alone. `getattr` and `setattr` are here because the walk
 # looks at all attributes if the code names them.
@@ -91,7 +91,7 @@ def unknown(thing: Any) -> bool:
         return _python_is_unknown(thing.__module__, thing.__qualname__)
     if id(thing) in _PURE:
         return False
-    if issubclass(type(thing), type):                        # objects may say that they are of another class
+    if is_type(thing):
         return _type_is_unknown(thing)
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     module = module if isinstance(module, str) else ""
@@ -101,7 +101,7 @@ def unknown(thing: Any) -> bool:
     if holder is None or isinstance(holder, types.ModuleType):
         holder = getattr(thing, "__objclass__", None)
     if holder is not None:
-        kind = holder if isinstance(holder, type) else type(holder)
+        kind = holder if is_type(holder) else type(holder)
         known = kind is object or issubclass(kind, _OWN_STATE) or whose(kind.__module__) in (OWN, USER)
         return name in _NOT_OF_TYPES or not known
     if module.partition(".")[0] == "numpy":

@@ -14,6 +14,7 @@ from . import kinds
 from .differences import shown
 from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
 from .places import MISSING, Step
+from .reading import is_type
 
 _DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
@@ -258,7 +259,7 @@ def _moved(old: list[Any], new: list[Any]) -> bool:
 
 def _sentence(holder: Item, step: Step, old: Item | None, new: Item | None) -> str:
     """What was changed in a place."""
-    owner = holder.value.__name__ if isinstance(holder.value, type) else type(holder.value).__name__
+    owner = holder.value.__name__ if is_type(holder.value) else type(holder.value).__name__
     if step.kind in ("attribute", "slot", "variable"):
         place = f"the attribute {step.key} of {owner}"
     elif step.kind == "item":

@@ -35,7 +35,7 @@ from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
 from .places import Missing
-from .reading import OWN, USER, whose
+from .reading import OWN, USER, is_type, whose
 from .sized.sizes import SizeFloat, SizeInt, plain
 
 # Values that a guard compares by type and by equality.
@@ -124,7 +124,7 @@ def has_own_access(value: Any) -> bool:
 
 def is_record(value: Any) -> bool:
     """Whether a value is an instance of a dataclass."""
-    return is_dataclass(value) and not isinstance(value, type)
+    return is_dataclass(value) and not is_type(value)
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

@@ -69,6 +69,11 @@ def mentions(code: CodeType) -> Mentions:
     return Mentions(tuple(globals_), tuple(imports), frozenset(names), identity or not _BY_IDENTITY.isdisjoint(names))
 
 
+def is_type(value: Any) -> bool:
+    """Whether a value is a class. An object may say by its `__class__` that it is one, and `isinstance` believes it."""
+    return issubclass(type(value), type)
+
+
 @lru_cache(maxsize=4096)
 def whose(module_name: Any) -> str:
     """Whose code a module holds: `OWN` for this package, `LIBRARY` for Python's library and NumPy, or `USER`.

@@ -40,7 +40,7 @@ from .items import (
     take_apart,
 )
 from .places import MISSING, Step
-from .reading import ANY_ATTRIBUTE, OWN, USER, chains, mentions, whose
+from .reading import ANY_ATTRIBUTE, OWN, USER, chains, is_type, mentions, whose
 from .schedules import is_put_off
 from .surroundings import modes, outside_random as outside_random
 
@@ -173,7 +173,7 @@ class _Walk:
             if "__wrapped__" in kinds.attributes_of(value):
                 self._place(item, Step("attribute", "__wrapped__"), kinds.attributes_of(value)["__wrapped__"], given)
         elif kind == OBJECT:
-            if isinstance(value, type):
+            if is_type(value):
                 self._class(item, False)
             elif type(value) is FunctionType:
                 self._function(item, given)
@@ -364,8 +364,8 @@ def _kind_of(value: Any) -> tuple[str, Any]:
         return SET, frozenset(value)
     if kinds.has_own_access(value):
         return REFUSED, f"a {type(value).__name__}, which has its own way to reach its elements"
-    if isinstance(value, (type, ModuleType)):
-        name = value.__module__ if isinstance(value, type) else value.__name__
+    if is_type(value) or isinstance(value, ModuleType):
+        name = value.__module__ if is_type(value) else value.__name__
         return (OBJECT if whose(name) == USER else OPAQUE), None
     if type(value) is FunctionType:
         return OBJECT, value.__code__

@@ -25,6 +25,7 @@ import retrograd as torch
 from compiled import hidden_tensors as hidden_tensors  # which adds its programs
 from compiled.hidden import PROGRAMS, Program
 from compiled.sizes import EXECUTORS
+from retrograd.compilation import state
 
 PACKAGE = '''
 scale, count = 2.0, 0
@@ -169,3 +170,29 @@ def test_the_reason_names_the_thing() -> None:
         torch.compile(lambda x: x * kept[0], backend="numpy")(torch.ones(3))
     with pytest.warns(UserWarning, match="since random.Random is a function or type that may read or change more"):
         torch.compile(lambda x: x * random.Random(0).random(), backend="numpy")(torch.ones(3))
+
+
+class Pretending:
+    """A callable object that says that it is a type."""
+
+    __class__: Any = type
+
+    def __call__(self, x: Any) -> Any:
+        return x * 2
+
+
+def test_an_object_that_pretends_to_be_a_type() -> None:
+    double = Pretending()
+    compiled = torch.compile(lambda x: double(x) + 1, backend="numpy", fullgraph=True)
+    for i in range(3):
+        assert compiled(torch.full((2,), float(i))).tolist() == [2.0 * i + 1] * 2
+
+
+def test_a_function_that_reaches_too_much_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "MOST", 100)
+    many = [[i] for i in range(200)]
+    compiled = torch.compile(lambda x: x * many[3][0], backend="numpy")
+    with pytest.warns(UserWarning, match="since the function is one that can reach more than 100 things"):
+        assert compiled(torch.ones(2)).tolist() == [3.0, 3.0]
+    many[3][0] = 5
+    assert compiled(torch.ones(2)).tolist() == [5.0, 5.0]
