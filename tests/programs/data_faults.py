@@ -26,9 +26,17 @@ from torch.utils.data import (
     random_split,
 )
 
+
+def after_a_while(end, *arguments):
+    """End this worker when the program has read what the worker sent before and waits for the next batch. If a worker
+    ends while the program reads from it, it is left to chance which of several errors PyTorch raises, and how often."""
+    time.sleep(1)
+    end(*arguments)
+
+
 FAULTS = {"key": lambda: {}["five"], "value": lambda: int("five"), "stop": lambda: next(iter(())),
-          "kill": lambda: os.kill(os.getpid(), signal.SIGKILL), "exit": lambda: os._exit(3),
-          "slow": lambda: time.sleep(20), "": lambda: None}
+          "kill": lambda: after_a_while(os.kill, os.getpid(), signal.SIGKILL),
+          "exit": lambda: after_a_while(os._exit, 3), "slow": lambda: time.sleep(20), "": lambda: None}
 
 
 class Faulty(Dataset):
