@@ -18,6 +18,7 @@ import pytest
 
 import retrograd as torch
 from comparing.programs import OURS, printed
+from needing import on_unix
 from retrograd.utils import data
 from retrograd.utils.data import DataLoader, Dataset, IterableDataset
 
@@ -112,6 +113,7 @@ def test_the_processes_stay_only_if_they_are_to() -> None:
     wait_until(lambda: not multiprocessing.active_children())
 
 
+@on_unix
 def test_a_killed_worker_is_reported_within_seconds() -> None:
     began = time.monotonic()
     with pytest.raises(RuntimeError, match=r"^DataLoader worker \(pid\(s\) \d+\) exited unexpectedly \(signal 9\)"):
@@ -128,6 +130,7 @@ def test_an_iterator_that_is_left_early_leaves_no_process() -> None:
     wait_until(lambda: not multiprocessing.active_children())
 
 
+@on_unix
 def test_ctrl_c_ends_the_program_and_its_workers(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import signal, time, torch\nfrom torch.utils.data import DataLoader, IterableDataset\n"
