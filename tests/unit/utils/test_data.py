@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -186,3 +187,10 @@ def test_more_workers_than_cores_are_warned_about() -> None:
 def test_the_program_of_wrong_calls_ends() -> None:
     assert printed("data_faults.py", *OURS)[0] == (
         "KeyError Caught KeyError in DataLoader worker process 0. KeyError: 'five'")
+
+
+def test_a_sampler_with_very_many_samples_begins_at_once() -> None:
+    sampler = data.RandomSampler(range(100), replacement=True, num_samples=10**15,
+                                 generator=torch.Generator().manual_seed(0))
+    first = data.RandomSampler(range(100), replacement=True, num_samples=64, generator=torch.Generator().manual_seed(0))
+    assert [*itertools.islice(sampler, 64)] == [*first]
