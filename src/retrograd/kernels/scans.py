@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C128, F16, F32, F64, I64, refuse
+from ..dtypes import C64, C128, F16, F32, F64, I64, refuse
+from .native.blas import alone
 from .reductions import of_kind
 from .rows import extremes
 
@@ -16,16 +17,18 @@ from .rows import extremes
 _ENOUGH = 256
 # From this many elements on, sums by matrix products are faster.
 _MANY = 2048
+# The types in which running sums and products are computed, as in PyTorch.
+_WIDER = {F16: F32, F32: F64, C64: C128}
 
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
-    """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Half precision is computed in single."""
+    """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Floats are computed in the next wider type."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = of_kind(x, dtype)
     if x.ndim == 0:
         return x.astype(dtype)
-    result = running(ufunc, x, dim, F32 if dtype == F16 else dtype)
+    result = running(ufunc, x, dim, _WIDER.get(dtype, dtype))
     return result if result.dtype == dtype else result.astype(dtype)
 
 
@@ -48,7 +51,7 @@ def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> A
 def cumsum(x: Any, dim: int, dtype: Any) -> Any:
     """The running sums along `dim`."""
     if (dtype is None or dtype == x.dtype) and _by_products(x, dim):
-        return _sums_by_products(x, dim, False)
+        return _sums_by_products(x.astype(F64, copy=False), dim, False).astype(x.dtype, copy=False)
     return _accumulated(np.add, x, dim, dtype)
 
 
@@ -76,19 +79,27 @@ def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
         padded[..., :n] = lines
     else:
         padded = np.array(lines, order="C")
-    parts = padded.reshape(x.size // n, -1, length)
-    totals = parts @ np.ones(length, x.dtype)
-    if not np.isfinite(totals).all():
+    with alone():
+        sums = _sums_of_lines(padded, x.size // n, length, backwards)
+    if sums is None:
         return np.flip(running(np.add, np.flip(x, dim), dim, x.dtype), dim) if backwards else (
             running(np.add, x, dim, x.dtype))
-    if backwards:
-        parts[:, :-1, -1] += sums_from(totals, 1)[:, 1:]
-    else:
-        parts[:, 1:, 0] += cumsum(totals, 1, None)[:, :-1]
-    sums = (parts.reshape(-1, length) @ _triangle(length, x.dtype, backwards)).reshape(padded.shape)
     if n % length:
         sums = sums[..., :n]
     return sums if last else np.moveaxis(sums, -1, dim)
+
+
+def _sums_of_lines(padded: Any, count: int, length: int, backwards: bool) -> Any:
+    """The running sums of `count` lines, whose blocks have this length; None if there are infinities or nans."""
+    parts = padded.reshape(count, -1, length)
+    totals = parts @ np.ones(length, padded.dtype)
+    if not np.isfinite(totals).all():
+        return None
+    if backwards:
+        parts[:, :-1, -1] += sums_from(totals, 1)[:, 1:]
+    else:
+        parts[:, 1:, 0] += cumsum(totals, 1, F64)[:, :-1]
+    return (parts.reshape(-1, length) @ _triangle(length, padded.dtype, backwards)).reshape(padded.shape)
 
 
 def _length_of_blocks(n: int) -> int:
@@ -107,8 +118,8 @@ def sums_from(x: Any, dim: int) -> Any:
     if x.ndim == 0:
         return x.copy()
     if _by_products(x, dim):
-        return _sums_by_products(x, dim, True)
-    wide = F32 if x.dtype == F16 else x.dtype
+        return _sums_by_products(x.astype(F64, copy=False), dim, True).astype(x.dtype, copy=False)
+    wide = _WIDER.get(x.dtype, x.dtype)
     result = np.empty(x.shape, wide)
     running(np.add, np.flip(x, dim), dim, wide, np.flip(result, dim))
     return result.astype(x.dtype, copy=False)
