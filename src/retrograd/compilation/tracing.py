@@ -13,7 +13,8 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from threading import get_ident
 from typing import Any
@@ -43,6 +44,10 @@ _numbers, _ref = attrgetter("like"), attrgetter("ref")
 
 class GivenUp(Exception):
     """A program cannot be traced; only raised if the caller asked for the whole program in one graph."""
+
+
+class Unsent(RuntimeError):
+    """A pass that only the compiler runs would have sent or received something."""
 
 
 class Reason:
@@ -106,6 +111,8 @@ class Tape:
         self.whole = whole                                 # whether giving up is an error
         self.keeps_numbers = whole                         # of memory from outside before it is written
         self.uses = uses                                   # of sizes that may be others in later calls
+        self.rehearses = False                             # whether the program itself does not run this part
+        self.communicates = False                          # whether messages have left or come
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
         self.writers: set[int] = set()                     # the threads that have written during the run
@@ -155,6 +162,27 @@ class Tape:
         """Give up, and put NumPy arrays in the places of all traced ones."""
         self.give_up(words)
         take_away(self, ())
+
+    def communicate(self, words: str) -> None:
+        """Give up before the program sends something, receives something or waits for it.
+
+        Nothing is sent if giving up is an error, or in a pass that the program itself does not run.
+        """
+        self.give_up(words)
+        self.check()
+        if self.rehearses:
+            raise Unsent(words)
+        self.communicates = True
+        take_away(self, ())
+
+    @contextmanager
+    def rehearsing(self) -> Iterator[None]:
+        """The context of a pass that the program itself does not run, such as the backward pass of its results."""
+        self.rehearses = True
+        try:
+            yield
+        finally:
+            self.rehearses = False
 
     def outside(self, array: Array) -> Traced:
         """The value that stands for memory which exists outside of the run: of an argument or a captured tensor."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
 from ..launching import mpi
+from ..modes import before_message
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, facts_of, sendable
@@ -24,7 +25,11 @@ __all__ = [
 
 
 def outside(group: Any, operation: str) -> bool:
-    """Whether this process is not in the group. In that case it warns, and the operation does nothing."""
+    """Whether this process is not in the group. In that case it warns, and the operation does nothing.
+
+    Every operation asks first. If the operation belongs to a call that is compiled, the trace ends here.
+    """
+    before_message(f"the program calls torch.distributed.{operation}")
     if not _rank_not_in_group(group):
         return False
     warn(f"Running {operation} on global rank {member().rank()} which does not belong to the given group.", UserWarning)
