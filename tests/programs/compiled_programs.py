@@ -92,8 +92,12 @@ LARGE = "normal(20000, 3)"
 class Author:
     """Writes one program. `smooth` leaves out what jumps where a number changes in its last digit.
 
-    `specs` are the arguments, which are drawn otherwise, and `more` are further statements.
+    `specs` are the arguments, which are drawn otherwise, and `more` are further statements. A class below may have
+    another `start`, and statements of its own with their weight.
     """
+
+    start = HEAD
+    own: tuple[tuple[Sequence[str], int], ...] = ()
 
     def __init__(self, torch: Any, seed: int, smooth: bool, specs: Sequence[str] = (),
                  more: Sequence[str] = ()) -> None:
@@ -105,12 +109,12 @@ class Author:
         if self.large:
             self.specs[0] = LARGE
         self.specs, self.views = [*specs] or self.specs, (*_VIEWS, *more)
-        self.head = HEAD + f"optimizer = torch.optim.{draw.choice(OPTIMIZERS)}\n".format(
+        self.head = self.start + f"optimizer = torch.optim.{draw.choice(OPTIMIZERS)}\n".format(
             draw.choice(("[p, q]", "[p, q, r]", "[q, *model.parameters()]")))
         self.space = space(torch, self.head)
         self.space.update(arguments(torch, self.specs, 0))
         self.lines: list[str] = []
-        kinds = [(_SMOOTH, 10), (self.views, 4), (_WRITES, 4), (_EFFECTS, draw.choice((1, 4)))]
+        kinds = [(_SMOOTH, 10), (self.views, 4), (_WRITES, 4), (_EFFECTS, draw.choice((1, 4))), *self.own]
         self.kinds = kinds if smooth else [*kinds, (_JUMPS, 4)]
         for _ in range(draw.choice((4, 8, 16, 30))):
             self.statement()

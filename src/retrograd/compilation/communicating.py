@@ -1,12 +1,16 @@
-"""Whether a call can reach what sends something to other processes, or waits for them.
+"""Calls that send something to other processes, receive it or wait for it.
 
-The trace of a call ends where the call communicates (`Tape.communicate`). This is asked before: a call that may
-communicate cannot be run a second time, as a trace for many sizes may have to be. And what the call sends may be in
-the hands of others when the call is over, so no other tensors may stand for its arguments meanwhile.
+The trace of a call ends where the call communicates (`Tape.communicate`), before anything is sent. Two things must be
+known before. A call that may communicate cannot be run a second time, as a trace for many sizes may have to be; and an
+operation that has not ended when the call is over still has the tensors that it was given, so no other tensors may
+stand for the arguments meanwhile. The compiler also runs the backward pass of the results, to trace it. The program
+does not run it then, so nothing may be sent.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..names import PACKAGE
@@ -15,6 +19,21 @@ from .items import Item, State
 from .reading import is_type
 
 _MODULES = (f"{PACKAGE}.distributed", f"{PACKAGE}.nn.parallel.distributed")
+
+
+class Unsent(RuntimeError):
+    """A pass that only the compiler runs would have sent or received something."""
+
+
+@contextmanager
+def rehearsing(tape: Any) -> Iterator[None]:
+    """The context of a pass that the program itself does not run. It notes uses of sizes, if the tape does."""
+    tape.rehearses = True
+    try:
+        with tape.uses or nullcontext():
+            yield
+    finally:
+        tape.rehearses = False
 
 
 def may_communicate(state: State) -> bool:

@@ -13,8 +13,7 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from threading import get_ident
 from typing import Any
@@ -34,6 +33,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
+from .communicating import Unsent
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -44,10 +44,6 @@ _numbers, _ref = attrgetter("like"), attrgetter("ref")
 
 class GivenUp(Exception):
     """A program cannot be traced; only raised if the caller asked for the whole program in one graph."""
-
-
-class Unsent(RuntimeError):
-    """A pass that only the compiler runs would have sent or received something."""
 
 
 class Reason:
@@ -175,15 +171,6 @@ class Tape:
         self.communicates = True
         take_away(self, ())
 
-    @contextmanager
-    def rehearsing(self) -> Iterator[None]:
-        """The context of a pass that the program itself does not run, such as the backward pass of its results."""
-        self.rehearses = True
-        try:
-            yield
-        finally:
-            self.rehearses = False
-
     def outside(self, array: Array) -> Traced:
         """The value that stands for memory which exists outside of the run: of an argument or a captured tensor."""
         found = self._known.get(id(array))
@@ -255,7 +242,7 @@ class Tape:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
             self.deferred.make()                           # what another thread has not, which gave the tape up
-            return call(*replaced(args, Traced, _numbers))
+            return self._unnoted(op, call, replaced(args, Traced, _numbers), write)
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
@@ -276,6 +263,13 @@ class Tape:
         if promised is not None or (op.view and self.deferred.active):
             self.deferred.note(line, real, promised)
         return results if several else results[0]
+
+    def _unnoted(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """The result of a call that no line says, in the layout that PyTorch gives it."""
+        found = call(*args)
+        if write or op.layout != "elementwise" or type(found) is tuple or self._in_rule():
+            return found
+        return in_common_order(np.asarray(found), [arg for arg in args if type(arg) is np.ndarray])
 
     def _noted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
         """The arguments of a call as a line has them, and as the call takes them."""
