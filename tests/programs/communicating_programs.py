@@ -163,26 +163,35 @@ class Communicator(Author):
     start = _START
     own = ((_MESSAGES, 4),)
 
+    def runs(self, text: str) -> bool:
+        """Run a statement. Returns whether it raises no error in any process."""
+        found = self.torch.tensor(float(super().runs(text)))
+        self.torch.distributed.all_reduce(found, self.torch.distributed.ReduceOp.MIN)
+        return bool(found.item())
+
 
 class Connected(World):
     """A program that communicates. What it has begun ends after each call."""
 
     def seen(self, given: dict[str, Any], result: Any) -> dict[str, Any]:
         """All that can be seen after a call."""
-        space = self.space
-        log = space["log"]
-        for work in space["works"]:
-            work.wait()
-        waiting = space["box"].pop("w", None)
-        if waiting is not None:
-            waiting.wait()
-        results = [[t.tolist() for t in work.result()] for work in space["works"]]
+        space, log = self.space, self.space["log"]
+        works, box = space["works"], space["box"]
+        ends = [ended(work) for work in (*works, box.pop("w", None))]
+        works.clear()
         own = [(p.tolist(), None if p.grad is None else p.grad.tolist()) for name in ("ddp", "normed")
                for p in space[name].parameters()]
         state = [leaf.tolist() for leaf in leaves([*space["zero"].optim.state.values()]) if hasattr(leaf, "tolist")]
         lists = [leaf.tolist() if hasattr(leaf, "tolist") else leaf for leaf in leaves(log)]
-        space["works"].clear()
-        return {**super().seen(given, result), "works": results, "own": own, "zero": state, "log": lists}
+        return {**super().seen(given, result), "works": ends, "own": own, "zero": state, "log": lists}
+
+
+def ended(work: Any) -> Any:
+    """The tensors that an operation has written when it ends, or its error."""
+    try:
+        return work and work.wait() and [tensor.tolist() for tensor in work.result()]
+    except ValueError as error:                            # of memory that nobody may write
+        return str(error)
 
 
 def checked(torch: Any, seed: int, backend: str) -> tuple[Author, str, Any]:

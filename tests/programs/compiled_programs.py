@@ -144,10 +144,7 @@ class Author:
                 text = f"{v} = {text}"
             if self.draw.random() < 0.05 and not text.startswith("with"):
                 text = f"with torch.no_grad(): {text}"
-            try:
-                with warnings.catch_warnings(action="ignore"):
-                    exec(text, self.space)
-            except Exception:
+            if not self.runs(text):
                 continue
             value = self.space.get(v)
             if isinstance(value, self.torch.Tensor) and value.numel() > (10**6 if self.large else 2000):
@@ -155,6 +152,15 @@ class Author:
                 continue
             self.lines.append(text)
             return
+
+    def runs(self, text: str) -> bool:
+        """Run a statement. Returns whether it raises no error."""
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                exec(text, self.space)
+        except Exception:
+            return False
+        return True
 
 
 def space(torch: Any, head: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
 from .places import Missing
-from .reading import OWN, USER, is_type, whose
+from .reading import OWN, USER, is_made_in_c, is_type, whose
 from .sized.sizes import SizeFloat, SizeInt, plain
 
 # Values that a guard compares by type and by equality.
@@ -148,8 +148,9 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return any([whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
-                for base in cls.__mro__])
+    return not is_made_in_c(cls) and any([
+        whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
+        for base in cls.__mro__])
 
 
 # Things of Python's library and of NumPy whose attributes and elements never change, or that do nothing unless a

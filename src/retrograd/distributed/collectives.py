@@ -194,15 +194,15 @@ def _joined(tensors: Sequence[Tensor]) -> Buffer:
 
 def _filled(tensors: Sequence[Tensor]) -> Buffer:
     found = _joined(tensors)
-    for row, tensor in zip(found.array, tensors):
-        np.copyto(row, sendable(tensor))
+    for place, tensor in enumerate(tensors):
+        np.copyto(found.array[place, ...], sendable(tensor))               # also of no dimension
     return found
 
 
 def _spread(buffer: Buffer, tensors: Sequence[Tensor]) -> Callable[[], None]:
     def finish() -> None:
-        for row, tensor in zip(buffer.array, tensors):
-            copy(tensor, plain(row))
+        for place, tensor in enumerate(tensors):
+            copy(tensor, plain(buffer.array[place, ...]))
 
     return finish
 
