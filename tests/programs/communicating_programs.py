@@ -106,6 +106,7 @@ def summed_if_large(x):
         dist.all_reduce(x)
     return x * x.shape[0]
 """
+# The program has no tensor of an operation that has not ended, since it might write to the tensor.
 _COPY = "{v} = {x}.detach() * (rank + 1); "
 _MESSAGES = (
     "dist.all_reduce({x})", "dist.all_reduce({x}, Op.MAX)", "dist.all_reduce({x}.data, Op.MIN)",
@@ -113,14 +114,14 @@ _MESSAGES = (
     _COPY + "dist.all_reduce({v}.t(), Op.PRODUCT)", _COPY + "dist.all_reduce({v}, group=first)",
     _COPY + "dist.all_reduce_coalesced([{v}, {x}.data])", _COPY + "dist.all_reduce({p}.grad)",
     _COPY + "{v}.work = dist.all_reduce({v}, async_op=True); {v}.work.wait()",
-    _COPY + "works.append(dist.all_reduce({v}, async_op=True))",
-    _COPY + "box['w'] = dist.all_reduce({v}, async_op=True)",
-    "works.append(dist.broadcast({x}, 0, async_op=True))", "[work.wait() for work in works]; works.clear()",
+    "works.append(dist.all_reduce({x}.detach() * rank, async_op=True))",
+    "box['w'] = dist.all_reduce({x}.detach() * rank, async_op=True)",
+    "works.append(dist.broadcast({x}.detach() * rank, 0, async_op=True))", "[work.wait() for work in works]; works.clear()",
     "log.append([work.is_completed() for work in works if work.wait()])", "box['w'].wait(); del box['w']",
     _COPY + "{v} = dist.all_reduce({v}, async_op=True).get_future().then(lambda f: f.value()[0] * 2).wait()",
     "dist.broadcast({x}, 0)", _COPY + "dist.broadcast({v}, size - 1)", _COPY + "dist.broadcast({v}[..., 1:], 0)",
     _COPY + "dist.reduce({v}, 0)", "{v} = room({x}); dist.all_gather([*{v}], {x}.detach())",
-    "{v} = room({x}); works.append(dist.all_gather([*{v}], {x}.detach() * rank, async_op=True))",
+    "works.append(dist.all_gather([*room({x})], {x}.detach() * rank, async_op=True))",
     "{v} = room({x}); dist.all_gather_into_tensor({v}, {x}.detach())",
     "{v} = room({x}); dist.gather({x}.detach(), [*{v}] if rank == 0 else None, 0)",
     _COPY + "dist.scatter({v}, parts({x}) if rank == 0 else None, 0)", _COPY + "dist.reduce_scatter({v}, parts({x}))",
