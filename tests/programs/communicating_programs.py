@@ -6,6 +6,7 @@ processes make the same programs from a seed, and each compares what it sees.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from programs.compiled_programs import HEAD, Author, World, different, leaves
@@ -116,7 +117,8 @@ _MESSAGES = (
     _COPY + "{v}.work = dist.all_reduce({v}, async_op=True); {v}.work.wait()",
     "works.append(dist.all_reduce({x}.detach() * rank, async_op=True))",
     "box['w'] = dist.all_reduce({x}.detach() * rank, async_op=True)",
-    "works.append(dist.broadcast({x}.detach() * rank, 0, async_op=True))", "[work.wait() for work in works]; works.clear()",
+    "works.append(dist.broadcast({x}.detach() * rank, 0, async_op=True))",
+    "[work.wait() for work in works]; works.clear()",
     "log.append([work.is_completed() for work in works if work.wait()])", "box['w'].wait(); del box['w']",
     _COPY + "{v} = dist.all_reduce({v}, async_op=True).get_future().then(lambda f: f.value()[0] * 2).wait()",
     "dist.broadcast({x}, 0)", _COPY + "dist.broadcast({v}, size - 1)", _COPY + "dist.broadcast({v}[..., 1:], 0)",
@@ -180,27 +182,39 @@ class Connected(World):
         works, box = space["works"], space["box"]
         ends = [ended(work) for work in (*works, box.pop("w", None))]
         works.clear()
-        own = [(p.tolist(), None if p.grad is None else p.grad.tolist()) for name in ("ddp", "normed")
-               for p in space[name].parameters()]
-        state = [leaf.tolist() for leaf in leaves([*space["zero"].optim.state.values()]) if hasattr(leaf, "tolist")]
-        lists = [leaf.tolist() if hasattr(leaf, "tolist") else leaf for leaf in leaves(log)]
-        return {**super().seen(given, result), "works": ends, "own": own, "zero": state, "log": lists}
+        own = copied([[p, p.grad] for name in ("ddp", "normed") for p in space[name].parameters()])
+        state = copied([*space["zero"].optim.state.values()])
+        return {**super().seen(given, result), "works": ends, "own": own, "zero": state, "log": copied(log)}
+
+
+def copied(value: Any) -> list[Any]:
+    """The parts of a value, and the numbers of the tensors among them."""
+    return [leaf._array.copy() if hasattr(leaf, "_array") else leaf for leaf in leaves(value)]
 
 
 def ended(work: Any) -> Any:
     """The tensors that an operation has written when it ends, or its error."""
     try:
-        return work and work.wait() and [tensor.tolist() for tensor in work.result()]
+        return work and work.wait() and copied(work.result())
     except ValueError as error:                            # of memory that nobody may write
         return str(error)
+
+
+# What changes between two calls.
+CHANGES = (
+    "optimizer.param_groups[0]['lr'] = 0.05", "zero.param_groups[0]['lr'] = 0.2", "model.eval()", "normed.eval()",
+    "q.data.mul_(2)", "p.grad = None", "q.requires_grad_(False)", "box.clear()", "del log[:]", "ddp.zero_grad()",
+    "s.add_(1)", "torch.manual_seed(5)", "normed.momentum = 0.5", "globals().update(rank=rank + size)")
+# Arguments of several sizes, and the sizes of each call.
+SIZED, SIZES = ("normal(n, 3)", "normal(3, 3)", "normal(n, 3)", "normal(3)"), (4, 5, 7, 9)
 
 
 def checked(torch: Any, seed: int, backend: str) -> tuple[Author, str, Any]:
     """Make the program of a seed, run it as it is and compiled, and compare: the program, the difference, the reason.
 
-    Another shape of the first argument comes in the third call.
+    Something changes before each call, also the sizes of the arguments in one of four programs.
     """
-    author = Communicator(torch, seed, backend == "llvm")
+    author = Communicator(torch, seed, backend == "llvm", SIZED if seed % 4 == 1 else ())
     return author, *compared(torch, author, author.lines, seed, backend)
 
 
@@ -209,12 +223,16 @@ def compared(torch: Any, author: Author, lines: list[str], seed: int, backend: s
     near = 1e4 if backend == "llvm" or author.large else 0
     worlds = [Connected(torch, author.head, lines, author.specs, change) for change in (
         lambda function: function, lambda function: torch.compile(function, backend=backend))]
-    found = ""
-    steps = ("call", "backward") if seed % 3 else ("call",)
-    for number in range(4):
-        for what in steps:
-            seen = [getattr(world, what)(number) for world in worlds]
-            found = found or different(*seen, near or (16 if what == "backward" else 0), f"{what} {number}")
+    found, draw = "", random.Random(seed)
+    for number, size in enumerate(SIZES):
+        change = draw.choice(CHANGES) if number and draw.random() < 0.7 else ""
+        for world in worlds:
+            exec(change, world.space)
+        seen = [world.call(number, (size, 6)) for world in worlds]
+        found = found or different(*seen, near, f"call {number}")
+        if seed % 3:
+            seen = [world.backward(number) for world in worlds]
+            found = found or different(*seen, near or 16, f"backward {number}")
     made = worlds[1].function.__closure__
     run = next(cell.cell_contents for cell in made if hasattr(cell.cell_contents, "run")).run
     return found, getattr(run, "reason", None)
