@@ -204,7 +204,7 @@ def ended(work: Any) -> Any:
 CHANGES = (
     "optimizer.param_groups[0]['lr'] = 0.05", "zero.param_groups[0]['lr'] = 0.2", "model.eval()", "normed.eval()",
     "q.data.mul_(2)", "p.grad = None", "q.requires_grad_(False)", "box.clear()", "del log[:]", "ddp.zero_grad()",
-    "s.add_(1)", "torch.manual_seed(5)", "normed.momentum = 0.5", "globals().update(rank=rank + size)")
+    "s.add_(1)", "torch.manual_seed(5)", "normed.momentum = 0.5", "log.append(rank)", "ddp.eval()")
 # Arguments of several sizes, and the sizes of each call.
 SIZED, SIZES = ("normal(n, 3)", "normal(3, 3)", "normal(n, 3)", "normal(3)"), (4, 5, 7, 9)
 

@@ -77,6 +77,8 @@ _STATES = {
     "tensors.face.printing": ("get_printoptions", "set_printoptions"),
     "serialization.loading": ("load",),
     "serialization.saving": ("save",),
+    "distributed.groups": ("get_node_local_rank", "get_pg_count", "is_backend_available", "is_mpi_available",
+                           "is_torchelastic_launched"),
 }
 _OF_STATES = {(f"{PACKAGE}.{module}", name) for module, names in _STATES.items() for name in names}
 # The compiler itself, and its module that runs the program.
