@@ -171,8 +171,28 @@ def parallel() -> None:
                     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
 
 
+def reasons() -> None:
+    """The warning says what communicates."""
+    model = DistributedDataParallel(made(False))
+
+    def step(x: torch.Tensor) -> None:
+        model(x).sum().backward()
+
+    with pytest.warns(UserWarning, match=r"step as it is, since model\._reducer is what sends the gradients of "
+                                         r"DistributedDataParallel: compile the module inside"):
+        torch.compile(step)(torch.ones(3, 4))
+
+    def normalized(x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.relu(layer(x))
+
+    layer = nn.SyncBatchNorm(4)
+    with pytest.warns(UserWarning, match=r"normalized as it is, since the program calls torch\.distributed\."
+                                         r"all_reduce, in File .*, in normalized"):
+        torch.compile(normalized)(torch.ones(3, 4))
+
+
 def plans() -> None:
-    """The module inside of a parallel one has a plan, also for many sizes."""
+    """The module inside of a parallel one has a plan, also for many sizes. So has a function that asks for ranks."""
     for backend in BACKENDS:
         inner = torch.compile(made(False), backend=backend)
         model = DistributedDataParallel(inner)
@@ -180,9 +200,17 @@ def plans() -> None:
             model(torch.ones(count, 4)).sum().backward()
         assert plan_of(inner).reason is None
         assert len(plan_of(inner).entries) < 4
+        group = dist.new_group([0, 1])
+        ranks = torch.compile(lambda x, g: x * (3 + (dist.get_rank(g) + 1) * dist.get_rank()), backend=backend)
+        for _ in range(2):
+            dist.barrier()                                 # which counts in the group of all processes
+            assert ranks(torch.ones(1), dist.group.WORLD).item() == 3 + (rank + 1) * rank
+            assert ranks(torch.ones(1), group).item() == 3 + (rank + 1 if rank < 2 else 0) * rank
+        assert plan_of(ranks).reason is None
+        assert len(plan_of(ranks).entries) == 2
 
 
-for each in (whole, later, held, given, parallel, plans, random_programs):
+for each in (whole, later, held, given, parallel, reasons, plans, random_programs):
     each()
 dist.barrier()
 print(f"compared by {rank}", flush=True)
