@@ -21,8 +21,8 @@ from .reading import is_type
 _MODULES = (f"{PACKAGE}.distributed", f"{PACKAGE}.nn.parallel.distributed")
 
 
-class Unsent(RuntimeError):
-    """A pass that only the compiler runs would have sent or received something."""
+class Needless(RuntimeError):
+    """A pass that only the compiler runs cannot be traced, so it ends before it sends anything."""
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
-from .communicating import Unsent
+from .communicating import Needless
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -107,7 +107,7 @@ class Tape:
         self.whole = whole                                 # whether giving up is an error
         self.keeps_numbers = whole                         # of memory from outside before it is written
         self.uses = uses                                   # of sizes that may be others in later calls
-        self.rehearses = False                             # whether the program itself does not run this part
+        self.rehearses = False                             # whether the compiler alone runs this part
         self.communicates = False                          # whether messages have left or come
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
@@ -148,6 +148,8 @@ class Tape:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
+                if self.rehearses:
+                    raise Needless(words)
 
     def check(self) -> None:
         """Raise GivenUp if the run cannot be repeated and this is an error."""
@@ -167,7 +169,7 @@ class Tape:
         self.give_up(words)
         self.check()
         if self.rehearses:
-            raise Unsent(words)
+            raise Needless(words)
         self.communicates = True
         take_away(self, ())
 

@@ -156,7 +156,7 @@ def test_a_module_of_one_process_is_compiled() -> None:
 
 
 class Sent(torch.autograd.Function):
-    """Communicates in its backward pass."""
+    """Communicates in its backward pass, after something that cannot be traced."""
 
     count = 0
 
@@ -166,6 +166,7 @@ class Sent(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
+        torch.vmap(torch.sin)(g)
         dist.barrier()
         Sent.count += 1
         return g * 2
