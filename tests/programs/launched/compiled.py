@@ -171,6 +171,29 @@ def parallel() -> None:
                     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
 
 
+def inside() -> None:
+    """A pass of the inner module alone averages gradients if the parallel module has been called before."""
+    def gradients(change: Callable[[Any], Any]) -> list[torch.Tensor]:
+        model, found = DistributedDataParallel(made(False)), []
+        inner = model.module
+
+        def step(x: torch.Tensor) -> None:
+            inner(x).square().sum().backward()
+
+        step = change(step)
+        for called in (False, False, False, True, False, True):
+            inner.zero_grad()
+            if called:
+                model(torch.ones(3, 4))
+            step(torch.ones(3, 4) * (rank + 1))
+            found += [parameter.grad.clone() for parameter in inner.parameters()]
+        return found
+
+    for backend in BACKENDS:
+        torch.testing.assert_close(gradients(lambda step, by=backend: torch.compile(step, backend=by)),
+                                   gradients(lambda step: step), rtol=1e-4, atol=1e-5)
+
+
 def reasons() -> None:
     """The warning says what communicates."""
     model = DistributedDataParallel(made(False))
@@ -210,7 +233,7 @@ def plans() -> None:
         assert len(plan_of(ranks).entries) == 2
 
 
-for each in (whole, later, held, given, parallel, reasons, plans, random_programs):
+for each in (whole, later, held, given, parallel, inside, reasons, plans, random_programs):
     each()
 dist.barrier()
 print(f"compared by {rank}", flush=True)
