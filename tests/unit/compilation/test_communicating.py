@@ -8,11 +8,15 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -155,32 +159,82 @@ def test_a_module_of_one_process_is_compiled() -> None:
     assert noted(lambda x: parallel(x).sum(), torch.randn(4, 2))[1] == ""
 
 
-class Sent(torch.autograd.Function):
-    """Communicates in its backward pass, after something that cannot be traced."""
-
-    count = 0
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        torch.vmap(torch.sin)(g)
-        dist.barrier()
-        Sent.count += 1
-        return g * 2
+def plainly(g: Any) -> None:
+    dist.barrier()
 
 
-def test_the_traced_backward_pass_sends_nothing() -> None:
+def stubbornly(g: Any) -> None:
+    with suppress(RuntimeError):
+        torch.vmap(torch.sin)(g)                           # cannot be traced
+    dist.barrier()
+
+
+def inside(g: Any) -> None:
+    torch.vmap(lambda x: (dist.barrier(), x)[1])(g)
+
+
+@pytest.mark.parametrize("sends", [plainly, stubbornly, inside])
+def test_the_traced_backward_pass_sends_nothing(sends: Callable[[Any], None]) -> None:
+    count = [0]
+
+    class Sent(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            sends(g)
+            count[0] += 1
+            return g * 2
+
     x = torch.ones(2, requires_grad=True)
-    compiled, Sent.count = torch.compile(lambda x: Sent.apply(x) * 3), 0
+    compiled = torch.compile(lambda x: Sent.apply(x) * 3)
     for i in range(1, 4):
         with warnings.catch_warnings(action="ignore"):
             result = compiled(x)
-        assert Sent.count == i - 1
+        assert count == [i - 1]
         result.sum().backward()
-        assert Sent.count == i
+        assert count == [i]
+
+
+def test_real_arrays_are_sent() -> None:
+    kinds = []
+
+    def step(x: Any) -> Any:
+        x = x * 2
+        dist.all_reduce(x)
+        kinds.append(type(x._array))
+        return x
+
+    noted(step, X)
+    assert kinds == [np.ndarray]
+
+
+def test_another_thread_may_send_a_tensor_of_the_trace() -> None:
+    shared, box, errors = torch.ones(2), list[int](), list[Exception]()
+
+    def send() -> None:
+        while not box:
+            time.sleep(0.001)
+        try:
+            dist.all_reduce(shared)
+        except Exception as error:
+            errors.append(error)
+        box.append(2)
+
+    def step(x: Any) -> Any:
+        box.append(1)
+        while len(box) < 2:
+            pass
+        return x + shared
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    result, _ = noted(step, X)
+    thread.join()
+    assert not errors
+    assert result.tolist() == [[2, 2]]
 
 
 @pytest.mark.parametrize("dynamic", [None, True])
