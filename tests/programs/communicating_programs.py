@@ -22,7 +22,8 @@ works, log = [], []
 torch.manual_seed(2)
 ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh()))
 normed = torch.nn.SyncBatchNorm(3)
-zero = dist.optim.ZeroRedundancyOptimizer([q, r], torch.optim.SGD, lr=0.1, momentum=0.5)
+served = torch.nn.Linear(3, 3)             # no program has views of these, which only the owner's step would make stale
+zero = dist.optim.ZeroRedundancyOptimizer(served.parameters(), torch.optim.SGD, lr=0.1, momentum=0.5)
 
 
 class Summed(torch.autograd.Function):
@@ -145,6 +146,7 @@ _MESSAGES = (
     "{x}.register_hook(hook)", "{p}.register_hook(hook)", "{p}.register_post_accumulate_grad_hook(after)",
     "{v} = ddp({x})", "ddp({x}.detach()).sum().backward()", "(ddp({x}) * ddp({y})).mean().backward()",
     "{v} = normed({x})", "normed({x}).square().sum().backward()", "zero.step()", "zero.zero_grad()",
+    "{v} = served({x})", "served({x}).square().sum().backward(); zero.step()",
     "{v} = summed_if_large({x})", "{v} = {x} * (dist.get_rank() + dist.get_world_size())",
     "{v} = {x} + dist.is_initialized() + len(dist.get_process_group_ranks(None))",
     "torch.manual_seed(rank); {v} = torch.rand(3); dist.all_reduce({v})", "{v} = torch.rand(3); dist.all_reduce({v})",
@@ -182,7 +184,7 @@ class Connected(World):
         works, box = space["works"], space["box"]
         ends = [ended(work) for work in (*works, box.pop("w", None))]
         works.clear()
-        own = copied([[p, p.grad] for name in ("ddp", "normed") for p in space[name].parameters()])
+        own = copied([[p, p.grad] for name in ("ddp", "normed", "served") for p in space[name].parameters()])
         state = copied([*space["zero"].optim.state.values()])
         return {**super().seen(given, result), "works": ends, "own": own, "zero": state, "log": copied(log)}
 

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from ..launching import Everyone
 from ..names import PACKAGE
 from ..nn.modules.batchnorm import SyncBatchNorm
 from .items import Item, State
-from .reading import is_type
+from .reading import ANY_ATTRIBUTE, is_type
 
 _MODULES = (f"{PACKAGE}.distributed", f"{PACKAGE}.nn.parallel.distributed")
 
@@ -39,9 +40,11 @@ def rehearsing(tape: Any) -> Iterator[None]:
 def may_communicate(state: State) -> bool:
     """Whether a call can reach a function, a module or an object that communicates.
 
-    Hooks of parameters run in backward passes only.
+    Hooks of parameters run in backward passes only. Code that may look at any attribute may find a function by a name
+    that nobody sees.
     """
-    if any(["distributed" in name for name in state.mentioned]):
+    hidden = Everyone.group is not None and not ANY_ATTRIBUTE.isdisjoint(state.mentioned)
+    if hidden or any(["distributed" in name for name in state.mentioned]):
         return True
     runs_backward = "backward" in state.mentioned
     return any([_communicates(item.value) and (runs_backward or not _is_hook(item)) for item in state.items])

@@ -237,8 +237,18 @@ def test_another_thread_may_send_a_tensor_of_the_trace() -> None:
     assert result.tolist() == [[2, 2]]
 
 
+def named() -> None:
+    dist.barrier()
+
+
+def unnamed() -> None:
+    getattr(getattr(torch, "".join(["dis", "tributed"])), "barrier")()  # noqa: B009
+
+
+@pytest.mark.parametrize("sends", [named, unnamed])
 @pytest.mark.parametrize("dynamic", [None, True])
-def test_a_call_that_communicates_is_not_run_again(dynamic: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_communicates_is_not_run_again(dynamic: bool | None, sends: Callable[[], None],
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace for many sizes is made again if a library takes no size in place of an int."""
     sent, outside = [0], collectives.outside
 
@@ -250,7 +260,7 @@ def test_a_call_that_communicates_is_not_run_again(dynamic: bool | None, monkeyp
 
     def step(x: Any) -> Any:
         if x.shape[0] > 4:
-            dist.barrier()
+            sends()
         return x * len(json.dumps(x.shape[0]))
 
     compiled = torch.compile(step, dynamic=dynamic)
