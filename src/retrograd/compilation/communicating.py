@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..launching import Everyone
@@ -51,11 +52,13 @@ def may_communicate(state: State) -> bool:
 
 
 def _communicates(value: Any) -> bool:
-    """Whether a value, or its type, stands in a module whose functions communicate."""
-    kind = value if is_type(value) else type(value)
-    names = (getattr(value, "__name__", None), getattr(value, "__module__", None), kind.__module__)
-    return isinstance(value, SyncBatchNorm) or any([isinstance(name, str) and name.startswith(_MODULES)
-                                                    for name in names])
+    """Whether a value, or its type, stands in a module whose functions communicate. No code of the value runs."""
+    kind = type(value)
+    if issubclass(kind, ModuleType):
+        name = value.__name__
+    else:
+        name = (value if kind is FunctionType or is_type(value) else kind).__module__
+    return issubclass(kind, SyncBatchNorm) or (isinstance(name, str) and name.startswith(_MODULES))
 
 
 def _is_hook(item: Item) -> bool:
