@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import Site
 from ..names import PACKAGE
-from .reading import LIBRARY, OWN, USER, is_type, whose
+from .reading import LIBRARY, OWN, USER, is_made_in_c, is_type, whose
 
 # Builtin functions and types that depend on their arguments alone. `getattr` and `setattr` are here because the walk
 # looks at all attributes if the code names them.
@@ -77,6 +77,8 @@ _STATES = {
     "tensors.face.printing": ("get_printoptions", "set_printoptions"),
     "serialization.loading": ("load",),
     "serialization.saving": ("save",),
+    "distributed.groups": ("get_node_local_rank", "get_pg_count", "is_backend_available", "is_mpi_available",
+                           "is_torchelastic_launched"),
 }
 _OF_STATES = {(f"{PACKAGE}.{module}", name) for module, names in _STATES.items() for name in names}
 # The compiler itself, and its module that runs the program.
@@ -103,6 +105,7 @@ def unknown(thing: Any) -> bool:
     if holder is not None:
         kind = holder if is_type(holder) else type(holder)
         known = kind is object or issubclass(kind, _OWN_STATE) or whose(kind.__module__) in (OWN, USER)
+        known = known and not is_made_in_c(kind)
         return name in _NOT_OF_TYPES or not known
     if module.partition(".")[0] == "numpy":
         return name in _NOT_OF_NUMPY or module.startswith("numpy.random")
@@ -135,7 +138,7 @@ def _type_is_unknown(kind: type[Any]) -> bool:
     if any([base.__name__ in _NOT_OF_LIBRARY and whose(base.__module__) == LIBRARY for base in kind.__mro__]):
         return True
     if whose(module) != LIBRARY:
-        return False
+        return is_made_in_c(kind)
     if module.partition(".")[0] == "numpy":
         return kind.__name__ in _NOT_OF_NUMPY or module.startswith("numpy.random")
     return not (issubclass(kind, (*_OWN_STATE, *_MADE)) or module in _LIBRARY or module in _C_MODULES)

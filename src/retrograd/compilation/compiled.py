@@ -118,7 +118,7 @@ class Compiled:
                 run.tape.writers = writers
                 result = run.run()
         except TypeError:
-            if not run.found_by_itself:
+            if not run.found_by_itself or run.tape.communicates:
                 raise
             self.sizes, self.calls = None, []              # the program may have asked for an int of Python's own
             return self._first(args, kwargs)

@@ -35,7 +35,7 @@ from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
 from .places import Missing
-from .reading import OWN, USER, is_type, whose
+from .reading import OWN, USER, is_made_in_c, is_type, whose
 from .sized.sizes import SizeFloat, SizeInt, plain
 
 # Values that a guard compares by type and by equality.
@@ -51,6 +51,8 @@ DEFINED = (FunctionType, ModuleType, type)
 CONTENT_LIMIT = 4096                                         # bytes of a NumPy array that a guard compares
 # Objects of other libraries whose attributes are looked at.
 NAMESPACES = ("argparse.Namespace", "types.SimpleNamespace")
+# The module of groups of processes, which stay as they are made.
+_GROUPS = f"{PACKAGE}.distributed.groups"
 
 # Attributes of our own classes that a guard does not compare and whose change is none, with the reason.
 _SAVING = "it is used when a module is saved or loaded"
@@ -92,6 +94,9 @@ def refusal(value: Any) -> str | None:
     data = sys.modules.get(f"{PACKAGE}.utils.data")          # no program has a loader before this import
     if data is not None and isinstance(value, data.DataLoader):
         return "a DataLoader, which gives other data in each run"
+    reducer = sys.modules.get(f"{PACKAGE}.distributed.reducer")
+    if reducer is not None and isinstance(value, reducer.Reducer):
+        return "what sends the gradients of DistributedDataParallel: compile the module inside"
     if isinstance(value, np.ndarray) and (value.nbytes > CONTENT_LIMIT or value.dtype.hasobject):
         return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"
     return None
@@ -148,8 +153,9 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return any([whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
-                for base in cls.__mro__])
+    return cls.__module__ != _GROUPS and not is_made_in_c(cls) and any([
+        whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
+        for base in cls.__mro__])
 
 
 # Things of Python's library and of NumPy whose attributes and elements never change, or that do nothing unless a

@@ -6,7 +6,7 @@ import dis
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, NamedTuple
 
 from ..names import PACKAGE
@@ -74,6 +74,12 @@ def is_type(value: Any) -> bool:
     return issubclass(type(value), type)
 
 
+def is_made_in_c(kind: type[Any]) -> bool:
+    """Whether an installed package has written a class, or a base of it, in C, so that nobody sees what it keeps."""
+    return any([type(part) in _OF_C and part.__objclass__ is base and name not in _OF_ALL
+                for base in kind.__mro__ if whose(base.__module__) == USER for name, part in vars(base).items()])
+
+
 @lru_cache(maxsize=4096)
 def whose(module_name: Any) -> str:
     """Whose code a module holds: `OWN` for this package, `LIBRARY` for Python's library and NumPy, or `USER`.
@@ -88,6 +94,9 @@ def whose(module_name: Any) -> str:
     return LIBRARY if (root in sys.stdlib_module_names and root != "__main__") or root in _LIBRARIES else USER
 
 
+# What only classes in C define. Those with a dict and with weak references have two such attributes in any case.
+_OF_C = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)
+_OF_ALL = ("__dict__", "__weakref__")
 _LIBRARIES = frozenset({"numpy", "_frozen_importlib", "_frozen_importlib_external"})
 
 

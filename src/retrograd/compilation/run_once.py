@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from . import guards
 from .backward_plans import TracedBackward
 from .borders import Borders
 from .changes import Effect, Whole, changes
+from .communicating import rehearsing
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
 from .items import ARRAY, Item
@@ -138,7 +138,7 @@ class FirstRun:
 
     def _undo(self, drawn: Any) -> None:
         """Give memory and random streams their former numbers, if the call will be traced again without notes."""
-        if drawn is not None:
+        if drawn is not None and not self.tape.communicates:
             self._put_back()
             set_rng_state(drawn)
 
@@ -333,7 +333,7 @@ class FirstRun:
         zeros: list[Any] = [tape.outside(np.zeros_like(tensor._array.like)) for tensor in tensors]
         cotangents = [plain(array) for array in zeros]
         try:
-            with standing(tape.record), self.uses or nullcontext():
+            with standing(tape.record), rehearsing(tape):
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
                              retain_graph=True)
         except RuntimeError as error:

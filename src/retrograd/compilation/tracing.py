@@ -33,6 +33,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
+from .communicating import Needless
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -106,6 +107,8 @@ class Tape:
         self.whole = whole                                 # whether giving up is an error
         self.keeps_numbers = whole                         # of memory from outside before it is written
         self.uses = uses                                   # of sizes that may be others in later calls
+        self.rehearses = False                             # whether the compiler alone runs this part
+        self.communicates = False                          # whether messages have left or come
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
         self.writers: set[int] = set()                     # the threads that have written during the run
@@ -145,6 +148,8 @@ class Tape:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
+                if self.rehearses:
+                    raise Needless(words)
 
     def check(self) -> None:
         """Raise GivenUp if the run cannot be repeated and this is an error."""
@@ -154,6 +159,18 @@ class Tape:
     def leave(self, words: str) -> None:
         """Give up, and put NumPy arrays in the places of all traced ones."""
         self.give_up(words)
+        take_away(self, ())
+
+    def communicate(self, words: str) -> None:
+        """Give up before the program sends something, receives something or waits for it.
+
+        Nothing is sent if giving up is an error, or in a pass that the program itself does not run.
+        """
+        self.give_up(words)
+        self.check()
+        if self.rehearses:
+            raise Needless(words)
+        self.communicates = True
         take_away(self, ())
 
     def outside(self, array: Array) -> Traced:
@@ -227,7 +244,7 @@ class Tape:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
             self.deferred.make()                           # what another thread has not, which gave the tape up
-            return call(*replaced(args, Traced, _numbers))
+            return self._unnoted(op, call, replaced(args, Traced, _numbers), write)
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
@@ -248,6 +265,13 @@ class Tape:
         if promised is not None or (op.view and self.deferred.active):
             self.deferred.note(line, real, promised)
         return results if several else results[0]
+
+    def _unnoted(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """The result of a call that no line says, in the layout that PyTorch gives it."""
+        found = call(*args)
+        if write or op.layout != "elementwise" or type(found) is tuple or self._in_rule():
+            return found
+        return in_common_order(np.asarray(found), [arg for arg in args if type(arg) is np.ndarray])
 
     def _noted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
         """The arguments of a call as a line has them, and as the call takes them."""
