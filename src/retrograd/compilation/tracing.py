@@ -194,7 +194,7 @@ class Tape:
         else:
             owner = owner_of(array)
             memory = self._owners.get(id(owner))
-            if memory is None:
+            if memory is None or memory() is not owner:    # `_disown` was interrupted
                 place = reserve(owner.nbytes) if source == "line" else None
                 memory = self._own(owner, number, address(owner), place)
             if memory.place is not None:
@@ -319,14 +319,20 @@ class Tape:
         return any(isinstance(holder, TensorBase) for holder in holders)
 
 
-def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
-    """Put traced arrays behind tensors. Returns the tensors with the arrays that they had."""
-    before = []
+def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array]]) -> None:
+    """Put traced arrays behind tensors. `held` gets the tensors with the arrays that they had, for `give_back`."""
     for tensor in tensors:
         if type(tensor._array) is np.ndarray:
-            before.append((tensor, tensor._array))
-            tensor._array = tape.outside(tensor._array)
-    return before
+            traced = tape.outside(tensor._array)
+            held.append((tensor, tensor._array))
+            tensor._array = traced
+
+
+def give_back(held: list[tuple[Any, Array]]) -> None:
+    """Give tensors the arrays that they had, but for those that have other arrays now."""
+    for tensor, array in held:
+        if type(tensor._array) is Traced and tensor._array.like is array:
+            tensor._array = array
 
 
 def give_arrays(tensors: Iterable[Any]) -> None:
