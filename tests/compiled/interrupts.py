@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import copy
+import linecache
+import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,13 +24,16 @@ from retrograd.modes import local
 from retrograd.optim.option_memory import OptionMemory
 
 FOLDER = str(Path(compilation.__file__).parent)
+_LOCKED = re.compile(r" *with [\w.]*(lock|_compiling):")
 _PRINTING = {name: getattr(builtins, name) for name in ("print", "input", "open")}
 
 
 class Interrupted:
     """Raises KeyboardInterrupt at the line number `at` of the compiler, or of the code that it has made.
 
-    `lines` are the lines that have run. Each is told as its file and number.
+    `lines` are the lines that have run. Each is told as its file and number. Lines that take or give back a lock of
+    Python's do not count: Python looks for a signal neither between such a lock and its block nor behind the block, but
+    a trace function can raise an error there.
     """
 
     def __init__(self, at: int | None) -> None:
@@ -47,7 +52,7 @@ class Interrupted:
         return self._line if ours else None
 
     def _line(self, frame: FrameType, event: str, value: Any) -> Any:
-        if event == "line":
+        if event == "line" and not _LOCKED.match(linecache.getline(frame.f_code.co_filename, frame.f_lineno)):
             self.lines.append((frame.f_code.co_filename, frame.f_lineno))
             if len(self.lines) - 1 == self.at:
                 raise KeyboardInterrupt

@@ -95,6 +95,7 @@ class Recipe:
         try:
             arrays = self.quiet.run(ready.run, *given)
         except BaseException as error:                     # such as KeyboardInterrupt
+            ready.leases.spoil()
             self._count_writes(error, given, written)
             raise
         if written is self.written and self.owners is not None:
@@ -128,19 +129,20 @@ class Recipe:
     def _begin(self) -> Ready:
         """Have the plan make its code."""
         assert self.plan is not None
-        ready, self.plan = self.plan.begin(), None
+        ready = self.plan.begin()
         self._run_with(ready)
+        self.plan = None
         return ready
 
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""
-        self.ready = ready
         if self.owners is None:
             self.owners = versions.Together([owner_of(array) for array in self.written])
         leases: dict[int, Lease] = ready.leases.by_place
         self.lent = [leases.get(place) for place in range(self.count)]
         for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
+        self.ready = ready
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""
