@@ -10,8 +10,6 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..errors import user_site
-from ..graph import versions
-from ..kernels.layout import owner_of
 from ..modes import local
 from ..names import reached
 from ..optim.stepping import SteppingOptimizer
@@ -21,11 +19,11 @@ from . import guards
 from .backward_plans import TracedBackward
 from .borders import Borders
 from .changes import Effect, Whole, changes
+from .counts import Counts
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
 from .items import ARRAY, Item
-from .passes import effects
-from .program import Line, Program
+from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
@@ -97,11 +95,11 @@ class FirstRun:
             put_in_place(tape, tensors, held)
             self.borders.put(tape, tensors)
             try:
-                counts = [versions.count(array) for _, array in held]
+                self.counts = Counts(tape, [array for _, array in held])
                 result = self._watched_run()
                 if self.uses is not None:
                     result = without_sizes(result)
-                self._check_writes(held, counts)
+                self.counts.check()
                 self.borders.check()
                 if tape.reason is None:
                     self._describe(result)
@@ -156,15 +154,6 @@ class FirstRun:
         self.tape.deferred.make()
         self.tape.put_back()
         self.schedules.steps.clear()
-
-    def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
-        """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
-        if self.tape.reason is not None:
-            return
-        noted = self._owners_written(self.tape.lines)
-        for (_, array), count in zip(held, counts):
-            if versions.count(array) != count and id(owner_of(array)) not in noted:
-                self.tape.give_up("the program changes a tensor in a way that no operator shows", True)
 
     def _finish(self, recipe: Recipe, left: Left) -> None:
         """Give the results of this run the history that those of a repetition have."""
@@ -256,7 +245,8 @@ class FirstRun:
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
-        self._note_writes(recipe, lines, given)
+        self.counts.note(recipe, self.before, lines, given)
+        self.counts.note_results(recipe, made)
         if back is not None:
             recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))
         if spent:
@@ -286,25 +276,6 @@ class FirstRun:
             return lambda inputs: inputs[place]
         tensor = item.value
         return lambda inputs: tensor
-
-    def _note_writes(self, recipe: Recipe, lines: list[Line], given: dict[int, int]) -> None:
-        """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
-        written = self._owners_written(lines)
-        for item in sorted(self.before.tensors(), key=lambda item: item.fixed):
-            owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
-            number = self.tape.outside(item.array).number if owner in written else -1
-            if number in given:
-                recipe.written_given.append(given[number])
-            elif owner in written and item.fixed:
-                recipe.written.append(item.array)
-            else:
-                continue
-            written.remove(owner)                          # other tensors may share this memory
-
-    def _owners_written(self, lines: list[Line]) -> set[int]:
-        """The identities of the arrays that own the memory that lines write."""
-        values = self.tape.values
-        return {id(owner_of(values[number].like)) for line in lines for number in effects.targets(line)}
 
     def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
         """Trace the backward pass of new tensors. Also says of which the graph is freed already."""

@@ -33,6 +33,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
+from .items import span
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -117,6 +118,7 @@ class Tape:
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
         self._owners: dict[int, Memory] = {}              # memory, by the identity of its owner
+        self._spans: list[tuple[int, int, int]] = []       # of memory from outside: from, to, and a value in it
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
@@ -142,7 +144,7 @@ class Tape:
             self.reason = Reason(words, site or user_site(), passing)
             self.deferred.make()
             if not foreign:
-                for held in (self.values, self.lines, self._constants):
+                for held in (self.values, self.lines, self._constants, self._spans):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
 
@@ -195,8 +197,9 @@ class Tape:
             owner = owner_of(array)
             memory = self._owners.get(id(owner))
             if memory is None or memory() is not owner:    # `_disown` was interrupted
-                place = reserve(owner.nbytes) if source == "line" else None
-                memory = self._own(owner, number, address(owner), place)
+                made = source == "line"
+                place, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
+                memory = self._own(owner, first, address(owner), place)
             if memory.place is not None:
                 like = seen_in(memory.place, array, address(array) - memory.address)
             first = memory.number
@@ -204,6 +207,22 @@ class Tape:
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
+
+    def _first_in(self, owner: Array, number: int) -> int:
+        """The first value in the memory of an array from outside. Several arrays may own the same memory, such as those
+        of a tensor and of its `.data`, or of two tensors that were made from one array of NumPy.
+        """
+        start, end = span(owner)
+        shared = {self.values[known].memory for low, high, known in self._spans if low < end and start < high}
+        self._spans.append((start, end, number))
+        if not shared:
+            return number
+        first = min(shared)
+        for value in self.values:
+            value.memory = first if value.memory in shared else value.memory
+        for memory in self._owners.values():
+            memory.number = first if memory.number in shared else memory.number
+        return first
 
     def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
         """Note who owns memory, until the owner is gone and another array may have its identity."""
