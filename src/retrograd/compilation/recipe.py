@@ -72,7 +72,7 @@ class Recipe:
         self.effects: list[Any] = []
         self.schedules: list[Any] = []                     # that the call steps, once for each time
         self.written: list[Array] = []                     # captured memory that the plan writes
-        self.times: list[int] = []                         # how often
+        self.times: list[int] = []                         # how often; 0 if writes to it are not counted
         self.owners: versions.Together | None = None       # and the arrays that own it
         self.written_given: list[tuple[int, int]] = []     # the places of such tensors that the guard finds, how often
         self.counted: list[tuple[int, int]] = []           # the places of results that the run writes, and how often
@@ -130,7 +130,8 @@ class Recipe:
         """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
         if not self.may_start_again or not isinstance(error, Exception):
             done = Counter([id(owner_of(array)) for array in self.ready.written_before(error, given)])
-            owners = [owner for owner in map(owner_of, written) if id(owner) in done]
+            times = [*self.times, *[count for _, count in self.written_given]]
+            owners = [owner for owner, count in zip(map(owner_of, written), times) if count and id(owner) in done]
             versions.written_all(owners, self.site, [done[id(owner)] for owner in owners])
 
     def _count_results(self, tensors: list[Any]) -> None:
@@ -151,7 +152,8 @@ class Recipe:
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""
         if self.owners is None:
-            self.owners = versions.Together([owner_of(array) for array in self.written], self.times)
+            counted = [(owner_of(array), count) for array, count in zip(self.written, self.times) if count]
+            self.owners = versions.Together([owner for owner, _ in counted], [count for _, count in counted])
         leases: dict[int, Lease] = ready.leases.by_place
         self.lent = [leases.get(place) for place in range(self.count)]
         for place, lease in leases.items():

@@ -222,6 +222,8 @@ def written_all(owners: Iterable[Any], site: Site | None, times: Iterable[int] =
         note_writer()
         number, find = next_number(), _books.get
         for owner, count in zip(owners, times):
+            if not count:
+                continue
             writes = find(id(owner))
             if writes is None or writes.earlier is None:
                 written(owner, site)
