@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -42,6 +42,12 @@ class Place(NamedTuple):
         return f"{self.holder.__name__}.{self.name}"
 
 
+@lru_cache(maxsize=1024)
+def _attributes(holder: Any) -> Any:
+    """The attributes of a module or class: the same object each time, so that guards can be compared."""
+    return vars(holder)
+
+
 def foreign(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
     """The places that hold a function or an object of the program's own, which a walk must follow."""
     tensor = Results.tensor
@@ -58,7 +64,7 @@ def write(writer: Any, state: State) -> None:
     dicts: dict[int, str] = {}
     for place in _places(state.items, state.mentioned):
         known = dicts.setdefault(id(place.holder), f"p{len(dicts)}")
-        writer.constant(known, vars(place.holder))
+        writer.constant(known, _attributes(place.holder))
         value = writer.constant(f"{known}_{place.name}", place.value)
         check = Check(place.words, "same", OBJECT, place.value)
         if place.value is MISSING:
@@ -66,7 +72,7 @@ def write(writer: Any, state: State) -> None:
         else:
             writer.test(f"{known}[{place.name!r}] is not {value}", f"{known}[{place.name!r}]", check)
     for number, cls in enumerate([Results.tensor, *_classes(state.items)]):
-        known = writer.constant(f"w{number}", vars(cls))
+        known = writer.constant(f"w{number}", _attributes(cls))
         writer.test(f"len({known}) != {len(vars(cls))}", "None", Check(cls.__name__, "attributes", OBJECT, cls))
 
 

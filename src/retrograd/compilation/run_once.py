@@ -141,7 +141,8 @@ class FirstRun:
         """Let go of the traced arrays. Those in the graph of results go with the graph."""
         if self.recipe is not None and self.left is not None:
             self._finish(self.recipe, self.left)
-        take_away(self.tape, [] if self.left is None else self.left.every())
+        new = [] if self.left is None else self.left.every()
+        take_away(self.tape, [*self.before.tensors_and_bases(), *new])
 
     def _undo(self, drawn: Any) -> None:
         """Give memory and random streams their former numbers, if the call will be traced again without notes."""

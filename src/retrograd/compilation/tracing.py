@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Site, user_site
-from ..graph.node import Node
-from ..graph.packed import Packed, Parcel
+from ..graph.ownership import HELD_ONCE, count
 from ..graph.versions import new_lineage
 from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
@@ -33,6 +32,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
+from .cleaning import clean
 from .items import span
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
@@ -331,9 +331,19 @@ class Tape:
             memory[...] = numbers
 
     def missed(self) -> bool:
-        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find."""
+        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
+
+        A tensor holds its array itself, and Python's garbage collector knows each tensor from its making on. So
+        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. If
+        there are some, any constant that something besides the tape holds counts as missed.
+        """
         kept = kept_scalars()
-        found = [array for array in self._constants if id(array) not in kept]
+        places = [place for place, array in enumerate(self._constants) if id(array) not in kept]
+        if places and gc.get_freeze_count():
+            self._constant(np.empty(0))                    # which the tape alone holds
+            alone = count(self._constants, -1)
+            return HELD_ONCE < 0 or any([count(self._constants, place) != alone for place in places])
+        found = [self._constants[place] for place in places]
         holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
         return any(isinstance(holder, TensorBase) for holder in holders)
 
@@ -362,7 +372,12 @@ def give_arrays(tensors: Iterable[Any]) -> None:
 
 
 def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
-    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node.
+
+    Nothing depends on what `gc.get_referrers` finds: a traced array that stays somewhere, such as in an object that
+    `gc.freeze` has hidden, answers with the numbers of the program's own memory, and takes writes to it (`Answering`).
+    But it is slower than an array of NumPy, and shows another type.
+    """
     give_arrays(tensors)
     left = tape.forget()
     if not left:
@@ -372,22 +387,6 @@ def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
         if isinstance(holder, tuple):
             for node in gc.get_referrers(holder):
                 if node is not holders:
-                    _clean(node, type(holder))
+                    clean(node, type(holder), Traced)
         elif holder is not left:
-            _clean(holder, Traced)
-
-
-def _clean(holder: Any, kind: type[Any]) -> None:
-    """Replace the traced arrays in a list, a dict or an object, where a value of a class stands."""
-    if isinstance(holder, (list, dict)):
-        for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
-            if type(part) is kind:
-                holder[key] = _cleaned(part)
-    elif isinstance(holder, (TensorBase, Node, Parcel)):
-        for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
-            if type(getattr(holder, name, None)) is kind:
-                setattr(holder, name, _cleaned(getattr(holder, name)))
-
-
-def _cleaned(part: Any) -> Any:
-    return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
+            clean(holder, Traced, Traced)
