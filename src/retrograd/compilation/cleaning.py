@@ -14,8 +14,7 @@ _numbers = attrgetter("like")
 
 
 def clean(holder: Any, kind: type[Any], traced: type[Any]) -> None:
-    """Replace the arrays of the class `traced` in a list, a dict or an object, where a value of the class `kind` stands.
-    """
+    """Replace arrays of the class `traced` in a list, a dict or an object, where a value of the class `kind` stands."""
     if isinstance(holder, (list, dict)):
         for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
             if type(part) is kind:

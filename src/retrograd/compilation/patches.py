@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -42,10 +42,12 @@ class Place(NamedTuple):
         return f"{self.holder.__name__}.{self.name}"
 
 
-@lru_cache(maxsize=1024)
 def _attributes(holder: Any) -> Any:
     """The attributes of a module or class: the same object each time, so that guards can be compared."""
-    return vars(holder)
+    return _KNOWN.setdefault(id(holder), (holder, vars(holder)))[1]
+
+
+_KNOWN: dict[int, tuple[Any, Any]] = {}
 
 
 def foreign(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
