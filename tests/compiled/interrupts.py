@@ -77,6 +77,10 @@ class Program:
         size = self.sizes[call % len(self.sizes)]
         return torch.randn(size, 4, generator=torch.Generator().manual_seed(call))
 
+    def twin(self) -> Program:
+        """A program of its own with the same state."""
+        return copy.deepcopy(self)
+
     def tensors(self) -> list[Any]:
         """All tensors of the program."""
         found = [*self.model.parameters(), *self.model.buffers(), *[p.grad for p in self.model.parameters()]]
@@ -171,6 +175,21 @@ class Outside(Program):
         return y.sum(), y[1:]
 
 
+class Hooked(Outside):
+    """The parameters and the layers have hooks."""
+
+    def prepare(self) -> None:
+        for parameter in self.model.parameters():
+            parameter.register_hook(lambda gradient: gradient * 2)
+        self.model[1].register_forward_hook(lambda layer, args, result: result * 3)
+
+    def twin(self) -> Program:
+        found = type(self)()                               # copies of tensors have no hooks
+        for mine, other in zip(found.tensors(), self.tensors(), strict=True):
+            mine.data.copy_(other.data)
+        return found
+
+
 class Large(Program):
     """Calls on large arrays are put off, and the step keeps their results."""
 
@@ -188,7 +207,7 @@ class Large(Program):
 
 
 PROGRAMS: dict[str, type[Program]] = {cls.__name__: cls for cls in (
-    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Large)}
+    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large)}
 
 
 def interrupted(kind: type[Program], backend: str, call: int, at: int | None) -> tuple[Program, Any, Interrupted]:
@@ -235,7 +254,7 @@ def reset() -> None:
 
 def difference(program: Program, step: Callable[..., Any], call: int, exact: bool) -> str:
     """How the next calls differ from those of a copy of the program that is not compiled; "" if they do not."""
-    twin, state = copy.deepcopy(program), torch.get_rng_state()
+    state, twin = torch.get_rng_state(), program.twin()
     for later in range(call, call + 4):
         torch.set_rng_state(state)
         x, other_x = program.batch(later), twin.batch(later)

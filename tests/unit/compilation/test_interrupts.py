@@ -15,6 +15,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -27,10 +28,11 @@ BACKENDS = ["numpy", LLVM]
 # The calls that are interrupted: the first one, in which each program is traced, and later ones.
 CASES = [*[(name, "numpy", 0) for name in PROGRAMS], ("Steps", "llvm", 1), ("Adam", "numpy", 1), ("Sized", "llvm", 1),
          ("Listed", "numpy", 1), ("Steps", "numpy", 2), ("Adam", "llvm", 2), ("Sized", "numpy", 2),
-         ("Large", "llvm", 2), ("Outside", "llvm", 2), ("Sized", "llvm", 3), ("Sized", "numpy", 4)]
+         ("Large", "llvm", 2), ("Outside", "llvm", 2), ("Hooked", "numpy", 1), ("Sized", "llvm", 3),
+         ("Sized", "numpy", 4)]
 # Each case takes one of so many lines, from its own number on. A test without `--thorough` runs about one of the cases.
 PARTS = 300
-pytestmark = [pytest.mark.filterwarnings("ignore:torch.compile runs step as it is"),
+pytestmark = [pytest.mark.filterwarnings("ignore:torch.compile runs (step|<lambda>) as it is"),
               pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
 
@@ -85,6 +87,48 @@ def test_signals_at_random_moments(name: str, backend: str) -> None:
         assert not left
         assert not difference(program, step, attempt, backend == "numpy")
     assert came == 20
+
+
+def test_signals_while_other_threads_call_compiled_functions() -> None:
+    weight, over = torch.linspace(-1.0, 1.0, 12, requires_grad=True), threading.Event()
+    wrong, calls, x = list[Any](), [0, 0], torch.ones(12)
+    shared = torch.compile(lambda x: (weight * x).sin().sum(), backend="numpy")
+    expected = (weight * x).sin().sum().item()
+
+    def work(number: int) -> None:
+        while not over.is_set():
+            own = torch.compile(lambda x: (weight * x).sin().sum(), backend="numpy")
+            for function in (shared, own, own, shared):
+                found = function(x).item()
+                if found != pytest.approx(expected):
+                    wrong.append(found)
+            calls[number] += 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    draw = random.Random(1)
+    for _ in range(20):
+        signals = threading.Thread(target=_interrupt, args=(draw.random() * 0.05,))
+        with suppress(KeyboardInterrupt):
+            signals.start()
+            while signals.is_alive():
+                function = torch.compile(lambda x: (weight * x).sin().sum(), backend="numpy")
+                if function(x).item() != pytest.approx(expected):
+                    wrong.append("here")
+        assert _is_over(signals)
+    before = [*calls]
+    for _ in range(100):
+        time.sleep(0.05)
+        if all([now > then + 1 for now, then in zip(calls, before)]):
+            break
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert all([now > then for now, then in zip(calls, before)])
+    assert not left_behind(PROGRAMS["Gradients"]())
+    assert type(weight._array) is np.ndarray
 
 
 def _interrupt(seconds: float) -> None:
