@@ -118,7 +118,7 @@ def test_signals_while_other_threads_call_compiled_functions() -> None:
                     wrong.append("here")
         assert _is_over(signals)
     before = [*calls]
-    for _ in range(100):
+    for _ in range(600):                                    # more than the time for which calls wait for a trace
         time.sleep(0.05)
         if all([now > then + 1 for now, then in zip(calls, before)]):
             break
