@@ -73,7 +73,7 @@ class Recipe:
         self.schedules: list[Any] = []                     # that the call steps, once for each time
         self.written: list[Array] = []                     # captured memory that the plan writes
         self.times: list[int] = []                         # how often; 0 if writes to it are not counted
-        self.owners: versions.Together | None = None       # and the arrays that own it
+        self.owners: versions.Together | None = None       # and the arrays that own it, if writes are counted
         self.written_given: list[tuple[int, int]] = []     # the places of such tensors that the guard finds, how often
         self.counted: list[tuple[int, int]] = []           # the places of results that the run writes, and how often
         self.apart: list[int] = []                         # the places of results that count writes apart
@@ -102,10 +102,10 @@ class Recipe:
             ready.leases.spoil()
             self._count_writes(error, given, written)
             raise
-        if written is self.written and self.owners is not None:
-            self.owners.written(self.site)
-        else:
+        if self.written_given:
             versions.written_all(map(owner_of, written), self.site, [*self.times, *[n for _, n in self.written_given]])
+        elif self.owners is not None:
+            self.owners.written(self.site)
         tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
         if self.apart or self.counted:
             self._count_results(tensors)
@@ -151,8 +151,8 @@ class Recipe:
 
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""
-        if self.owners is None:
-            counted = [(owner_of(array), count) for array, count in zip(self.written, self.times) if count]
+        counted = [(owner_of(array), count) for array, count in zip(self.written, self.times) if count]
+        if counted and self.owners is None:
             self.owners = versions.Together([owner for owner, _ in counted], [count for _, count in counted])
         leases: dict[int, Lease] = ready.leases.by_place
         self.lent = [leases.get(place) for place in range(self.count)]
