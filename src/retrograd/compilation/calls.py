@@ -21,6 +21,7 @@ import re
 import sys
 import types
 from collections.abc import Callable
+from functools import partial
 from types import BuiltinFunctionType, FrameType, FunctionType, MethodType
 from typing import Any
 
@@ -29,6 +30,7 @@ import numpy as np
 from ..errors import Site
 from ..names import PACKAGE
 from .reading import LIBRARY, OWN, USER, is_made_in_c, is_type, whose
+from .undoing import Undo
 
 # Builtin functions and types that depend on their arguments alone. `getattr` and `setattr` are here because the walk
 # looks at all attributes if the code names them.
@@ -157,16 +159,14 @@ class Watch:
         self.callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}      # of Python's garbage collector
         self.former: Any = None
 
-    def __enter__(self) -> None:
+    def put(self, undo: Undo) -> None:
+        """Watch until the exit of `undo`."""
         self.former = sys.getprofile()
         if self.former is not None and not callable(self.former):            # the profiler of Python's library
             self.found = "a profiler watches the program", None
             return
+        undo.note(partial(sys.setprofile, self.former))
         sys.setprofile(self._seen)
-
-    def __exit__(self, *error: object) -> None:
-        if self.former is None or callable(self.former):
-            sys.setprofile(self.former)
 
     def _seen(self, frame: FrameType, event: str, value: Any) -> None:
         if self.former is not None:

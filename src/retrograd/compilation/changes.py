@@ -74,6 +74,12 @@ class Effect(NamedTuple):
     step: Step
     whole: Whole | None
 
+    @property
+    def is_gradient(self) -> bool:
+        """Whether the value is a new gradient of a leaf that is always the same."""
+        return self.anchor is not None and not self.steps and self.step == Step("meta", "grad") and (
+            self.whole is not None and self.whole.fresh)
+
     def holder(self, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """The thing that holds the value, in a call with these arguments."""
         thing, steps = self.anchor, self.steps

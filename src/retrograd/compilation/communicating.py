@@ -9,8 +9,6 @@ does not run it then, so nothing may be sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -25,17 +23,6 @@ _MODULES = (f"{PACKAGE}.distributed", f"{PACKAGE}.nn.parallel.distributed")
 
 class Needless(RuntimeError):
     """A pass that only the compiler runs cannot be traced, so it ends before it sends anything."""
-
-
-@contextmanager
-def rehearsing(tape: Any) -> Iterator[None]:
-    """The context of a pass that the program itself does not run. It notes uses of sizes, if the tape does."""
-    tape.rehearses = True
-    try:
-        with tape.uses or nullcontext():
-            yield
-    finally:
-        tape.rehearses = False
 
 
 def may_communicate(state: State) -> bool:

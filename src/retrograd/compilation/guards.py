@@ -19,7 +19,7 @@ from ..kernels.layout import offset_of
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
-from . import kinds
+from . import kinds, patches
 from .differences import GONE, Check, said
 from .items import (
     ARRAY,
@@ -85,6 +85,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
             part.fixed = part.fixed and part.kind != TENSOR
     writer = _Writer(state)
     writer.modes()
+    patches.write(writer, state)
     for item in state.items:
         writer.item(item)
     writer.aliases()

@@ -128,6 +128,15 @@ class State:
         """The items of all tensors: arguments, captured tensors and their gradients."""
         return (item for item in self.items if item.kind == TENSOR)
 
+    def tensors_and_bases(self) -> list[Any]:
+        """All tensors, and the tensors that they are views of."""
+        found = {id(item.value): item.value for item in self.tensors()}
+        for tensor in [*found.values()]:
+            base = tensor._meta.base if tensor._meta is not None else None
+            if base is not None:
+                found.setdefault(id(base), base)
+        return [*found.values()]
+
     @property
     def refusals(self) -> list[str]:
         """Why a call cannot be traced, in sentences; empty if nothing stands against it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -71,8 +72,11 @@ class Recipe:
         self.effects: list[Any] = []
         self.schedules: list[Any] = []                     # that the call steps, once for each time
         self.written: list[Array] = []                     # captured memory that the plan writes
-        self.owners: versions.Together | None = None       # and the arrays that own it
-        self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
+        self.times: list[int] = []                         # how often; 0 if writes to it are not counted
+        self.owners: versions.Together | None = None       # and the arrays that own it, if writes are counted
+        self.written_given: list[tuple[int, int]] = []     # the places of such tensors that the guard finds, how often
+        self.counted: list[tuple[int, int]] = []           # the places of results that the run writes, and how often
+        self.apart: list[int] = []                         # the places of results that count writes apart
         self.backward: list[Backward] = []
         self.may_start_again = may_start_again(plan.program)
         self.quiet = quiet()
@@ -88,20 +92,23 @@ class Recipe:
         given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
         written = self.written
         if self.written_given:
-            written = [*written, *[inputs[i]._array for i in self.written_given]]
+            written = [*written, *[inputs[i]._array for i, _ in self.written_given]]
         if versions.before_write:
             for array in written:
                 versions.writing(array)
         try:
             arrays = self.quiet.run(ready.run, *given)
         except BaseException as error:                     # such as KeyboardInterrupt
+            ready.leases.spoil()
             self._count_writes(error, given, written)
             raise
-        if written is self.written and self.owners is not None:
+        if self.written_given:
+            versions.written_all(map(owner_of, written), self.site, [*self.times, *[n for _, n in self.written_given]])
+        elif self.owners is not None:
             self.owners.written(self.site)
-        else:
-            versions.written_all(map(owner_of, written), self.site)
         tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
+        if self.apart or self.counted:
+            self._count_results(tensors)
         for backward in self.backward:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:
@@ -122,25 +129,36 @@ class Recipe:
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:
         """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
         if not self.may_start_again or not isinstance(error, Exception):
-            done = {id(owner_of(array)) for array in self.ready.written_before(error, given)}
-            versions.written_all([owner for owner in map(owner_of, written) if id(owner) in done], self.site)
+            done = Counter([id(owner_of(array)) for array in self.ready.written_before(error, given)])
+            times = [*self.times, *[count for _, count in self.written_given]]
+            owners = [owner for owner, count in zip(map(owner_of, written), times) if count and id(owner) in done]
+            versions.written_all(owners, self.site, [done[id(owner)] for owner in owners])
+
+    def _count_results(self, tensors: list[Any]) -> None:
+        """Count the writes of the run to the memory of its results."""
+        for place in self.apart:
+            tensors[place]._array = versions.new_lineage(tensors[place]._array)
+        versions.written_all([owner_of(tensors[place]._array) for place, _ in self.counted], self.site,
+                             [count for _, count in self.counted])
 
     def _begin(self) -> Ready:
         """Have the plan make its code."""
         assert self.plan is not None
-        ready, self.plan = self.plan.begin(), None
+        ready = self.plan.begin()
         self._run_with(ready)
+        self.plan = None
         return ready
 
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""
-        self.ready = ready
-        if self.owners is None:
-            self.owners = versions.Together([owner_of(array) for array in self.written])
+        counted = [(owner_of(array), count) for array, count in zip(self.written, self.times) if count]
+        if counted and self.owners is None:
+            self.owners = versions.Together([owner for owner, _ in counted], [count for _, count in counted])
         leases: dict[int, Lease] = ready.leases.by_place
         self.lent = [leases.get(place) for place in range(self.count)]
         for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
+        self.ready = ready
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""

@@ -39,6 +39,7 @@ from .items import (
     facts_of,
     take_apart,
 )
+from .patches import content, foreign
 from .places import MISSING, Step
 from .reading import ANY_ATTRIBUTE, OWN, USER, chains, is_type, mentions, whose
 from .schedules import is_put_off
@@ -113,6 +114,10 @@ class _Walk:
         named.facts = list(kwargs)
         for name, value in kwargs.items():
             self._place(named, Step("item", name, f"argument {name}"), value, True)
+        self._drain()
+        for place in foreign(self.items, self.mentioned):
+            for part in _unwrapped(place.value):
+                self._place(self.items[0], Step("fixed", (place.words, id(part)), place.words), part, False)
         self._drain()
 
     def refuse_all(self) -> None:
@@ -305,20 +310,13 @@ class _Walk:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for root, *attributes in chains(function.__code__):
             own = function.__globals__.get(root, getattr(builtins, root, MISSING))
-            thing = _content(cells[root]) if root in cells else own
+            thing = content(cells[root]) if root in cells else own
             for name in attributes:
                 thing = vars(thing).get(name, MISSING) if isinstance(thing, ModuleType) else MISSING
             if hidden(thing):
                 names = ".".join((root, *attributes))
                 refused = self._add(item, Step("fixed", names, names), thing, REFUSED, True)
                 refused.facts = "a function or type that may read or change more than its arguments"
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
 
 
 # What no guard compares of tensors, what depends on the place in memory, and what asks whether there is an attribute.

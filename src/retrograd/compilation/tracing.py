@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Site, user_site
-from ..graph.node import Node
-from ..graph.packed import Packed, Parcel
+from ..graph.ownership import HELD_ONCE, count
 from ..graph.versions import new_lineage
 from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
@@ -33,7 +32,9 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
+from .cleaning import clean
 from .communicating import Needless
+from .items import span
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -120,6 +121,7 @@ class Tape:
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
         self._owners: dict[int, Memory] = {}              # memory, by the identity of its owner
+        self._spans: list[tuple[int, int, int]] = []       # of memory from outside: from, to, and a value in it
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
@@ -145,7 +147,7 @@ class Tape:
             self.reason = Reason(words, site or user_site(), passing)
             self.deferred.make()
             if not foreign:
-                for held in (self.values, self.lines, self._constants):
+                for held in (self.values, self.lines, self._constants, self._spans):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
                 if self.rehearses:
@@ -211,9 +213,10 @@ class Tape:
         else:
             owner = owner_of(array)
             memory = self._owners.get(id(owner))
-            if memory is None:
-                place = reserve(owner.nbytes) if source == "line" else None
-                memory = self._own(owner, number, address(owner), place)
+            if memory is None or memory() is not owner:    # `_disown` was interrupted
+                made = source == "line"
+                place, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
+                memory = self._own(owner, first, address(owner), place)
             if memory.place is not None:
                 like = seen_in(memory.place, array, address(array) - memory.address)
             first = memory.number
@@ -221,6 +224,22 @@ class Tape:
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
+
+    def _first_in(self, owner: Array, number: int) -> int:
+        """The first value in the memory of an array from outside. Several arrays may own the same memory, such as those
+        of a tensor and of its `.data`, or of two tensors that were made from one array of NumPy.
+        """
+        start, end = span(owner)
+        shared = {self.values[known].memory for low, high, known in self._spans if low < end and start < high}
+        self._spans.append((start, end, number))
+        if not shared:
+            return number
+        first = min(shared)
+        for value in self.values:
+            value.memory = first if value.memory in shared else value.memory
+        for memory in self._owners.values():
+            memory.number = first if memory.number in shared else memory.number
+        return first
 
     def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
         """Note who owns memory, until the owner is gone and another array may have its identity."""
@@ -336,21 +355,37 @@ class Tape:
             memory[...] = numbers
 
     def missed(self) -> bool:
-        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find."""
+        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
+
+        A tensor holds its array itself, and Python's garbage collector knows each tensor from its making on. So
+        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. If
+        there are some, any constant that something besides the tape holds counts as missed.
+        """
         kept = kept_scalars()
-        found = [array for array in self._constants if id(array) not in kept]
+        places = [place for place, array in enumerate(self._constants) if id(array) not in kept]
+        if places and gc.get_freeze_count():
+            self._constant(np.empty(0))                    # which the tape alone holds
+            alone = count(self._constants, -1)
+            return HELD_ONCE < 0 or any([count(self._constants, place) != alone for place in places])
+        found = [self._constants[place] for place in places]
         holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
         return any(isinstance(holder, TensorBase) for holder in holders)
 
 
-def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
-    """Put traced arrays behind tensors. Returns the tensors with the arrays that they had."""
-    before = []
+def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array]]) -> None:
+    """Put traced arrays behind tensors. `held` gets the tensors with the arrays that they had, for `give_back`."""
     for tensor in tensors:
         if type(tensor._array) is np.ndarray:
-            before.append((tensor, tensor._array))
-            tensor._array = tape.outside(tensor._array)
-    return before
+            traced = tape.outside(tensor._array)
+            held.append((tensor, tensor._array))
+            tensor._array = traced
+
+
+def give_back(held: list[tuple[Any, Array]]) -> None:
+    """Give tensors the arrays that they had, but for those that have other arrays now."""
+    for tensor, array in held:
+        if type(tensor._array) is Traced and tensor._array.like is array:
+            tensor._array = array
 
 
 def give_arrays(tensors: Iterable[Any]) -> None:
@@ -361,7 +396,12 @@ def give_arrays(tensors: Iterable[Any]) -> None:
 
 
 def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
-    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node.
+
+    Nothing depends on what `gc.get_referrers` finds: a traced array that stays somewhere, such as in an object that
+    `gc.freeze` has hidden, answers with the numbers of the program's own memory, and takes writes to it (`Answering`).
+    But it is slower than an array of NumPy, and shows another type.
+    """
     give_arrays(tensors)
     left = tape.forget()
     if not left:
@@ -371,22 +411,6 @@ def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
         if isinstance(holder, tuple):
             for node in gc.get_referrers(holder):
                 if node is not holders:
-                    _clean(node, type(holder))
+                    clean(node, type(holder), Traced)
         elif holder is not left:
-            _clean(holder, Traced)
-
-
-def _clean(holder: Any, kind: type[Any]) -> None:
-    """Replace the traced arrays in a list, a dict or an object, where a value of a class stands."""
-    if isinstance(holder, (list, dict)):
-        for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
-            if type(part) is kind:
-                holder[key] = _cleaned(part)
-    elif isinstance(holder, (TensorBase, Node, Parcel)):
-        for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
-            if type(getattr(holder, name, None)) is kind:
-                setattr(holder, name, _cleaned(getattr(holder, name)))
-
-
-def _cleaned(part: Any) -> Any:
-    return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
+            clean(holder, Traced, Traced)

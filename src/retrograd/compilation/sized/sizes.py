@@ -34,20 +34,13 @@ class Use(NamedTuple):
 
 
 class Uses:
-    """The uses of one traced run, in order."""
+    """The uses of one traced run, in order. Those of the run that lasts are `current`."""
 
     current: ClassVar[Uses | None] = None
 
     def __init__(self) -> None:
         self.noted: list[Use] = []
         self.thread = threading.get_ident()
-
-    def __enter__(self) -> Uses:
-        self._before, Uses.current = Uses.current, self
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        Uses.current = self._before
 
     def returned(self, frame: FrameType, value: Any) -> None:
         """Note the plain numbers that a function of the package returns to other code. (Sizes note their own uses.)"""
