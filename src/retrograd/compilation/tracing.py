@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import Site, user_site
-from ..graph.ownership import HELD_ONCE, count
 from ..graph.versions import new_lineage
 from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
@@ -358,18 +357,21 @@ class Tape:
         """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
 
         A tensor holds its array itself, and Python's garbage collector knows each tensor from its making on. So
-        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. If
-        there are some, any constant that something besides the tape holds counts as missed.
+        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. So if
+        the program has frozen objects, they are shown for the look, and frozen again.
         """
         kept = kept_scalars()
-        places = [place for place, array in enumerate(self._constants) if id(array) not in kept]
-        if places and gc.get_freeze_count():
-            self._constant(np.empty(0))                    # which the tape alone holds
-            alone = count(self._constants, -1)
-            return HELD_ONCE < 0 or any([count(self._constants, place) != alone for place in places])
-        found = [self._constants[place] for place in places]
-        holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
-        return any(isinstance(holder, TensorBase) for holder in holders)
+        found = [array for array in self._constants if id(array) not in kept]
+        if not found:
+            return False
+        frozen = gc.get_freeze_count() > 0
+        try:
+            if frozen:
+                gc.unfreeze()
+            return any([isinstance(holder, TensorBase) for holder in gc.get_referrers(*found)])      # takes long
+        finally:
+            if frozen:
+                gc.freeze()
 
 
 def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array]]) -> None:

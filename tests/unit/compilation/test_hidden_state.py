@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import functools
+import gc
 import operator
 import os
 import random
@@ -196,3 +197,13 @@ def test_a_function_that_reaches_too_much_runs_as_it_is(monkeypatch: pytest.Monk
         assert compiled(torch.ones(2)).tolist() == [3.0, 3.0]
     many[3][0] = 5
     assert compiled(torch.ones(2)).tolist() == [5.0, 5.0]
+
+
+def test_a_tensor_that_the_search_misses_is_found_among_frozen_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden = torch.ones(3)
+    monkeypatch.setattr(torch.nn.functional, "_hidden", hidden, raising=False)
+    gc.freeze()
+    compiled = torch.compile(lambda x: x * torch.nn.functional._hidden, backend="numpy")
+    with pytest.warns(UserWarning, match="a tensor that the search did not find"):
+        compiled(torch.ones(3))
+    assert gc.get_freeze_count()
