@@ -125,11 +125,18 @@ class World:
         except Exception as error:
             return type(error).__name__, _ADDRESS.sub("", str(error))
 
+    def _runs(self) -> list[Any]:
+        """What runs the calls of the compiled functions."""
+        return [next(cell.cell_contents for cell in function.__closure__ or () if hasattr(cell.cell_contents, "run")).run
+                for function in self.functions]
+
     def reasons(self) -> list[str]:
         """Why functions run as they are."""
-        runs = [next(cell.cell_contents for cell in function.__closure__ or () if hasattr(cell.cell_contents, "run")).run
-                for function in self.functions]
-        return [str(run.reason) for run in runs if getattr(run, "reason", None) is not None]
+        return [str(run.reason) for run in self._runs() if getattr(run, "reason", None) is not None]
+
+    def traces(self) -> int:
+        """How many traced calls the functions can repeat."""
+        return sum([len(getattr(run, "entries", ())) for run in self._runs()])
 
 
 def shown(value: Any, depth: int = 0) -> list[Any]:
@@ -165,10 +172,12 @@ def same(one: Any, other: Any, near: float) -> bool:
 
 
 class Outcome:
-    """What a comparison found: `difference` is "" if all is alike; `reasons` say why functions ran as they are."""
+    """What a comparison found: `difference` is "" if all is alike; `reasons` say why functions ran as they are, and
+    `traces` how many traced calls could be repeated.
+    """
 
-    def __init__(self, difference: str, reasons: list[str]) -> None:
-        self.difference, self.reasons = difference, reasons
+    def __init__(self, difference: str, reasons: list[str], traces: int) -> None:
+        self.difference, self.reasons, self.traces = difference, reasons, traces
 
 
 def compared(author: Author, backend: str) -> Outcome:
@@ -176,17 +185,16 @@ def compared(author: Author, backend: str) -> Outcome:
     code = compile(author.source, f"<{NAME}>", "exec")
     compiled = functools.partial(torch.compile, backend=backend, dynamic=author.dynamic)
     found: list[list[Any]] = []
-    reasons: list[str] = []
     for change in (lambda function: function, compiled):
         with restored():
             world = World(author, code, change)
             found.append([world.call(number) for number in range(len(author.calls))])
-            reasons = world.reasons() if change is compiled else []
+            reasons, traces = ([], 0) if change is not compiled else (world.reasons(), world.traces())
     for number, (one, other) in enumerate(zip(*found, strict=True)):
         if not same(one, other, 1e-5 if backend == "llvm" else 0.0):
             parts = [f"{a!r} != {b!r}" for a, b in zip(one, other) if not same(a, b, 1e-5)]
-            return Outcome(f"call {number}: {'; '.join(parts[:4]) or 'of another length'}", reasons)
-    return Outcome("", reasons)
+            return Outcome(f"call {number}: {'; '.join(parts[:4]) or 'of another length'}", reasons, traces)
+    return Outcome("", reasons, traces)
 
 
 def shrunk(author: Author, backend: str) -> Author:

@@ -20,15 +20,15 @@ import math
 import re
 import sys
 import types
-from collections.abc import Callable
-from types import BuiltinFunctionType, FrameType, FunctionType, MethodType
+from collections.abc import Callable, Mapping
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from ..errors import Site
 from ..names import PACKAGE
-from .reading import LIBRARY, OWN, USER, is_type, whose
+from .reading import LIBRARY, OWN, USER, is_type, made_by_c, whose
 
 # Builtin functions and types that depend on their arguments alone. `getattr` and `setattr` are here because the walk
 # looks at all attributes if the code names them.
@@ -66,6 +66,8 @@ _NOT_OF_NUMPY = frozenset({
     "seterr", "geterr", "errstate", "set_printoptions", "get_printoptions", "printoptions", "fromregex",
     "open_memmap", "seterrcall", "geterrcall", "setbufsize", "getbufsize", "DataSource", "may_share_memory",
     "shares_memory", "nditer"})
+# Its modules that read or write files, draw random numbers, or print as options say.
+_STATES_OF_NUMPY = ("numpy.random", "numpy.lib._npyio", "numpy.lib.npyio", "numpy._core.arrayprint")
 # Further types of Python's library that a call may make objects of.
 _MADE = (types.SimpleNamespace, functools.cached_property, functools.partialmethod, staticmethod, classmethod)
 # Functions of the package that read or change a state that is no tensor, by module and name.
@@ -95,8 +97,10 @@ def unknown(thing: Any) -> bool:
         return _type_is_unknown(thing)
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     module = module if isinstance(module, str) else ""
-    if isinstance(thing, np.ufunc) or whose(module) == OWN or whose(type(thing).__module__) != LIBRARY:
-        return False                                         # calls of Python's own objects are seen
+    if isinstance(thing, np.ufunc) or whose(module) == OWN:
+        return False
+    if whose(type(thing).__module__) != LIBRARY:             # a call of an object by Python code is seen
+        return whose(type(thing).__module__) == USER and made_by_c(type(thing))
     holder = getattr(thing, "__self__", None)
     if holder is None or isinstance(holder, types.ModuleType):
         holder = getattr(thing, "__objclass__", None)
@@ -125,7 +129,7 @@ def _python_is_unknown(module: str | None, name: str) -> bool:
     if owner == OWN:
         return (module, name) in _OF_STATES
     if module.partition(".")[0] == "numpy":
-        return name in _NOT_OF_NUMPY or module.startswith(("numpy.random", "numpy.lib._npyio", "numpy.lib.npyio"))
+        return name in _NOT_OF_NUMPY or module.startswith(_STATES_OF_NUMPY)
     return module not in _LIBRARY or any([part in name for part in _NOT_OF_LIBRARY])
 
 
@@ -135,7 +139,7 @@ def _type_is_unknown(kind: type[Any]) -> bool:
     if any([base.__name__ in _NOT_OF_LIBRARY and whose(base.__module__) == LIBRARY for base in kind.__mro__]):
         return True
     if whose(module) != LIBRARY:
-        return False
+        return whose(module) == USER and made_by_c(kind)
     if module.partition(".")[0] == "numpy":
         return kind.__name__ in _NOT_OF_NUMPY or module.startswith("numpy.random")
     return not (issubclass(kind, (*_OWN_STATE, *_MADE)) or module in _LIBRARY or module in _C_MODULES)
@@ -144,11 +148,13 @@ def _type_is_unknown(kind: type[Any]) -> bool:
 class Watch:
     """Sees the calls of one traced run in this thread. `found` says which call was the first unknown one, and where.
 
-    `returned` is called with each value that a function of the package returns to other code.
+    `read` is the code that the walk has read: if other code of the program runs, nobody knows what it uses. `returned`
+    is called with each value that a function of the package returns to other code. `imported` says whether the program
+    has imported a module that was not there before.
     """
 
-    def __init__(self, returned: Callable[[FrameType, Any], None] | None) -> None:
-        self.returned = returned
+    def __init__(self, read: Mapping[int, CodeType], returned: Callable[[FrameType, Any], None] | None) -> None:
+        self.read, self.returned, self.imported = read, returned, False
         self.found: tuple[str, Site | None] | None = None
         self.aside: FrameType | None = None                  # an import, or what is no part of the program's run
         self.callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}      # of Python's garbage collector
@@ -188,18 +194,23 @@ class Watch:
                 module == "weakref" and frame.f_code.co_name == "remove") or (
                 caller is not None and caller.startswith(_COMPILER) and caller != _RUN and whose(module) == USER):
             self.aside = frame
-        elif caller in _LIBRARY or whose(caller) == USER:
+            self.imported = self.imported or (frame.f_code.co_name == "_find_and_load" and whose(caller) == USER)
+        elif self.found is None and whose(module) == USER:
+            if id(frame.f_code) not in self.read:
+                name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+                self._end(name, frame.f_back or frame, "which was not found before the call")
+        elif self.found is None and (caller in _LIBRARY or whose(caller) == USER):
             name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
-            if self.found is None and _python_is_unknown(module, name):
+            if _python_is_unknown(module, name):
                 self._end(f"{module}.{name}", frame)
 
-    def _end(self, name: str, frame: FrameType) -> None:
+    def _end(self, name: str, frame: FrameType, why: str = "which may read or change more than its arguments") -> None:
         """Note an unknown call, and the line of the program that leads to it."""
         at: FrameType | None = frame
         while at is not None and not _is_users(at):
             at = at.f_back
         site = None if at is None else Site(at.f_code, at.f_lasti)
-        self.found = f"the program calls {name}(), which may read or change more than its arguments", site
+        self.found = f"the program calls {name}(), {why}", site
 
 
 def _is_users(frame: FrameType) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from . import kinds
 from .differences import shown
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
+from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Defined, Item, State
 from .places import MISSING, Step
 from .reading import is_type
 
@@ -127,6 +127,9 @@ class _Comparison:
         elif item.kind in (ARRAY, SET) and item.facts != later.facts:
             self.found.unrepeatable.append(f"the {'numbers' if item.kind == ARRAY else 'elements'} of {item.words} "
                                            "were changed")
+        elif isinstance(item.facts, Defined):
+            if item.facts.made_of is not later.facts.made_of:
+                self.found.unrepeatable.append(f"the code or the bases of {item.words} were changed")
         elif item.kind == OBJECT and isinstance(item.facts, tuple) and item.facts[2] is not later.facts[2]:
             self.found.unrepeatable.append(f"the class of {item.words} was changed")
         elif item.kind == CONTAINER and isinstance(item.facts, int) and item.facts != later.facts:

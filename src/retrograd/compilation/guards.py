@@ -30,6 +30,7 @@ from .items import (
     REFUSED,
     SET,
     TENSOR,
+    Defined,
     Facts,
     Item,
     State,
@@ -154,7 +155,7 @@ class _Writer:
         """Write the lines for an item in its first place."""
         n, parent = item.number, item.parent
         if parent is None:
-            if item.step.kind != "function":
+            if item.step.kind not in ("function", "fixed"):
                 self.lines.append(f"  v{n} = {item.step.key}")
                 self.parts(item)
                 return
@@ -184,13 +185,15 @@ class _Writer:
 
     def missing(self, item: Item, parent: Item) -> None:
         """Write a line that asks that nothing stands in a place."""
-        key, name = item.step.key, self.name(parent)
+        step, key, name = item.step, item.step.key, self.name(parent)
         check = Check(item.words, "value", CONSTANT, MISSING)
-        if item.step.kind == "global":
+        if step.kind == "global":
             self.test(f"{key!r} in {name}.__globals__", f"{name}.__globals__[{key!r}]", check)
-        elif item.step.kind == "cell":
+        elif step.kind == "cell":
             empty = self.constant("empty", CellType())
             self.test(f"{name}.__closure__[{key}] != {empty}", f"{name}.__closure__[{key}].cell_contents", check)
+        elif step.kind == "item":
+            self.test(f"{key!r} in {name}", f"{name}[{key!r}]", check)
         else:
             self.test(f"hasattr({name}, {key!r})", f"{name}.{key}", check)
 
@@ -223,6 +226,8 @@ class _Writer:
             self.array(item)
         elif item.kind == OBJECT:
             self.object(item)
+        elif item.kind == OPAQUE:
+            self.dictionary(item)
 
     def kind(self, item: Item) -> str:
         """The name of the class of an item."""
@@ -233,13 +238,7 @@ class _Writer:
         n, value, name = item.number, item.value, self.name(item)
         check = Check(item.words, "attributes", OBJECT, type(value))
         if isinstance(value, kinds.DEFINED):
-            if isinstance(value, FunctionType) and not _is_constant(item):       # in the arguments
-                code = self.constant(f"f{n}", value.__code__)
-                scope = self.constant(f"g{n}", value.__globals__)
-                self.test(f"{name}.__code__ is not {code} or {name}.__globals__ is not {scope}", name,
-                          Check(item.words, "same", OBJECT, None))
-            if any([step.kind == "attribute" for step in item.entries]):
-                self.lines.append(f"  d{n} = {name}.__dict__")
+            self.defined(item)
             return
         self.test(f"type({name}) is not {self.kind(item)}", name, check)
         if not type(value).__dictoffset__:                   # slots only
@@ -250,6 +249,25 @@ class _Writer:
         else:
             self.line(f"d{n} = {name}.__dict__", check)
         self.count(item)
+
+    def defined(self, item: Item) -> None:
+        """Write the lines for a function, a class or a module: what else than attributes decides what it does."""
+        n, value, name, different = item.number, item.value, self.name(item), list[str]()
+        if isinstance(item.facts, Defined):
+            made_of = "__code__" if isinstance(value, FunctionType) else "__mro__"
+            different.append(f"{name}.{made_of} is not {self.constant(f'f{n}', item.facts.made_of)}")
+            if item.facts.size is not None:
+                different.append(f"len({name}.__dict__) != {item.facts.size}")
+        if isinstance(value, FunctionType) and not _is_constant(item):       # in the arguments
+            different.append(f"{name}.__globals__ is not {self.constant(f'g{n}', value.__globals__)}")
+        if different:
+            self.test(" or ".join(different), name, Check(item.words, "same", OBJECT, None))
+        self.dictionary(item)
+
+    def dictionary(self, item: Item) -> None:
+        """Write the line that finds the attributes of a thing, if any are compared."""
+        if any([step.kind == "attribute" for step in item.entries]):
+            self.lines.append(f"  d{item.number} = {self.name(item)}.__dict__")
 
     def count(self, item: Item) -> None:
         """Write a line that compares the number of attributes, without those that do not matter."""
@@ -266,6 +284,7 @@ class _Writer:
             return
         if type(value) in kinds.PARTS:
             self.test(f"type({name}) is not {self.kind(item)}", name, check)
+            self.dictionary(item)
             return
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
@@ -282,8 +301,9 @@ class _Writer:
     def array(self, item: Item) -> None:
         """Write a line that compares the numbers of a NumPy array."""
         name, n = self.name(item), item.number
-        shape, dtype, strides, content = item.facts
+        shape, dtype, strides, content, flags = item.facts
         self.test(f"{name}.tobytes() != {self.constant(f'b{n}', content)} or {name}.shape != {shape} or "
+                  f"{name}.flags.num != {flags} or "
                   f"{name}.strides != {strides} or {name}.dtype is not {self.constant(f'e{n}', dtype)}", name,
                   Check(item.words, "content", ARRAY, None))
 
@@ -301,8 +321,8 @@ class _Writer:
             self.test(f"type({name}) is not {self.kind(item)} or (a{n} := {name}._array).shape != {facts.shape} or "
                       f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}{more}",
                       name, check)
-        if facts.bare:
-            self.test(f"{name}.__dict__", name, check)
+        if facts.attributes is not None:
+            self.test(f"len({name}.__dict__) != {facts.attributes}", name, check)
         self.history(item, facts, check)
         if any([step.kind == "attribute" for step in item.entries]):
             self.line(f"d{n} = {name}.__dict__", check)

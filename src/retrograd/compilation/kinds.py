@@ -11,7 +11,7 @@ from abc import ABC
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial, partialmethod
 from threading import Lock, RLock
 from types import (
     BuiltinFunctionType,
@@ -20,6 +20,7 @@ from types import (
     GenericAlias,
     MappingProxyType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
     UnionType,
 )
@@ -33,9 +34,12 @@ from ..names import PACKAGE
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
+from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.size import Size
+from ..tensors.state.base import TensorBase
+from .items import ARRAY, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, facts_of
 from .places import Missing
-from .reading import OWN, USER, is_type, whose
+from .reading import OWN, USER, is_type, made_by_c, whose, whose_class
 from .sized.sizes import SizeFloat, SizeInt, plain
 
 # Values that a guard compares by type and by equality.
@@ -45,7 +49,11 @@ SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
 # The parts of things that are no containers, but whose parts say what they are. Python makes a new method each time.
 PARTS = {MethodType: ("__func__", "__self__"), partial: ("func", "args", "keywords"),
-         BuiltinFunctionType: ("__self__", "__name__")}
+         BuiltinFunctionType: ("__self__", "__name__"), MethodWrapperType: ("__self__", "__name__")}
+# The functions in what wraps functions in classes.
+WRAPPING: dict[type[Any], tuple[str, ...]] = {
+    property: ("fget", "fset", "fdel"), cached_property: ("func",), partialmethod: ("func", "args", "keywords"),
+    staticmethod: ("__func__",), classmethod: ("__func__",)}
 # Things that code or a file defines. Their attributes are not counted.
 DEFINED = (FunctionType, ModuleType, type)
 CONTENT_LIMIT = 4096                                         # bytes of a NumPy array that a guard compares
@@ -87,13 +95,16 @@ def ignored(cls: type[Any]) -> frozenset[str]:
 def refusal(value: Any) -> str | None:
     """Why a value hides a state that cannot be repeated; None if it does not."""
     for classes, reason in REFUSED_CLASSES:
-        if isinstance(value, classes):
+        if issubclass(type(value), classes):                 # an object may say by `__class__` that it is another
             return reason
     data = sys.modules.get(f"{PACKAGE}.utils.data")          # no program has a loader before this import
     if data is not None and isinstance(value, data.DataLoader):
         return "a DataLoader, which gives other data in each run"
-    if isinstance(value, np.ndarray) and (value.nbytes > CONTENT_LIMIT or value.dtype.hasobject):
-        return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"
+    if issubclass(type(value), np.ndarray):
+        if value.nbytes > CONTENT_LIMIT or value.dtype.hasobject:
+            return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"
+        if type(value) is not np.ndarray:
+            return why_not_closed(value)
     return None
 
 
@@ -148,19 +159,19 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return any([whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
+    return any([whose_class(base) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
                 for base in cls.__mro__])
 
 
 # Things of Python's library and of NumPy whose attributes and elements never change, or that do nothing unless a
 # function is called, and calls are seen (`calls`).
 CLOSED: tuple[type[Any], ...] = (
-    np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), type(object().__str__),
+    np.ufunc, np.finfo, np.iinfo, BuiltinFunctionType, type(str.join), type(object.__init__),
     type(FunctionType.__code__), type(type.__dict__["__mro__"]), property, staticmethod, classmethod, re.Pattern,
     re.Match, type(lru_cache(len)), GenericAlias, UnionType, CodeType, type(Lock()), type(RLock()), NewType, TypeVar,
-    BaseException, Iterator)
-# What is known by the name of its module: the things of `typing`, and NumPy's functions in Python and in C.
-_CLOSED_MODULES = ("typing", "numpy", "abc", "_abc", "__future__", "functools")
+    cached_property, partialmethod)
+# What is known by the name of its module: the things of `typing`.
+_CLOSED_MODULES = ("typing", "abc", "_abc", "__future__")
 
 
 def is_closed(value: Any) -> bool:
@@ -182,7 +193,7 @@ def by_mention(cls: type[Any]) -> bool:
 
     The user has written such a class, and no library but the class `Module` has a part in it.
     """
-    return all(base in _PLAIN_BASES or whose(base.__module__) == USER for base in cls.__mro__)
+    return all(base in _PLAIN_BASES or whose_class(base) == USER for base in cls.__mro__)
 
 
 def differ(value: Any, former: Any) -> bool:
@@ -202,3 +213,44 @@ def differ(value: Any, former: Any) -> bool:
     if kind is Size:
         return tuple(value) != tuple(former)
     return bool(value != former)
+
+
+def kind_of(value: Any) -> tuple[str, Any]:
+    """The kind of an item, and facts about it."""
+    if isinstance(value, TensorBase):
+        if hasattr(value._array, "face"):                    # an array that makes a tensor one of another class
+            return REFUSED, "a sparse or meta tensor, which the compiler does not know"
+        return TENSOR, facts_of(value)
+    reason = refusal(value)
+    if reason is not None:
+        return REFUSED, reason
+    if isinstance(value, np.ndarray):
+        return ARRAY, (value.shape, value.dtype, value.strides, value.tobytes(), value.flags.num)
+    if isinstance(value, BuiltinFunctionType) and isinstance(value.__self__, (ModuleType, type(None))):
+        return OPAQUE, None
+    if type(value) in PARTS:
+        return CONTAINER, None
+    if is_mapping(value):
+        return CONTAINER, list(value)
+    if is_sequence(value):
+        return CONTAINER, len(value)
+    if type(value) in (set, frozenset):
+        return SET, frozenset(value)
+    if has_own_access(value):
+        return REFUSED, f"a {type(value).__name__}, which has its own way to reach its elements"
+    if is_type(value) or isinstance(value, ModuleType):
+        owner = whose_class(value) if is_type(value) else whose(value.__name__)
+        return (OBJECT if owner == USER else OPAQUE), None
+    if type(value) is FunctionType:
+        return OBJECT, None
+    if whose_class(type(value)) == USER and made_by_c(type(value)):
+        return REFUSED, why_not_closed(value)
+    if isinstance(value, Generator) or not is_open(type(value)):
+        return (OPAQUE, None) if is_closed(value) else (REFUSED, why_not_closed(value))
+    return OBJECT, facts_of_object(value)
+
+
+def facts_of_object(value: Any) -> tuple[int, tuple[str, ...], type[Any]]:
+    """How many attributes an object has, which of those that no guard compares it has not, and its class."""
+    own = attributes_of(value)
+    return len(own), tuple(sorted(ignored(type(value)).difference(own))), type(value)

@@ -96,7 +96,7 @@ class FirstRun:
         self.borders = Borders(tape, tensors)
         try:
             counts = [versions.count(array) for _, array in held]
-            with watched(tape, self.uses), standing(tape.record), self.rates, self.schedules:
+            with watched(tape, self.uses, self.before), standing(tape.record), self.rates, self.schedules:
                 result = self.function(*self.args, **self.kwargs)
             if self.uses is not None:
                 result = without_sizes(result)

@@ -37,14 +37,15 @@ def clock(state: State) -> str | None:
 
 
 @contextmanager
-def watched(tape: Tape, uses: Uses | None) -> Iterator[None]:
-    """Give up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers.
+def watched(tape: Tape, uses: Uses | None, state: State) -> Iterator[None]:
+    """Give up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers. `state`
+    is what the walk before the run has found.
 
     `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
     """
     thread, restarts, before = threading.get_ident(), Twister.restarts.count, modes()
     former = {name: getattr(builtins, name) for name in _PRINTING}
-    calls = Watch(None if uses is None else uses.returned)
+    calls = Watch(state.read, None if uses is None else uses.returned)
 
     def watching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -58,6 +59,8 @@ def watched(tape: Tape, uses: Uses | None) -> Iterator[None]:
     try:
         with calls, uses or nullcontext():
             yield
+        if calls.imported:                                   # the next call finds the module
+            tape.give_up("the program imports a module for the first time", passing=True)
         if calls.found is not None:
             tape.give_up(calls.found[0], site=calls.found[1])
         if Twister.restarts.count != restarts:
