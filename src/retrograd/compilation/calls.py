@@ -196,7 +196,7 @@ class Watch:
             self.aside = frame
             self.imported = self.imported or (frame.f_code.co_name == "_find_and_load" and whose(caller) == USER)
         elif self.found is None and whose(module) == USER:
-            if id(frame.f_code) not in self.read:
+            if id(frame.f_code) not in self.read and frame.f_builtins:       # a named tuple's function has none
                 name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
                 self._end(name, frame.f_back or frame, "which was not found before the call")
         elif self.found is None and (caller in _LIBRARY or whose(caller) == USER):

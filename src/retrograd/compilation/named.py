@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import kinds
 from .calls import hidden
-from .items import CONTAINER, OPAQUE, REFUSED, Item
+from .items import CONSTANT, CONTAINER, OPAQUE, REFUSED, Item
 from .places import MISSING, Step
 from .reading import LIBRARY, OWN, USER, Mentions, chains, is_type, whose
 
@@ -33,16 +33,16 @@ _MOST_ENTRIES = 200
 
 
 class Named:
-    """Notes for a walk what functions name."""
+    """Notes for a walk what a function names."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
-        self.sources: dict[str, Item] = {}                   # the items of `builtins` and of `sys.modules`
 
     def function(self, item: Item, named: Mentions) -> None:
         """Note what a function names."""
         function: FunctionType = item.value
-        if function.__builtins__ is not vars(builtins):      # type: ignore[attr-defined]      # as `exec` may give it
+        own: Any = function.__builtins__                     # type: ignore[attr-defined]
+        if own is not vars(builtins) and own:                # as `exec` may give it; a named tuple's function has none
             self._refuse(item, "builtins", function, "a function with builtins of its own")
         source = self._source("builtins", builtins)
         for name in named.globals:
@@ -54,9 +54,10 @@ class Named:
 
     def _source(self, name: str, thing: Any) -> Item:
         """The item of a thing of Python's own, in which the guard looks for names."""
-        if name not in self.sources:
-            self.sources[name] = self.walk.add(None, Step("fixed", name, name), thing, OPAQUE, True)
-        return self.sources[name]
+        sources = self.walk.sources
+        if name not in sources:
+            sources[name] = self.walk.add(None, Step("fixed", name, name), thing, OPAQUE, True)
+        return sources[name]
 
     def _once(self, item: Item, step: Step, value: Any) -> None:
         if step not in item.entries:
@@ -108,7 +109,7 @@ class Named:
         if item is None or step in item.entries or (whose(thing.__name__) == OWN and _is_own(value)):
             return value
         library, bound = whose(thing.__name__) == LIBRARY, type(value) in kinds.PARTS
-        kind, _ = kinds.kind_of(value)
+        kind, _ = (CONSTANT, None) if kinds.is_constant(value) else kinds.kind_of(value)
         if library and (bound or (kind == REFUSED and not read)):
             self.walk.add(item, step, value, OPAQUE, True)
         elif library and kind == CONTAINER and len(value) > _MOST_ENTRIES:

@@ -32,6 +32,7 @@ from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
+from .sized.left import make_plain
 from .sized.sizes import Uses, without_sizes
 from .state import State, walk
 from .surroundings import outside_random
@@ -100,6 +101,7 @@ class FirstRun:
                 result = self.function(*self.args, **self.kwargs)
             if self.uses is not None:
                 result = without_sizes(result)
+                make_plain(walk(self.function, (self.args, result), self.kwargs, self.before.mentioned))
             self._check_writes(held, counts)
             self.borders.check()
             if tape.reason is None and random != outside_random():

@@ -100,7 +100,7 @@ class Walk:
         self.identity = False
         self.waiting: deque[tuple[Item, bool]] = deque()
         self.keys: list[Item] = []                           # mappings whose keys are yet to be noted
-        self.named = Named(self)
+        self.sources: dict[str, Item] = {}                   # `builtins` and `sys.modules`, in which code finds names
 
     def start(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Walk from a function, then from the arguments."""
@@ -335,7 +335,7 @@ class Walk:
             self.place(item, Step("global", name), function.__globals__.get(name, MISSING), False)
         for name in ("__defaults__", "__kwdefaults__", *sorted(_TEXTS & self.mentioned)):
             self.place(item, Step("slot", name), getattr(function, name, MISSING), given)
-        self.named.function(item, named)
+        Named(self).function(item, named)
 
 
 # What no guard compares of tensors, what depends on the place in memory, and what asks whether there is an attribute.
