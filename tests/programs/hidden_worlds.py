@@ -12,10 +12,12 @@ import io
 import locale
 import logging
 import os
+import platform
 import random
 import re
 import signal
 import sys
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -38,9 +40,9 @@ def restored() -> Iterator[None]:
     """Have the state of the process be as it was, after a program."""
     environment, threads, recursion = dict(os.environ), torch.get_num_threads(), sys.getrecursionlimit()
     printing, context, path = np.get_printoptions(), decimal.getcontext().copy(), [*sys.path]
-    names, level, handler = dict(vars(builtins)), logging.root.level, signal.getsignal(signal.SIGUSR1)
-    errors, where, modules = np.geterr(), locale.setlocale(locale.LC_ALL), {*sys.modules}
-    interval, hook = sys.getswitchinterval(), sys.displayhook
+    level, handler, errors = logging.root.level, signal.getsignal(signal.SIGUSR1), np.geterr()
+    where, modules, buffer = locale.setlocale(locale.LC_ALL), {*sys.modules}, np.getbufsize()
+    names = [(vars(module), {**vars(module)}) for module in (builtins, sys, platform, np, torch)]
     try:
         yield
     finally:
@@ -53,15 +55,16 @@ def restored() -> Iterator[None]:
         np.seterr(**errors)
         decimal.setcontext(context)
         sys.path[:] = path
-        vars(builtins).update(names)
-        for name in {*vars(builtins)} - {*names}:
-            del vars(builtins)[name]
+        np.setbufsize(buffer)
+        for present, former in names:
+            present.update(former)
+            for name in [name for name in present if "by_the_test" in name]:
+                del present[name]
         logging.root.setLevel(level)
         signal.signal(signal.SIGUSR1, handler)
         locale.setlocale(locale.LC_ALL, where)
-        sys.setswitchinterval(interval)
-        sys.displayhook = hook
         gc.enable()
+        threading.current_thread().name = "MainThread"
         _torch_as_before()
         for name in {*sys.modules} - modules:
             if name.startswith("hidden_"):
@@ -103,7 +106,8 @@ class World:
         with warnings.catch_warnings(record=True) as found, contextlib.redirect_stdout(printed):
             warnings.simplefilter("always")
             for n in call.changes:
-                made[f"change{n}"](number)
+                with contextlib.suppress(KeyError):          # of what the program has not made yet
+                    made[f"change{n}"](number)
             x, y, kw = eval(author.kind, {"torch": torch, "size": call.size}), None, dict[str, Any]()
             for n in range(len(author.pieces)):
                 x, y, kw = made[f"given{n}"](x, number, y, kw)
@@ -127,8 +131,12 @@ class World:
 
     def _runs(self) -> list[Any]:
         """What runs the calls of the compiled functions."""
-        return [next(cell.cell_contents for cell in function.__closure__ or () if hasattr(cell.cell_contents, "run")).run
-                for function in self.functions]
+        found = []
+        for function in self.functions:
+            inner = vars(function).get("_compiled", function)                  # of a module
+            cells = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
+            found.append(next(part for part in (inner, *cells) if hasattr(part, "run")).run)
+        return found
 
     def reasons(self) -> list[str]:
         """Why functions run as they are."""
