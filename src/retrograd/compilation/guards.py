@@ -204,7 +204,7 @@ class _Writer:
             self.test(f"{source} is not {value}", source, check)
             return
         known = self.constant(f"c{item.number}", value)
-        if isinstance(value, kinds.SINGLETONS):
+        if isinstance(value, (*kinds.SINGLETONS,)):
             self.test(f"{source} is not {known}", source, check)
             return
         self.line(f"v = {source}", check)

@@ -42,14 +42,20 @@ from .places import Missing
 from .reading import OWN, USER, is_type, made_by_c, whose, whose_class
 from .sized.sizes import SizeFloat, SizeInt, plain
 
-# Values that a guard compares by type and by equality.
-NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat)
-SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing)
+_NUMBER = "it cannot change, and is compared by its type and value"
+_SINGLE = "it cannot change, and is compared by identity"
+# Values that a guard compares by type and by equality, or by identity, with the reason why this is enough.
+NUMBERS: dict[type[Any], str] = dict.fromkeys(
+    (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat), _NUMBER)
+SINGLETONS: dict[type[Any], str] = dict.fromkeys(
+    (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing), _SINGLE)
+_NUMBERS, _SINGLETONS = tuple(NUMBERS), tuple(SINGLETONS)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
 # The parts of things that are no containers, but whose parts say what they are. Python makes a new method each time.
-PARTS = {MethodType: ("__func__", "__self__"), partial: ("func", "args", "keywords"),
-         BuiltinFunctionType: ("__self__", "__name__"), MethodWrapperType: ("__self__", "__name__")}
+PARTS: dict[type[Any], tuple[str, ...]] = {
+    MethodType: ("__func__", "__self__"), partial: ("func", "args", "keywords"),
+    BuiltinFunctionType: ("__self__", "__name__"), MethodWrapperType: ("__self__", "__name__")}
 # The functions in what wraps functions in classes.
 WRAPPING: dict[type[Any], tuple[str, ...]] = {
     property: ("fget", "fset", "fdel"), cached_property: ("func",), partialmethod: ("func", "args", "keywords"),
@@ -58,7 +64,7 @@ WRAPPING: dict[type[Any], tuple[str, ...]] = {
 DEFINED = (FunctionType, ModuleType, type)
 CONTENT_LIMIT = 4096                                         # bytes of a NumPy array that a guard compares
 # Objects of other libraries whose attributes are looked at.
-NAMESPACES = ("argparse.Namespace", "types.SimpleNamespace")
+NAMESPACES = dict.fromkeys(("argparse.Namespace", "types.SimpleNamespace"), "all that it holds are its attributes")
 
 # Attributes of our own classes that a guard does not compare and whose change is none, with the reason.
 _SAVING = "it is used when a module is saved or loaded"
@@ -110,11 +116,11 @@ def refusal(value: Any) -> str | None:
 
 def is_constant(value: Any) -> bool:
     """Whether a value cannot change, so that it is compared by type and equality."""
-    if isinstance(value, SINGLETONS):
+    if isinstance(value, _SINGLETONS):
         return True
     if type(value) is tuple:
         return all(map(is_constant, value))
-    return isinstance(value, NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
+    return isinstance(value, _NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 
 def is_sequence(value: Any) -> bool:
@@ -163,21 +169,27 @@ def is_open(cls: type[Any]) -> bool:
                 for base in cls.__mro__])
 
 
-# Things of Python's library and of NumPy whose attributes and elements never change, or that do nothing unless a
-# function is called, and calls are seen (`calls`).
-CLOSED: tuple[type[Any], ...] = (
-    np.ufunc, np.finfo, np.iinfo, BuiltinFunctionType, type(str.join), type(object.__init__),
-    type(FunctionType.__code__), type(type.__dict__["__mro__"]), property, staticmethod, classmethod, re.Pattern,
-    re.Match, type(lru_cache(len)), GenericAlias, UnionType, CodeType, type(Lock()), type(RLock()), NewType, TypeVar,
-    cached_property, partialmethod)
-# What is known by the name of its module: the things of `typing`.
-_CLOSED_MODULES = ("typing", "abc", "_abc", "__future__")
+_CODE = "it is code: it does nothing unless it is called, and calls are seen"
+_FIXED = "nothing in it ever changes"
+_WRAPS = "the functions in it are compared"
+_WAITS = "code that asks for its state calls a function in C, which ends the trace"
+# Things of Python's library and of NumPy that a guard compares by identity, with the reason why this is enough.
+CLOSED: dict[type[Any], str] = {
+    **dict.fromkeys((np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), CodeType,
+                     type(FunctionType.__code__), type(type.__dict__["__mro__"])), _CODE),
+    **dict.fromkeys((property, staticmethod, classmethod, cached_property, partialmethod, type(lru_cache(len))),
+                    _WRAPS),
+    **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar), _FIXED),
+    **dict.fromkeys((type(Lock()), type(RLock())), _WAITS)}
+_CLOSED = tuple(CLOSED)
+# What is known by the name of its module.
+CLOSED_MODULES = dict.fromkeys(("typing", "abc", "_abc", "__future__"), "it says what types are, and nothing changes it")
 
 
 def is_closed(value: Any) -> bool:
     """Whether a guard may compare a thing of a library by its identity alone."""
     kind = type(value)
-    return isinstance(value, CLOSED) or kind.__module__ in _CLOSED_MODULES or whose(kind.__module__) == OWN or (
+    return isinstance(value, _CLOSED) or kind.__module__ in CLOSED_MODULES or whose(kind.__module__) == OWN or (
         kind.__name__ in ("cython_function_or_method", "cyfunction", "_ArrayFunctionDispatcher"))
 
 

@@ -66,8 +66,8 @@ NOT_OF_TYPES = frozenset({"format", "format_map", "tofile", "dump", "dumps", "se
 # Modules of Python's library, and which of their functions and classes may not be called.
 LIBRARY_MODULES: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("bisect", "heapq", "itertools", "keyword", "numbers", "fractions", "textwrap",
-                     "_collections_abc", "collections.abc", "re", "re._compiler", "re._parser", "operator"),
-                    (ALONE, "")),
+                     "_collections_abc", "collections.abc", "re", "operator"), (ALONE, "")),
+    "re._compiler": (ALONE, "dis"), "re._parser": (ALONE, ""),
     "statistics": (ALONE, "NormalDist"),
     "json": (ALONE, "dump load"), "json.encoder": (ALONE, ""), "json.decoder": (ALONE, ""), "json.scanner": (ALONE, ""),
     "reprlib": (CALLS, ""), "string": (CALLS, ""),
@@ -92,7 +92,7 @@ NOT_OF_NUMPY = frozenset({
     "array_str", "format_float_positional", "format_float_scientific", "get_include", "f2py", "set_string_function"})
 # NumPy's modules that read or write files, draw random numbers, or print as options say.
 STATES_OF_NUMPY = ("numpy.random", "numpy.lib._npyio", "numpy.lib.npyio", "numpy._core.arrayprint", "numpy.testing",
-                   "numpy.f2py", "numpy.ctypeslib", "numpy.lib._utils", "numpy.lib._datasource", "numpy.distutils")
+                   "numpy.f2py", "numpy.ctypeslib", "numpy.lib._utils", "numpy.lib._datasource", "numpy.distutils", "numpy._pytesttester")
 # Further types of Python's library that a call may make objects of.
 MADE: dict[type[Any], str] = dict.fromkeys(
     (types.SimpleNamespace, functools.cached_property, functools.partialmethod, staticmethod, classmethod), MAKES)
