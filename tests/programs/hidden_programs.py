@@ -150,6 +150,13 @@ class Author:
         return _filled(text.replace("{{", "{").replace("}}", "}").replace("{n}", str(n)), "USE",
                        self.pieces[n].lines("use", n, self.scope))
 
+    def without_changes(self) -> Author:
+        """The same program without changes between its calls."""
+        quiet = object.__new__(Author)
+        quiet.__dict__.update(self.__dict__)
+        quiet.calls = [call._replace(changes=(), backward=False) for call in self.calls]
+        return quiet
+
     def without(self, n: int) -> Author:
         """The same program without a piece."""
         fewer = object.__new__(Author)

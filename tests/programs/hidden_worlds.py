@@ -106,8 +106,10 @@ class World:
         with warnings.catch_warnings(record=True) as found, contextlib.redirect_stdout(printed):
             warnings.simplefilter("always")
             for n in call.changes:
-                with contextlib.suppress(KeyError):          # of what the program has not made yet
+                try:
                     made[f"change{n}"](number)
+                except Exception as error:                   # which depends on the state, too
+                    print(type(error).__name__, error)
             x, y, kw = eval(author.kind, {"torch": torch, "size": call.size}), None, dict[str, Any]()
             for n in range(len(author.pieces)):
                 x, y, kw = made[f"given{n}"](x, number, y, kw)
@@ -151,6 +153,7 @@ def shown(value: Any, depth: int = 0) -> list[Any]:
     """All that shows of a value, flat."""
     if isinstance(value, torch.Tensor):
         numbers = value.detach().to_dense() if value.is_sparse else value.detach()
+        numbers = numbers.float() if numbers.dtype == torch.bfloat16 else numbers
         history = () if depth > 3 or not value.is_leaf or value.grad is None else (*shown(value.grad, 9),)
         extra = [shown(part, depth + 1) for part in vars(value).items()] if depth < 4 else []
         return [type(value).__name__, value.dtype, tuple(value.shape), value.stride(), value.requires_grad,

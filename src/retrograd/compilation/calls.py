@@ -148,7 +148,7 @@ class Watch:
         """See a call of a function written in Python."""
         module = frame.f_globals.get("__name__")
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
-        if (module in _IMPORTING and (module != "importlib" or whose(caller) != USER)) or frame.f_code in self.callbacks or (
+        if _is_import(module, caller) or frame.f_code in self.callbacks or (
                 module == "weakref" and frame.f_code.co_name == "remove") or (
                 caller is not None and caller.startswith(_COMPILER) and caller != _RUN and whose(module) == USER):
             self.aside = frame
@@ -169,6 +169,11 @@ class Watch:
             at = at.f_back
         site = None if at is None else Site(at.f_code, at.f_lasti)
         self.found = f"the program calls {name}(), {why}", site
+
+
+def _is_import(module: str | None, caller: str | None) -> bool:
+    """Whether a call is part of an import statement, or of an import by the package."""
+    return module in _IMPORTING and (module != "importlib" or whose(caller) != USER)
 
 
 def _is_users(frame: FrameType) -> bool:

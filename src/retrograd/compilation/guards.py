@@ -227,6 +227,9 @@ class _Writer:
         elif item.kind == OBJECT:
             self.object(item)
         elif item.kind == OPAQUE:
+            if type(item.value) is kinds.LOCK:
+                self.test(f"{self.name(item)}.locked() is not {item.facts}", self.name(item),
+                          Check(item.words, "attributes", OPAQUE, None))
             self.dictionary(item)
 
     def kind(self, item: Item) -> str:
@@ -255,7 +258,8 @@ class _Writer:
         n, value, name, different = item.number, item.value, self.name(item), list[str]()
         if isinstance(item.facts, Defined):
             made_of = "__code__" if isinstance(value, FunctionType) else "__mro__"
-            different.append(f"{name}.{made_of} is not {self.constant(f'f{n}', item.facts.made_of)}")
+            if item.facts.made_of is not None:
+                different.append(f"{name}.{made_of} is not {self.constant(f'f{n}', item.facts.made_of)}")
             if item.facts.size is not None:
                 different.append(f"len({name}.__dict__) != {item.facts.size}")
         if isinstance(value, FunctionType) and not _is_constant(item):       # in the arguments
@@ -284,7 +288,7 @@ class _Writer:
             return
         if type(value) in kinds.PARTS:
             self.test(f"type({name}) is not {self.kind(item)}", name, check)
-            self.dictionary(item)
+            self.attributes(item)
             return
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
@@ -295,8 +299,14 @@ class _Writer:
             compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
         condition = f"type({name}) is not {self.kind(item)} or {compared}"
         self.test(condition, name, check)
-        if any([step.kind == "attribute" for step in item.entries]):
-            self.line(f"d{n} = {name}.__dict__", check)
+        self.attributes(item)
+
+    def attributes(self, item: Item) -> None:
+        """Write the lines for the attributes of a container: how many there are, and where the guard finds them."""
+        if type(item.value).__dictoffset__:
+            self.test(f"len({self.name(item)}.__dict__) != {len(kinds.attributes_of(item.value))}", self.name(item),
+                      Check(item.words, "attributes", CONTAINER, None))
+            self.dictionary(item)
 
     def array(self, item: Item) -> None:
         """Write a line that compares the numbers of a NumPy array."""

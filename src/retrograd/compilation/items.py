@@ -22,8 +22,8 @@ class Facts(NamedTuple):
     """What is guarded of a tensor, besides its identity.
 
     `plain` says that no gradient, no hooks and no history of its own stand in the tensor. `tracked` is `_meta.leaf`.
-    `offset` is that in the memory, if the code asks for it, and `attributes` says how many attributes the tensor has, if
-    the code may ask whether there is one.
+    `offset` is that in the memory, if the code asks for it. `attributes` is the number of attributes, if the code may
+    ask whether there is one.
     """
 
     cls: type[Any]
@@ -41,10 +41,10 @@ class Facts(NamedTuple):
 
 
 class Defined(NamedTuple):
-    """What is guarded of a function, or of a class, besides what its variables hold.
+    """What is guarded of a function, a class or a module, besides what its variables hold.
 
-    `made_of` is the code of a function, or the classes that a class inherits from, in their order. `size` is the number
-    of attributes; None if the code cannot ask which attributes a function has.
+    `made_of` is the code of a function, or the classes that a class inherits from, in their order; None for a module.
+    `size` is the number of attributes; None if the code cannot ask which attributes there are.
     """
 
     made_of: Any

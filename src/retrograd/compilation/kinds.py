@@ -172,7 +172,7 @@ def is_open(cls: type[Any]) -> bool:
 _CODE = "it is code: it does nothing unless it is called, and calls are seen"
 _FIXED = "nothing in it ever changes"
 _WRAPS = "the functions in it are compared"
-_WAITS = "code that asks for its state calls a function in C, which ends the trace"
+_WAITS = "its state is compared; that of a lock which a thread takes again shows to other threads alone"
 # Things of Python's library and of NumPy that a guard compares by identity, with the reason why this is enough.
 CLOSED: dict[type[Any], str] = {
     **dict.fromkeys((np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), CodeType,
@@ -182,8 +182,9 @@ CLOSED: dict[type[Any], str] = {
     **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar), _FIXED),
     **dict.fromkeys((type(Lock()), type(RLock())), _WAITS)}
 _CLOSED = tuple(CLOSED)
+LOCK = type(Lock())
 # What is known by the name of its module.
-CLOSED_MODULES = dict.fromkeys(("typing", "abc", "_abc", "__future__"), "it says what types are, and nothing changes it")
+CLOSED_MODULES = dict.fromkeys(("typing", "abc", "_abc", "__future__"), "it says what types are, which does not change")
 
 
 def is_closed(value: Any) -> bool:
@@ -191,6 +192,11 @@ def is_closed(value: Any) -> bool:
     kind = type(value)
     return isinstance(value, _CLOSED) or kind.__module__ in CLOSED_MODULES or whose(kind.__module__) == OWN or (
         kind.__name__ in ("cython_function_or_method", "cyfunction", "_ArrayFunctionDispatcher"))
+
+
+def state_of_closed(value: Any) -> Any:
+    """What may change in a thing that is compared by identity: whether a lock is taken."""
+    return value.locked() if type(value) is LOCK else None
 
 
 def why_not_closed(value: Any) -> str:
@@ -258,7 +264,7 @@ def kind_of(value: Any) -> tuple[str, Any]:
     if whose_class(type(value)) == USER and made_by_c(type(value)):
         return REFUSED, why_not_closed(value)
     if isinstance(value, Generator) or not is_open(type(value)):
-        return (OPAQUE, None) if is_closed(value) else (REFUSED, why_not_closed(value))
+        return (OPAQUE, state_of_closed(value)) if is_closed(value) else (REFUSED, why_not_closed(value))
     return OBJECT, facts_of_object(value)
 
 

@@ -1,7 +1,7 @@
 """What a traced run may call, each with the reason why a repetition need not call it again. All else ends the trace.
 
 The tables have functions and types by the reason: such a thing depends on its arguments alone, changes nothing but an
-object that the guard compares, or only calls what is seen itself. A test goes through all entries, and calls each twice.
+object that the guard compares, or only calls what is seen itself. A test calls each of them twice.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ NOT_OF_NUMPY = frozenset({
     "array_str", "format_float_positional", "format_float_scientific", "get_include", "f2py", "set_string_function"})
 # NumPy's modules that read or write files, draw random numbers, or print as options say.
 STATES_OF_NUMPY = ("numpy.random", "numpy.lib._npyio", "numpy.lib.npyio", "numpy._core.arrayprint", "numpy.testing",
-                   "numpy.f2py", "numpy.ctypeslib", "numpy.lib._utils", "numpy.lib._datasource", "numpy.distutils", "numpy._pytesttester")
+                   "numpy.f2py", "numpy.ctypeslib", "numpy.lib._utils", "numpy.lib._datasource", "numpy.distutils",
+                   "numpy._pytesttester")
 # Further types of Python's library that a call may make objects of.
 MADE: dict[type[Any], str] = dict.fromkeys(
     (types.SimpleNamespace, functools.cached_property, functools.partialmethod, staticmethod, classmethod), MAKES)

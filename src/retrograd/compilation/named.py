@@ -1,4 +1,4 @@
-"""What the code of a function names besides its own variables: builtins, modules that it imports, attributes of modules.
+"""What code names besides its own variables: builtins, modules that it imports, attributes of modules.
 
 The guard asks that each of them is the thing that it was. A class that the code calls has methods that make objects;
 the walk reads them, too.
@@ -12,11 +12,11 @@ import dataclasses
 import inspect
 import sys
 from importlib.util import resolve_name
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import kinds
-from .calls import hidden
+from .calls import hidden, unknown
 from .items import CONSTANT, CONTAINER, OPAQUE, REFUSED, Item
 from .places import MISSING, Step
 from .reading import LIBRARY, OWN, USER, Mentions, chains, is_type, whose
@@ -41,7 +41,7 @@ class Named:
     def function(self, item: Item, named: Mentions) -> None:
         """Note what a function names."""
         function: FunctionType = item.value
-        own: Any = function.__builtins__                     # type: ignore[attr-defined]
+        own: Any = getattr(function, "__builtins__")         # noqa: B009     mypy does not know it
         if own is not vars(builtins) and own:                # as `exec` may give it; a named tuple's function has none
             self._refuse(item, "builtins", function, "a function with builtins of its own")
         source = self._source("builtins", builtins)
@@ -89,8 +89,8 @@ class Named:
             for i, name in enumerate(attributes):
                 thing = self._attribute(thing, name, i + 2 - called < len(attributes))
             names = ".".join((root, *attributes))
-            if hidden(thing):
-                # The watch over a run would not see its calls.
+            if hidden(thing) or (not called and isinstance(thing, BuiltinFunctionType) and unknown(thing)):
+                # The watch over a run would not see its calls: another function in C may make them.
                 self._refuse(item, names, thing, "a function or type that may read or change more than its arguments")
             if called and is_type(thing) and root != "__class__":
                 self.walk.makes(item, Step("fixed", names, names), thing)

@@ -151,5 +151,5 @@ def _is_called(instruction: dis.Instruction, after: dis.Instruction | None) -> b
     """Whether what an instruction loads is called, as the code says: a null lies below it, or comes next."""
     if instruction.opname == "LOAD_METHOD" or (after is not None and after.opname in ("PUSH_NULL", "RAISE_VARARGS")):
         return True
-    with_null = instruction.opname == "LOAD_GLOBAL" or (instruction.opname == "LOAD_ATTR" and sys.version_info >= (3, 12))
-    return with_null and bool((instruction.arg or 0) & 1)
+    with_null = ("LOAD_GLOBAL", "LOAD_ATTR") if sys.version_info >= (3, 12) else ("LOAD_GLOBAL",)
+    return instruction.opname in with_null and bool((instruction.arg or 0) & 1)

@@ -191,6 +191,7 @@ class Walk:
             elif type(value) is FunctionType:
                 self._function(item, given)
             elif isinstance(value, ModuleType):
+                item.facts = Defined(None, len(vars(value)) if self._asks() else None)
                 for name in vars(value):
                     if name in self.mentioned and not name.startswith("__"):
                         self.place(item, Step("attribute", name), vars(value)[name], False)
@@ -204,7 +205,8 @@ class Walk:
             return REFUSED, f"a tensor, and the program names {min(asked)}, which may be another in each call"
         array, placed = tensor._array, not _OF_PLACES.isdisjoint(self.mentioned)
         offset = offset_of(array) if placed and type(array) is np.ndarray else None
-        return TENSOR, facts._replace(offset=offset, attributes=len(tensor.__dict__) if self._asks() else None)
+        asks = self._asks() or whose_class(type(tensor)) == USER             # whose variables attributes hide
+        return TENSOR, facts._replace(offset=offset, attributes=len(tensor.__dict__) if asks else None)
 
     def _asks(self) -> bool:
         """Whether the code may ask which attributes a thing has."""

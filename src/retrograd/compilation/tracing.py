@@ -134,8 +134,8 @@ class Tape:
         """Note that the run cannot be repeated. Only the first reason is kept. `site` is its line if not this one.
 
         Another thread that looks at a tensor of the run takes nothing away that this thread works with. `of_changes`
-        says that the reason is a change of a tensor, which another thread may have made, and `passing` that the next call
-        may be traced.
+        says that the reason is a change of a tensor, which another thread may have made, and `passing` that the next
+        call may be traced.
         """
         if self.reason is None:
             foreign = self.thread != get_ident()

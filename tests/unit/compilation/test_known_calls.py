@@ -9,7 +9,6 @@ import builtins
 import copy
 import decimal
 import importlib
-import inspect
 import io
 import itertools
 import locale

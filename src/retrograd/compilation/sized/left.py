@@ -19,11 +19,10 @@ def make_plain(state: State) -> None:
                 parts = [*map(plain, value)]
                 value.clear()
                 value.update(parts)
-        elif item.kind == CONTAINER and isinstance(value, dict):
-            if any([_has_size(key) for key in value]):
-                entries = [(plain(key), part) for key, part in value.items()]
-                value.clear()
-                value.update(entries)
+        elif item.kind == CONTAINER and isinstance(value, dict) and any([_has_size(key) for key in value]):
+            entries = [(plain(key), part) for key, part in value.items()]
+            value.clear()
+            value.update(entries)
         if _has_size(value):
             _replace(item)
 
