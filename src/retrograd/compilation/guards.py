@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..kernels.layout import offset_of
-from ..nn.modules.module import Module
-from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
 from . import kinds
 from .differences import GONE, Check, said
@@ -30,13 +28,14 @@ from .items import (
     REFUSED,
     SET,
     TENSOR,
-    Defined,
     Facts,
     Item,
     State,
+    is_constant,
     overlapping,
     root_of,
 )
+from .owned import by_key, is_bare
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
@@ -90,7 +89,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
         writer.item(item)
     writer.aliases()
     writer.memory(unused, () if state.identity else unread)
-    inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
+    inputs = [item.number for item in state.tensors() if not is_constant(item) and item.number not in unused]
     writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
@@ -104,8 +103,6 @@ class _Writer:
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
                                       "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
-
-    # Lines
 
     def line(self, text: str, check: Check) -> None:
         """Write a line of code, which may raise if the place that it reads is gone."""
@@ -129,7 +126,7 @@ class _Writer:
 
     def name(self, item: Item) -> str:
         """What the code calls an item: a constant, if the guard has seen to it that it is this very object."""
-        if _is_constant(item):
+        if is_constant(item):
             return self.constant(f"k{item.number}", item.value)
         return f"v{item.number}"
 
@@ -143,9 +140,9 @@ class _Writer:
                 key = repr(key)
             else:
                 key = self.constant(f"q{len(self.scope)}", key)
-        if step.kind == "cell" and _is_constant(parent):
+        if step.kind == "cell" and is_constant(parent):
             return self.constant(f"q{len(self.scope)}", parent.value.__closure__[key]) + ".cell_contents"
-        if step.kind == "global" and _is_constant(parent):
+        if step.kind == "global" and is_constant(parent):
             return self.constant(f"g{parent.number}", parent.value.__globals__) + f"[{key}]"
         if step.kind == "item" and isinstance(parent.value, defaultdict):
             return f"{self.name(parent)}.get({key})"             # since a defaultdict would make an entry
@@ -168,7 +165,7 @@ class _Writer:
 
     def place(self, item: Item, source: str) -> None:
         """Write the lines that find a value in its place, and ask for the same object if it must be the same."""
-        check = Check(item.words, "same", item.kind, _expected(item))
+        check = Check(item.words, "same", item.kind, item.value if item.kind in (OPAQUE, REFUSED, CONSTANT) else None)
         if item.role == "rate":
             option = self.constant(f"h{item.number}", item.array)
             self.line(f"v = {source}", check)
@@ -178,7 +175,7 @@ class _Writer:
             self.equal(item, source)
         elif item.fixed:
             self.test(f"{source} is not {self.name(item)}", source, check)
-        elif _is_bare(item):
+        elif is_bare(item):
             self.test(source, source, Check(item.words, "container", CONTAINER, (type(item.value), item.facts)))
         else:
             self.line(f"v{item.number} = {source}", check)
@@ -215,7 +212,7 @@ class _Writer:
         if item.kind == TENSOR:
             self.tensor(item)
         elif item.kind == CONTAINER:
-            if not _is_bare(item):
+            if not is_bare(item):
                 self.container(item)
         elif item.kind == SET:
             known = self.constant(f"s{item.number}", item.facts)
@@ -256,13 +253,13 @@ class _Writer:
     def defined(self, item: Item) -> None:
         """Write the lines for a function, a class or a module: what else than attributes decides what it does."""
         n, value, name, different = item.number, item.value, self.name(item), list[str]()
-        if isinstance(item.facts, Defined):
-            made_of = "__code__" if isinstance(value, FunctionType) else "__mro__"
-            if item.facts.made_of is not None:
-                different.append(f"{name}.{made_of} is not {self.constant(f'f{n}', item.facts.made_of)}")
-            if item.facts.size is not None:
-                different.append(f"len({name}.__dict__) != {item.facts.size}")
-        if isinstance(value, FunctionType) and not _is_constant(item):       # in the arguments
+        made_of, size = item.facts or (None, None)
+        if made_of is not None:
+            place = "__code__" if isinstance(value, FunctionType) else "__mro__"
+            different.append(f"{name}.{place} is not {self.constant(f'f{n}', made_of)}")
+        if size is not None:
+            different.append(f"len({name}.__dict__) != {size}")
+        if isinstance(value, FunctionType) and not is_constant(item):       # in the arguments
             different.append(f"{name}.__globals__ is not {self.constant(f'g{n}', value.__globals__)}")
         if different:
             self.test(" or ".join(different), name, Check(item.words, "same", OBJECT, None))
@@ -293,7 +290,7 @@ class _Writer:
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
         compared = f"len({name}) != {size}" if size else name
-        if isinstance(keys, list) and keys and not _by_key(item):
+        if isinstance(keys, list) and keys and not by_key(item):
             known = self.constant(f"l{n}", keys)
             same = all(map(kinds.is_constant, keys))
             compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
@@ -322,8 +319,8 @@ class _Writer:
     def tensor(self, item: Item) -> None:
         """Write the lines about a tensor: its memory or its geometry, and whether and how it requires grad."""
         n, name, facts = item.number, self.name(item), item.facts
-        check = Check(item.words, "tensor", TENSOR, (facts, item.array if _is_constant(item) else None))
-        if _is_constant(item):
+        check = Check(item.words, "tensor", TENSOR, (facts, item.array if is_constant(item) else None))
+        if is_constant(item):
             self.test(f"{name}._array is not {self.constant(f'a{n}', item.array)}", name, check)
         else:
             dtype = self.constant(f"e{n}", facts.dtype)
@@ -334,8 +331,7 @@ class _Writer:
         if facts.attributes is not None:
             self.test(f"len({name}.__dict__) != {facts.attributes}", name, check)
         self.history(item, facts, check)
-        if any([step.kind == "attribute" for step in item.entries]):
-            self.line(f"d{n} = {name}.__dict__", check)
+        self.dictionary(item)
 
     def history(self, item: Item, facts: Facts, check: Check) -> None:
         """Write the lines about what stands in the tensor's `_edge` and `_meta`."""
@@ -382,10 +378,10 @@ class _Writer:
 
     def memory(self, unused: Container[int], unread: Container[int]) -> None:
         """Write the lines about arguments that share memory with each other or with captured tensors."""
-        given = [item for item in self.state.tensors() if not _is_constant(item) and item.number not in unused]
+        given = [item for item in self.state.tensors() if not is_constant(item) and item.number not in unused]
         if not given:
             return
-        held = [item for item in self.state.tensors() if _is_constant(item) and item.number not in unread]
+        held = [item for item in self.state.tensors() if is_constant(item) and item.number not in unread]
         arrays = [item.array for item in held]
         names = "[" + ", ".join([f"a{item.number}" for item in given]) + "]"
         shared = overlapping([item.array for item in given], arrays)
@@ -401,26 +397,3 @@ class _Writer:
             self.lines.append("  o = {" + ", ".join(own) + "}")
             condition = f"(len(o) != {len(given)} or not owners.isdisjoint(o)) and {condition}"
         self.test(condition, "None", Check(" and ".join([item.words for item in given]), "memory", TENSOR, None))
-
-
-def _is_constant(item: Item) -> bool:
-    """Whether the guard knows an item as one object, which it need not read from its place."""
-    return item.fixed or item.step.kind in ("fixed", "function")
-
-
-def _by_key(item: Item) -> bool:
-    """Whether an item is a dict of an optimizer: its state or its options, in which the order of keys tells nothing."""
-    while item.parent is not None and not item.parent.fixed and item.step.kind != "fixed":
-        item = item.parent
-    return item.parent is not None and isinstance(item.parent.value, Optimizer)
-
-
-def _is_bare(item: Item) -> bool:
-    """Whether an item is an empty dictionary of hooks or members, of which code asks only whether it is empty."""
-    return item.facts == [] and item.parent is not None and item.parent.fixed and isinstance(
-        item.parent.value, (Module, Optimizer)) and item.step.kind == "attribute" and item.step.key[:1] == "_"
-
-
-def _expected(item: Item) -> Any:
-    return item.value if item.kind in (OPAQUE, REFUSED, CONSTANT) else None
-

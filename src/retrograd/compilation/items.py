@@ -114,6 +114,11 @@ class Item:
         return f"Item({self.words}, {self.kind})"
 
 
+def is_constant(item: Item) -> bool:
+    """Whether a guard knows an item as one object, which it need not read from its place."""
+    return item.fixed or item.step.kind in ("fixed", "function")
+
+
 def take_apart(items: list[Item]) -> None:
     """Have items hold nothing."""
     for item in items:

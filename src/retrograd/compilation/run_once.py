@@ -32,8 +32,8 @@ from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
-from .sized.left import make_plain
-from .sized.sizes import Uses, without_sizes
+from .sized.left import without_sizes
+from .sized.sizes import Uses
 from .state import State, walk
 from .surroundings import outside_random
 from .tracing import GivenUp, Reason, Tape, Traced, give_arrays, put_in_place, take_away
@@ -41,8 +41,7 @@ from .twins import Twins
 from .watching import clock, watched
 
 Array = np.ndarray[Any, Any]
-# What stands for the backward pass of a graph that is freed.
-_SPENT: Any = object()
+_SPENT: Any = object()                                     # the backward pass of a graph that is freed
 
 
 class FirstRun:
@@ -61,12 +60,12 @@ class FirstRun:
         self.guard: Any = None
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
-        self.recipe: Recipe | None
         changing = sizes is not None and sizes.changed(self.before)
         self.uses = Uses() if changing else None           # of sizes that may be others in later calls
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
-        self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
+        self.tape, self.plans = Tape(whole, native, self.uses), list[Plan]()
+        self.recipe: Recipe | None = None
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
@@ -100,8 +99,7 @@ class FirstRun:
             with watched(tape, self.uses, self.before), standing(tape.record), self.rates, self.schedules:
                 result = self.function(*self.args, **self.kwargs)
             if self.uses is not None:
-                result = without_sizes(result)
-                make_plain(walk(self.function, (self.args, result), self.kwargs, self.before.mentioned))
+                result = without_sizes(result, self.function, self.args, self.kwargs, self.before.mentioned)
             self._check_writes(held, counts)
             self.borders.check()
             if tape.reason is None and random != outside_random():

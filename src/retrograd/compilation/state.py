@@ -42,7 +42,7 @@ from .schedules import is_put_off
 from .surroundings import modes, outside_random as outside_random
 
 # A walk that finds so many things ends, and the function is not compiled: a guard would take longer than the function.
-MOST = 20_000
+MOST = 50_000
 _MODULE_METHODS = frozenset({"forward"})
 # Methods that run when objects are made, copied or shown, not when an existing object is used.
 _NOT_WALKED = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__", "__repr__", "__str__",

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..items import CONTAINER, SET, Item, State
+from ...names import reached
+from ...tensors.arguments.size import Size
+from ..items import CONTAINER, SET, Item
+from ..state import walk
 from .sizes import SizeFloat, SizeInt, plain
 
 _WATCHED = (SizeInt, SizeFloat)
 
 
-def make_plain(state: State) -> None:
-    """Put plain numbers in the places of those that came from sizes."""
-    for item in state.items:
+def without_sizes(result: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+                  mentioned: frozenset[str]) -> Any:
+    """What a call has returned, with ints in the place of sizes; and so in all that the call can reach."""
+    pytree = reached("utils._pytree")
+    if any([type(leaf) in (*_WATCHED, Size) for leaf in pytree.tree_leaves(result)]):
+        result = pytree.tree_map(plain, result)
+    state = walk(function, (args, result), kwargs, mentioned)
+    _make_plain(state.items)
+    state.let_go()
+    return result
+
+
+def _make_plain(items: list[Item]) -> None:
+    for item in items:
         value = item.value
         if item.kind == SET:
             if any([type(part) in _WATCHED for part in value]) and type(value) is set:
