@@ -16,49 +16,57 @@ from compiled.pieces import PIECES, Piece
 # How a piece is used in the function: `{n}` is its number, and USE its lines. The first part stands outside.
 _WAYS = {
     "here": ("", "USE"),
-    "a helper": ("def helper{n}(x, y, kw):\n    USE\n    return x", "x = helper{n}(x, y, kw)"),
-    "a helper of a helper": ("def inner{n}(x, y, kw):\n    USE\n    return x\ndef helper{n}(x, *args):\n"
-                             "    return inner{n}(x, *args)", "x = helper{n}(x, y, kw)"),
-    "a default": ("def helper{n}(x, y, kw, factor=2.0):\n    USE\n    return x * factor", "x = helper{n}(x, y, kw)"),
-    "a method": ("class Host{n}:\n    def use(self, x, y, kw):\n        USE\n        return x\nhost{n} = Host{n}()",
-                 "x = host{n}.use(x, y, kw)"),
-    "a call of an object": ("class Host{n}:\n    def __call__(self, x, y, kw):\n        USE\n        return x\n"
-                            "host{n} = Host{n}()", "x = host{n}(x, y, kw)"),
-    "a static method": ("class Host{n}:\n    @staticmethod\n    def use(x, y, kw):\n        USE\n        return x",
-                        "x = Host{n}.use(x, y, kw)"),
-    "a class method": ("class Host{n}:\n    @classmethod\n    def use(cls, x, y, kw):\n        USE\n        return x",
-                       "x = Host{n}.use(x, y, kw)"),
-    "an operator": ("class Host{n}:\n    def __matmul__(self, given):\n        x, y, kw = given\n        USE\n"
-                    "        return x\nhost{n} = Host{n}()", "x = host{n} @ (x, y, kw)"),
-    "a module": ("class Part{n}(nn.Module):\n    def forward(self, x, y, kw):\n        USE\n        return x\n"
-                 "part{n} = Part{n}()", "x = part{n}(x, y, kw)"),
-    "a submodule": ("class Inner{n}(nn.Module):\n    def forward(self, x, y, kw):\n        USE\n        return x\n"
-                    "class Part{n}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                    "        self.parts = nn.ModuleList([Inner{n}()])\n    def forward(self, *args):\n"
-                    "        return self.parts[0](*args)\npart{n} = Part{n}()", "x = part{n}(x, y, kw)"),
-    "a partial": ("def helper{n}(kw, x, y):\n    USE\n    return x", "x = functools.partial(helper{n}, kw)(x, y)"),
-    "a kept partial": ("def helper{n}(factor, x, y, kw):\n    USE\n    return x * factor\n"
-                       "partial{n} = functools.partial(helper{n}, 2.0)", "x = partial{n}(x, y, kw)"),
-    "a decorated helper": ("def decorated{n}(function):\n    @functools.wraps(function)\n"
+    "a helper": ("def way_helper{n}(x, y, kw):\n    USE\n    return x", "x = way_helper{n}(x, y, kw)"),
+    "a helper of a helper": ("def way_inner{n}(x, y, kw):\n    USE\n    return x\ndef way_helper{n}(x, *args):\n"
+                             "    return way_inner{n}(x, *args)",
+                             "x = way_helper{n}(x, y, kw)"),
+    "a default": ("def way_helper{n}(x, y, kw, factor=2.0):\n    USE\n    return x * factor",
+                  "x = way_helper{n}(x, y, kw)"),
+    "a method": ("class way_Host{n}:\n    def use(self, x, y, kw):\n        USE\n        return x\n"
+                 "way_host{n} = way_Host{n}()",
+                 "x = way_host{n}.use(x, y, kw)"),
+    "a call of an object": ("class way_Host{n}:\n    def __call__(self, x, y, kw):\n        USE\n        return x\n"
+                            "way_host{n} = way_Host{n}()", "x = way_host{n}(x, y, kw)"),
+    "a static method": ("class way_Host{n}:\n    @staticmethod\n    def use(x, y, kw):\n        USE\n        return x",
+                        "x = way_Host{n}.use(x, y, kw)"),
+    "a class method": ("class way_Host{n}:\n    @classmethod\n    def use(cls, x, y, kw):\n        USE\n"
+                       "        return x",
+                       "x = way_Host{n}.use(x, y, kw)"),
+    "an operator": ("class way_Host{n}:\n    def __matmul__(self, given):\n        x, y, kw = given\n        USE\n"
+                    "        return x\nway_host{n} = way_Host{n}()", "x = way_host{n} @ (x, y, kw)"),
+    "a module": ("class way_Part{n}(nn.Module):\n    def forward(self, x, y, kw):\n        USE\n        return x\n"
+                 "way_part{n} = way_Part{n}()", "x = way_part{n}(x, y, kw)"),
+    "a submodule": ("class way_Inner{n}(nn.Module):\n    def forward(self, x, y, kw):\n        USE\n        return x\n"
+                    "class way_Part{n}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                    "        self.parts = nn.ModuleList([way_Inner{n}()])\n    def forward(self, *args):\n"
+                    "        return self.parts[0](*args)\nway_part{n} = way_Part{n}()", "x = way_part{n}(x, y, kw)"),
+    "a partial": ("def way_helper{n}(kw, x, y):\n    USE\n    return x",
+                  "x = functools.partial(way_helper{n}, kw)(x, y)"),
+    "a kept partial": ("def way_helper{n}(factor, x, y, kw):\n    USE\n    return x * factor\n"
+                       "way_partial{n} = functools.partial(way_helper{n}, 2.0)", "x = way_partial{n}(x, y, kw)"),
+    "a decorated helper": ("def way_decorated{n}(function):\n    @functools.wraps(function)\n"
                            "    def call(*args, **kwargs):\n        return function(*args, **kwargs)\n    return call\n"
-                           "@decorated{n}\ndef helper{n}(x, y, kw):\n    USE\n    return x", "x = helper{n}(x, y, kw)"),
-    "a list of functions": ("def helper{n}(x, y, kw):\n    USE\n    return x\nhelpers{n} = [helper{n}]",
-                            "for helper in helpers{n}:\n    x = helper(x, y, kw)"),
-    "a dict of functions": ("def helper{n}(x, y, kw):\n    USE\n    return x\nhelpers{n} = {{'a': helper{n}}}",
-                            "x = helpers{n}['a'](x, y, kw)"),
-    "a generator": ("def helper{n}(x, y, kw):\n    USE\n    yield x", "x = next(helper{n}(x, y, kw))"),
-    "a comprehension": ("def helper{n}(x, y, kw):\n    USE\n    return x",
-                        "x = [helper{n}(x, y, kw) for _ in range(1)][0]"),
-    "map": ("def helper{n}(x, y, kw):\n    USE\n    return x", "x = [*map(helper{n}, [x], [y], [kw])][0]"),
-    "a function in the function": ("", "def inner{n}(x, y, kw):\n    USE\n    return x\nx = inner{n}(x, y, kw)"),
+                           "@way_decorated{n}\ndef way_helper{n}(x, y, kw):\n    USE\n    return x",
+                                                                 "x = way_helper{n}(x, y, kw)"),
+    "a list of functions": ("def way_helper{n}(x, y, kw):\n    USE\n    return x\n"
+                            "way_helpers{n} = [way_helper{n}]",
+                            "for helper in way_helpers{n}:\n    x = helper(x, y, kw)"),
+    "a dict of functions": ("def way_helper{n}(x, y, kw):\n    USE\n    return x\nway_helpers{n} = {{'a': way_helper{n}}}",
+                            "x = way_helpers{n}['a'](x, y, kw)"),
+    "a generator": ("def way_helper{n}(x, y, kw):\n    USE\n    yield x", "x = next(way_helper{n}(x, y, kw))"),
+    "a comprehension": ("def way_helper{n}(x, y, kw):\n    USE\n    return x",
+                        "x = [way_helper{n}(x, y, kw) for _ in range(1)][0]"),
+    "map": ("def way_helper{n}(x, y, kw):\n    USE\n    return x", "x = [*map(way_helper{n}, [x], [y], [kw])][0]"),
+    "a function in the function": ("", "def way_inner{n}(x, y, kw):\n    USE\n    return x\n"
+                                       "x = way_inner{n}(x, y, kw)"),
     "a loop": ("", "for _ in range(2):\n    USE"),
     "a condition": ("", "if x.ndim:\n    USE"),
     "a try": ("", "try:\n    USE\nfinally:\n    x = x + 1"),
     "a mode": ("", "with torch.enable_grad():\n    USE"),
-    "a property": ("class Host{n}:\n    @property\n    def use(self):\n        x, y, kw = self.given\n        USE\n"
-                   "        return x", "host = Host{n}()\nhost.given = x, y, kw\nx = host.use"),
-    "a context": ("@contextlib.contextmanager\ndef context{n}(x, y, kw):\n    USE\n    yield x",
-                  "with context{n}(x, y, kw) as x:\n    x = x + 1"),
+    "a property": ("class way_Host{n}:\n    @property\n    def use(self):\n        x, y, kw = self.given\n        USE\n"
+                   "        return x", "host = way_Host{n}()\nhost.given = x, y, kw\nx = host.use"),
+    "a context": ("@contextlib.contextmanager\ndef way_context{n}(x, y, kw):\n    USE\n    yield x",
+                  "with way_context{n}(x, y, kw) as x:\n    x = x + 1"),
 }
 # What is compiled: NAME is the name of the function, BODY its lines, which end with a return.
 _HOSTS = {

@@ -65,6 +65,8 @@ def restored() -> Iterator[None]:
         locale.setlocale(locale.LC_ALL, where)
         gc.enable()
         threading.current_thread().name = "MainThread"
+        for name in [name for name in logging.root.manager.loggerDict if name.startswith("hidden")]:
+            del logging.root.manager.loggerDict[name]
         _torch_as_before()
         for name in {*sys.modules} - modules:
             if name.startswith("hidden_"):
@@ -116,11 +118,17 @@ class World:
             result = self._called(call.function, x, y, kw, call.backward)
         said = [f"{each.category.__name__}: {each.message}" for each in found
                 if not str(each.message).startswith("torch.compile runs")]
-        left = [made[f"left{n}"]() for n in range(len(author.pieces))]
+        left = [self._left(n) for n in range(len(author.pieces))]
         modules = [function for function in self.plain if isinstance(function, torch.nn.Module)]
         return [*shown(result), *shown([x, y]), *shown(left), *shown([[*m.parameters()] for m in modules]),
                 said, printed.getvalue(), torch.is_grad_enabled(), torch.get_default_dtype(),
                 torch.get_rng_state().tolist()[:2500:99]]
+
+    def _left(self, n: int) -> Any:
+        try:
+            return self.made[f"left{n}"]()
+        except Exception as error:                           # of what the program has not made yet
+            return type(error).__name__, _ADDRESS.sub("", str(error))
 
     def _called(self, function: int, x: Any, y: Any, kw: dict[str, Any], backward: bool) -> Any:
         try:
@@ -153,6 +161,8 @@ def shown(value: Any, depth: int = 0) -> list[Any]:
     """All that shows of a value, flat."""
     if isinstance(value, torch.Tensor):
         numbers = value.detach().to_dense() if value.is_sparse else value.detach()
+        if numbers.device.type == "meta":
+            return [type(value).__name__, "meta", value.dtype, tuple(value.shape)]
         numbers = numbers.float() if numbers.dtype == torch.bfloat16 else numbers
         history = () if depth > 3 or not value.is_leaf or value.grad is None else (*shown(value.grad, 9),)
         extra = [shown(part, depth + 1) for part in vars(value).items()] if depth < 4 else []
