@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 from . import kinds
 from .differences import shown
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
+from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, SET, TENSOR, Defined, Item, State
 from .places import MISSING, Step
 from .reading import is_type
 
 _DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
+# What the facts say of things of some kinds, and cannot be repeated.
+_BY_FACTS = {ARRAY: "numbers", SET: "elements", OPAQUE: "state"}
 
 
 class Whole(NamedTuple):
@@ -130,9 +132,12 @@ class _Comparison:
         """Compare a thing with itself after the call."""
         if item.kind == TENSOR:
             self.tensor(item, later)
-        elif item.kind in (ARRAY, SET) and item.facts != later.facts:
-            self.found.unrepeatable.append(f"the {'numbers' if item.kind == ARRAY else 'elements'} of {item.words} "
-                                           "were changed")
+        elif item.kind in _BY_FACTS and item.facts != later.facts:
+            verb = "was" if item.kind == OPAQUE else "were"
+            self.found.unrepeatable.append(f"the {_BY_FACTS[item.kind]} of {item.words} {verb} changed")
+        elif isinstance(item.facts, Defined):
+            if item.facts.made_of is not later.facts.made_of:
+                self.found.unrepeatable.append(f"the code or the bases of {item.words} were changed")
         elif item.kind == OBJECT and isinstance(item.facts, tuple) and item.facts[2] is not later.facts[2]:
             self.found.unrepeatable.append(f"the class of {item.words} was changed")
         elif item.kind == CONTAINER and isinstance(item.facts, int) and item.facts != later.facts:

@@ -106,7 +106,7 @@ def _classes(items: list[Item]) -> list[type[Any]]:
 def _named(function: FunctionType) -> Iterator[Place]:
     """The attributes of modules of libraries that a function names."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    for root, *names in chains(function.__code__):
+    for (root, *names), _ in chains(function.__code__):
         thing: Any = function.__globals__.get(root, getattr(builtins, root, MISSING))
         if root in cells:
             thing = content(cells[root])

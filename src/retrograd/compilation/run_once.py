@@ -29,7 +29,8 @@ from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
-from .sized.sizes import Uses, without_sizes
+from .sized.left import without_sizes
+from .sized.sizes import Uses
 from .state import State, walk
 from .tracing import GivenUp, Reason, Tape, give_arrays, give_back, put_in_place, take_away
 from .twins import Twins
@@ -37,8 +38,7 @@ from .undoing import Undo
 from .watching import Watching, clock
 
 Array = np.ndarray[Any, Any]
-# What stands for the backward pass of a graph that is freed.
-_SPENT: Any = object()
+_SPENT: Any = object()                                     # the backward pass of a graph that is freed
 
 
 class FirstRun:
@@ -57,12 +57,12 @@ class FirstRun:
         self.guard: Any = None
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
-        self.recipe: Recipe | None
         changing = sizes is not None and sizes.changed(self.before)
         self.uses = Uses() if changing else None           # of sizes that may be others in later calls
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
-        self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
+        self.tape, self.plans = Tape(whole, native, self.uses), list[Plan]()
+        self.recipe: Recipe | None = None
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
@@ -98,7 +98,7 @@ class FirstRun:
                 self.counts = Counts(tape, [array for _, array in held])
                 result = self._watched_run()
                 if self.uses is not None:
-                    result = without_sizes(result)
+                    result = without_sizes(result, self.function, self.args, self.kwargs, self.before.mentioned)
                 self.counts.check()
                 self.borders.check()
                 if tape.reason is None:
@@ -117,7 +117,7 @@ class FirstRun:
 
     def _watched_run(self) -> Any:
         """Call the function, with everything in place that shows what it does."""
-        watching, undo = Watching(self.tape, self.uses), Undo()
+        watching, undo = Watching(self.tape, self.uses, self.before), Undo()
         with undo, undo:
             self.rates.put(undo)
             self.schedules.put(undo)

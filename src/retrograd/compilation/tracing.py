@@ -134,15 +134,16 @@ class Tape:
         """Whether the sizes of an array may be others in later calls."""
         return self.uses is not None and id(array.like) not in self.captured
 
-    def give_up(self, words: str, of_changes: bool = False, site: Site | None = None) -> None:
+    def give_up(self, words: str, of_changes: bool = False, site: Site | None = None, passing: bool = False) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept. `site` is its line if not this one.
 
         Another thread that looks at a tensor of the run takes nothing away that this thread works with. `of_changes`
-        says that the reason is a change of a tensor, which another thread may have made.
+        says that the reason is a change of a tensor, which another thread may have made, and `passing` that the next
+        call may be traced.
         """
         if self.reason is None:
             foreign = self.thread != get_ident()
-            passing = foreign or (of_changes and bool(self.writers - {self.thread}))
+            passing = passing or foreign or (of_changes and bool(self.writers - {self.thread}))
             self.reason = Reason(words, site or user_site(), passing)
             self.deferred.make()
             if not foreign:

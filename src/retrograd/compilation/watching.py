@@ -43,9 +43,9 @@ class Watching:
     `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
     """
 
-    def __init__(self, tape: Tape, uses: Uses | None) -> None:
+    def __init__(self, tape: Tape, uses: Uses | None, state: State) -> None:
         self.tape, self.uses, self.thread = tape, uses, threading.get_ident()
-        self.calls = Watch(None if uses is None else uses.returned)
+        self.calls = Watch(state.read, None if uses is None else uses.returned)
         self.restarts, self.before, self.random = Twister.restarts.count, modes(), outside_random()
 
     def put(self, undo: Undo) -> None:
@@ -65,6 +65,8 @@ class Watching:
 
     def check(self) -> None:
         """Give up if the program has done something that was to be watched for."""
+        if self.calls.imported:                              # the next call finds the module
+            self.tape.give_up("the program imports a module for the first time", passing=True)
         if self.calls.found is not None:
             self.tape.give_up(self.calls.found[0], site=self.calls.found[1])
         if Twister.restarts.count != self.restarts:

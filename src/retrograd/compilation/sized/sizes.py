@@ -20,7 +20,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...names import reached
 from ...tensors.arguments.size import Size
 from ..reading import OWN, whose
 
@@ -132,13 +131,6 @@ def plain(value: Any) -> Any:
     if kind is slice:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     return value
-
-
-def without_sizes(result: Any) -> Any:
-    """What a program has returned, with ints in the place of sizes."""
-    pytree = reached("utils._pytree")
-    sizes = any([type(leaf) in (SizeInt, SizeFloat, Size) for leaf in pytree.tree_leaves(result)])
-    return pytree.tree_map(plain, result) if sizes else result
 
 
 def _by_own_code() -> bool:
