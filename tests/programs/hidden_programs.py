@@ -51,7 +51,8 @@ _WAYS = {
     "a list of functions": ("def way_helper{n}(x, y, kw):\n    USE\n    return x\n"
                             "way_helpers{n} = [way_helper{n}]",
                             "for helper in way_helpers{n}:\n    x = helper(x, y, kw)"),
-    "a dict of functions": ("def way_helper{n}(x, y, kw):\n    USE\n    return x\nway_helpers{n} = {{'a': way_helper{n}}}",
+    "a dict of functions": ("def way_helper{n}(x, y, kw):\n    USE\n    return x\n"
+                            "way_helpers{n} = {{'a': way_helper{n}}}",
                             "x = way_helpers{n}['a'](x, y, kw)"),
     "a generator": ("def way_helper{n}(x, y, kw):\n    USE\n    yield x", "x = next(way_helper{n}(x, y, kw))"),
     "a comprehension": ("def way_helper{n}(x, y, kw):\n    USE\n    return x",
