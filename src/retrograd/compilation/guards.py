@@ -238,7 +238,7 @@ class _Writer:
         """Write the lines for an object: its class, and how many attributes it has."""
         n, value, name = item.number, item.value, self.name(item)
         check = Check(item.words, "attributes", OBJECT, type(value))
-        if isinstance(value, kinds.DEFINED):
+        if issubclass(type(value), kinds.DEFINED):           # an object may say that it is a type
             self.defined(item)
             return
         self.test(f"type({name}) is not {self.kind(item)}", name, check)

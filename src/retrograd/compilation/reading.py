@@ -148,7 +148,8 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
             else:
                 names, pushed = (), name == "PUSH_NULL"
             if names:
-                found[Chain(names, pushed or _is_called(instruction, after))] = None
+                pushed = pushed or _is_called(instruction, after)              # what follows is called, too
+                found[Chain(names, pushed)] = None
     return tuple(found)
 
 
