@@ -6,16 +6,11 @@ interrupt that Python itself swallows, in the callback of a weak reference, ends
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-import threading
-import time
+import subprocess
+import sys
 import warnings
-from contextlib import suppress
-from typing import Any
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 import retrograd as torch
@@ -25,6 +20,7 @@ from retrograd.compilation.undoing import Undo
 
 LLVM = pytest.param("llvm", marks=needs("llvmlite"))
 BACKENDS = ["numpy", LLVM]
+TESTS = Path(__file__).parents[2]
 # The calls that are interrupted: the first one, in which each program is traced, and later ones.
 CASES = [*[(name, "numpy", 0) for name in PROGRAMS], ("Steps", "llvm", 1), ("Adam", "numpy", 1), ("Sized", "llvm", 1),
          ("Listed", "numpy", 1), ("Steps", "numpy", 2), ("Adam", "llvm", 2), ("Sized", "numpy", 2),
@@ -65,85 +61,18 @@ def test_an_interrupt_at_any_line(name: str, backend: str, call: int, part: int)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ["Steps", "Adam", "Sized", "Large"])
 def test_signals_at_random_moments(name: str, backend: str) -> None:
-    draw, kind = random.Random(0), PROGRAMS[name]
-    program = kind()
-    step: Any = torch.compile(program.step, backend=backend)
-    came = 0
-    for attempt in range(20):
-        if attempt % 4 == 0:
-            program = kind()
-            step = torch.compile(program.step, backend=backend)
-        thread = threading.Thread(target=_interrupt, args=(draw.random() ** 2 * 0.06,))
-        with suppress(KeyboardInterrupt):
-            thread.start()
-            for call in range(10_000):
-                step(program.batch(call))
-                if not thread.is_alive():
-                    break
-        came += _is_over(thread)
-        left = left_behind(program)
-        if left:
-            reset()
-        assert not left
-        assert not difference(program, step, attempt, backend == "numpy")
-    assert came == 20
+    _run_apart(name, backend)
 
 
 def test_signals_while_other_threads_call_compiled_functions() -> None:
-    weight, over = torch.linspace(-1.0, 1.0, 12, requires_grad=True), threading.Event()
-    wrong, calls, x = list[Any](), [0, 0], torch.ones(12)
-    shared = torch.compile(lambda x: (weight * x).sin().sum(), backend="numpy")
-    expected = (weight * x).sin().sum().item()
-
-    def work(number: int) -> None:
-        while not over.is_set():
-            own = torch.compile(lambda x: (weight * x).sin().sum(), backend="numpy")
-            for function in (shared, own, own, shared):
-                found = function(x).item()
-                if found != pytest.approx(expected):
-                    wrong.append(found)
-            calls[number] += 1
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
-    for thread in threads:
-        thread.start()
-    draw = random.Random(1)
-    for _ in range(20):
-        signals = threading.Thread(target=_interrupt, args=(draw.random() * 0.05,))
-        with suppress(KeyboardInterrupt):
-            signals.start()
-            while signals.is_alive():
-                function = torch.compile(lambda x: (weight * x).sin().sum(), backend="numpy")
-                if function(x).item() != pytest.approx(expected):
-                    wrong.append("here")
-        assert _is_over(signals)
-    before = [*calls]
-    for _ in range(600):                                    # more than the time for which calls wait for a trace
-        time.sleep(0.05)
-        if all([now > then + 1 for now, then in zip(calls, before)]):
-            break
-    over.set()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert all([now > then for now, then in zip(calls, before)])
-    assert not left_behind(PROGRAMS["Gradients"]())
-    assert type(weight._array) is np.ndarray
+    _run_apart("threads")
 
 
-def _interrupt(seconds: float) -> None:
-    time.sleep(seconds)
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-def _is_over(thread: threading.Thread) -> bool:
-    """Wait for the signal, which may come late."""
-    try:
-        thread.join()
-        time.sleep(0.001)
-    except KeyboardInterrupt:
-        thread.join()
-    return not thread.is_alive()
+def _run_apart(*words: str) -> None:
+    """Run the program that interrupts itself. A signal must not reach what runs the tests."""
+    done = subprocess.run([sys.executable, "-m", "compiled.signals", *words], cwd=TESTS, capture_output=True, text=True,
+                          timeout=600)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 
 
 def test_what_two_exits_have_left_is_given_back_by_the_next_trace() -> None:
