@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from operator import attrgetter
 from typing import Any
 
@@ -13,7 +14,19 @@ from .program import replaced
 _numbers = attrgetter("like")
 
 
-def clean(holder: Any, kind: type[Any], traced: type[Any]) -> None:
+def clean_holders(left: list[Any], traced: type[Any]) -> None:
+    """Replace these arrays of the class `traced` in all that holds them, also in tuples in what holds those."""
+    holders = gc.get_referrers(*left)
+    for holder in holders:
+        if isinstance(holder, tuple):
+            for node in gc.get_referrers(holder):
+                if node is not holders:
+                    _clean(node, type(holder), traced)
+        elif holder is not left:
+            _clean(holder, traced, traced)
+
+
+def _clean(holder: Any, kind: type[Any], traced: type[Any]) -> None:
     """Replace arrays of the class `traced` in a list, a dict or an object, where a value of the class `kind` stands."""
     if isinstance(holder, (list, dict)):
         for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:

@@ -17,6 +17,7 @@ from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.state.base import note_layout, plain
 from . import guards
 from .backward_plans import TracedBackward
+from .behind import give_back, put_in_place
 from .borders import Borders
 from .changes import Effect, Whole, changes
 from .counts import Counts
@@ -32,7 +33,7 @@ from .sized.changing import Sizes
 from .sized.left import without_sizes
 from .sized.sizes import Uses
 from .state import State, walk
-from .tracing import GivenUp, Reason, Tape, give_arrays, give_back, put_in_place, take_away
+from .tracing import GivenUp, Reason, Tape, give_arrays, take_away
 from .twins import Twins
 from .undoing import Undo
 from .watching import Watching, clock

@@ -31,7 +31,7 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
-from .cleaning import clean
+from .cleaning import clean_holders
 from .communicating import Needless
 from .items import span
 from .program import STEP, Line, Ref, Value, refs, replaced
@@ -375,22 +375,6 @@ class Tape:
                 gc.freeze()
 
 
-def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array]]) -> None:
-    """Put traced arrays behind tensors. `held` gets the tensors with the arrays that they had, for `give_back`."""
-    for tensor in tensors:
-        if type(tensor._array) is np.ndarray:
-            traced = tape.outside(tensor._array)
-            held.append((tensor, tensor._array))
-            tensor._array = traced
-
-
-def give_back(held: list[tuple[Any, Array]]) -> None:
-    """Give tensors the arrays that they had, but for those that have other arrays now."""
-    for tensor, array in held:
-        if type(tensor._array) is Traced and tensor._array.like is array:
-            tensor._array = array
-
-
 def give_arrays(tensors: Iterable[Any]) -> None:
     """Give tensors their NumPy arrays."""
     for tensor in tensors:
@@ -407,13 +391,5 @@ def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
     """
     give_arrays(tensors)
     left = tape.forget()
-    if not left:
-        return
-    holders = gc.get_referrers(*left)
-    for holder in holders:
-        if isinstance(holder, tuple):
-            for node in gc.get_referrers(holder):
-                if node is not holders:
-                    clean(node, type(holder), Traced)
-        elif holder is not left:
-            clean(holder, Traced, Traced)
+    if left:
+        clean_holders(left, Traced)
