@@ -358,21 +358,15 @@ class Tape:
         """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
 
         A tensor holds its array itself, and Python's garbage collector knows each tensor from its making on. So
-        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. So if
-        the program has frozen objects, they are shown for the look, and frozen again.
+        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. So
+        these are shown again. To freeze all objects after the look would hide what the run has made.
         """
         kept = kept_scalars()
         found = [array for array in self._constants if id(array) not in kept]
-        if not found:
-            return False
-        frozen = gc.get_freeze_count() > 0
-        try:
-            if frozen:
-                gc.unfreeze()
-            return any([isinstance(holder, TensorBase) for holder in gc.get_referrers(*found)])      # takes long
-        finally:
-            if frozen:
-                gc.freeze()
+        if found and gc.get_freeze_count():
+            gc.unfreeze()
+        holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
+        return any(isinstance(holder, TensorBase) for holder in holders)
 
 
 def give_arrays(tensors: Iterable[Any]) -> None:

@@ -190,4 +190,3 @@ def test_a_tensor_that_the_search_misses_is_found_among_frozen_objects(monkeypat
     compiled = torch.compile(lambda x: x * torch.nn.functional._hidden, backend="numpy")
     with pytest.warns(UserWarning, match="a tensor that the search did not find"):
         compiled(torch.ones(3))
-    assert gc.get_freeze_count()
