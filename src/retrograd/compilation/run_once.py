@@ -27,7 +27,7 @@ from .items import ARRAY, Item
 from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
-from .results import Left, Unknown, form, leaves_reached, new_tensors
+from .results import SPECIAL, Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
 from .sized.left import without_sizes
@@ -285,12 +285,12 @@ class FirstRun:
         leaves, special = leaves_reached([made[place]._edge for place in recorded])
         known = {id(item.value) for item in sources}
         if special or any([id(leaf) not in known for leaf in leaves]):
-            self.tape.give_up("the graph of the results has hooks, has a step without a derivative, or leads to a "
-                              "new leaf that requires grad")
+            self.tape.give_up(special or SPECIAL)
             return None, []
         spent: list[int] = []
         undo = Undo()
         with undo, undo:
+            undo.note(partial(set_rng_state, get_rng_state()))           # a custom Function may draw
             self.borders.close(leaves, undo)
             found = self._gradients([made[place] for place in recorded], sources)
             if found is _SPENT:
@@ -315,7 +315,9 @@ class FirstRun:
                 undo.put(tape, "rehearses", True)
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
                              retain_graph=True)
-        except RuntimeError as error:
+        except GivenUp:
+            raise
+        except Exception as error:                         # which the program raises where it runs the pass
             return _SPENT if "second time" in str(error) else tape.give_up(
                 "the backward pass of the results raises an error")
         if tape.reason is not None:
