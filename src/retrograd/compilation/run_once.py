@@ -65,11 +65,12 @@ class FirstRun:
         self.tape, self.plans = Tape(whole, native, self.uses), list[Plan]()
         self.recipe: Recipe | None = None
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
+        self.is_undone = False                             # whether a run with an error has left nothing
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
         self.schedules, self.borders = Schedules(self.before, self.tape), Borders()
         self.reason: Reason | None = None
-        self.site = user_site()
+        self.watching, self.site = Watching(self.tape, self.uses, self.before), user_site()
         refusals = self.before.refusals
         why = refusals[0] if refusals else clock(self.before)
         if why is not None:
@@ -109,7 +110,10 @@ class FirstRun:
                 self._put_back()
                 raise
             except TypeError:
-                self._undo(drawn)
+                if drawn is not None and self._is_unseen():
+                    self._put_back()
+                    set_rng_state(drawn)
+                    self.is_undone = True
                 raise
         self.reason = tape.reason
         result = self.twins.originals(result)
@@ -118,14 +122,14 @@ class FirstRun:
 
     def _watched_run(self) -> Any:
         """Call the function, with everything in place that shows what it does."""
-        watching, undo = Watching(self.tape, self.uses, self.before), Undo()
+        undo = Undo()
         with undo, undo:
             self.rates.put(undo)
             self.schedules.put(undo)
             undo.put(local.thread, "transform", self.tape.record)
-            watching.put(undo)
+            self.watching.put(undo)
             result = self.function(*self.args, **self.kwargs)
-        watching.check()
+        self.watching.check()
         return result
 
     def _note_end(self, undo: Undo, held: list[tuple[Any, Array]]) -> None:
@@ -145,11 +149,14 @@ class FirstRun:
         new = [] if self.left is None else self.left.every()
         take_away(self.tape, [*self.before.tensors_and_bases(), *new])
 
-    def _undo(self, drawn: Any) -> None:
-        """Give memory and random streams their former numbers, if the call will be traced again without notes."""
-        if drawn is not None and not self.tape.communicates:
-            self._put_back()
-            set_rng_state(drawn)
+    def _is_unseen(self) -> bool:
+        """Whether the run, which an error has ended, has changed nothing but numbers, so that it can be made again."""
+        if self.tape.communicates or self.tape.reason is not None or self.watching.calls.found is not None:
+            return False
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
+        changed = changes(self.before, after)
+        after.let_go()
+        return not (changed.effects or changed.unrepeatable)
 
     def _put_back(self) -> None:
         """Give memory its former numbers, and make no steps of schedules."""
