@@ -98,9 +98,7 @@ class FirstRun:
             self.borders.put(tape, tensors)
             try:
                 self.counts = Counts(tape, [array for _, array in held])
-                result = self._watched_run()
-                if self.uses is not None:
-                    result = without_sizes(result, self.function, self.args, self.kwargs, self.before.mentioned)
+                result = self._function_run()
                 self.counts.check()
                 self.borders.check()
                 if tape.reason is None:
@@ -118,6 +116,16 @@ class FirstRun:
         self.reason = tape.reason
         result = self.twins.originals(result)
         self.before.let_go()
+        return result
+
+    def _function_run(self) -> Any:
+        """What the function returns. No size of the trace stays in the result or in the program, not after an error."""
+        result = None
+        try:
+            result = self._watched_run()
+        finally:
+            if self.uses is not None:
+                result = without_sizes(result, self.function, self.args, self.kwargs, self.before.mentioned)
         return result
 
     def _watched_run(self) -> Any:

@@ -137,6 +137,7 @@ def test_a_program_that_raises_an_error_after_changes_runs_once() -> None:
         else:
             check(normal(size, 3) + 1, made(normal(size, 3)), True)
     assert seen == [9, 9]
+    assert {type(size) for size in seen} == {int}
 
 
 def test_the_warning_says_why_there_is_no_plan_for_all_sizes() -> None:
