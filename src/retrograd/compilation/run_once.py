@@ -27,6 +27,7 @@ from .items import ARRAY, Item
 from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
+from .restoring import restore
 from .results import SPECIAL, Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
@@ -158,9 +159,12 @@ class FirstRun:
         take_away(self.tape, [*self.before.tensors_and_bases(), *new])
 
     def _is_unseen(self) -> bool:
-        """Whether the run, which an error has ended, has changed nothing but numbers, so that it can be made again."""
+        """Put back what the run, which an error has ended, has changed. Returns whether nothing is left of it but
+        numbers, so that it can be made again.
+        """
         if self.tape.communicates or self.tape.reason is not None or self.watching.calls.found is not None:
             return False
+        restore(self.before)
         after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
         changed = changes(self.before, after)
         after.let_go()
