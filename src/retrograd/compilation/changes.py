@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from . import kinds
 from .differences import shown
 from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
+from .numbers.expressions import Expression
+from .numbers.stand_ins import FloatNumber, IntNumber
 from .places import MISSING, Step
 from .reading import is_type
 
@@ -52,9 +54,13 @@ class Whole(NamedTuple):
         parts = None if self.parts is None else {key: part.without(others) for key, part in self.parts.items()}
         return Whole(self.value, self.fresh or id(self.value) in others, parts)
 
+    def counts(self) -> bool:
+        """Whether there is a number in it that is another one in each call."""
+        return type(self.value) is Expression or any([part.counts() for part in (self.parts or {}).values()])
+
     def tensors(self) -> Iterator[Any]:
         """The tensors that a replay has to make, or has to find among the arguments."""
-        if self.fresh:
+        if self.fresh and type(self.value) is not Expression:
             yield self.value
         for part in (self.parts or {}).values():
             yield from part.tensors()
@@ -159,6 +165,11 @@ class _Comparison:
             return
         whole = None if new is None else self.whole(new)
         had_tensor = old is not None and _has_tensor(old)
+        if old is not None and old.role in ("number", "guarded") and whole is not None:
+            self.effect(holder, step, whole)
+            return
+        if old is not None and old.kind == CONSTANT and not _is_none(old) and whole is not None and whole.counts():
+            whole = None                                     # the guard asks for the number that was there
         if new is None or _is_none(new):
             if had_tensor:
                 self.effect(holder, step, whole)
@@ -191,6 +202,8 @@ class _Comparison:
         `outer` are the numbers of the containers that the value stands in. A value in itself is not built again.
         """
         known = self.before.known.get(id(item.value))
+        if _is_number(item):
+            return Whole(item.value.expression, fresh=True)
         if item.kind == TENSOR:
             return Whole(item.value, fresh=known is None or not known.fixed)
         if item.kind == CONSTANT or (known is not None and known.fixed):
@@ -216,6 +229,10 @@ def _same(old: Item, new: Item) -> bool:
         if (old.number, new.number) in seen or (old.value is new.value and old.kind != CONSTANT):
             continue
         seen.add((old.number, new.number))
+        if old.role and _is_number(new) and new.value.expression is old.array:
+            continue
+        if old.role == "number":                             # which the guard does not ask for
+            return False
         if CONSTANT in (old.kind, new.kind):
             if old.kind != new.kind or kinds.differ(new.value, old.value):
                 return False
@@ -227,12 +244,17 @@ def _same(old: Item, new: Item) -> bool:
     return True
 
 
+def _is_number(item: Item | None) -> bool:
+    """Whether a value is a number that is another one in each call."""
+    return item is not None and type(item.value) in (FloatNumber, IntNumber)
+
+
 def _has_tensor(item: Item) -> bool:
-    """Whether a value is a tensor, or a list, tuple or dict that holds a tensor."""
+    """Whether a value is a tensor or a number of the trace, or a list, tuple or dict that holds one."""
     waiting, seen = [item], set[int]()
     while waiting:
         part = waiting.pop()
-        if part.kind == TENSOR:
+        if part.kind == TENSOR or _is_number(part):
             return True
         if part.kind == CONTAINER and part.number not in seen:
             seen.add(part.number)

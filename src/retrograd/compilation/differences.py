@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..dtypes import dtype as torch_dtype
 from ..tensors.state.base import TensorBase
 from .items import ARRAY, TENSOR, Facts, facts_of
+from .numbers.stand_ins import Number
 from .places import Missing
 
 
@@ -60,6 +61,7 @@ def said(check: Check, present: Any) -> str:
 
 def shown(value: Any) -> str:
     """A value in a sentence: short, and under the user's name."""
+    value = value.value if issubclass(type(value), Number) else value
     return f"a {type(value).__name__}" if isinstance(value, TensorBase) else _short.repr(value)
 
 

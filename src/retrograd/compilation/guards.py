@@ -36,6 +36,7 @@ from .items import (
     overlapping,
     root_of,
 )
+from .numbers.guarding import ask_for_outcomes, ask_for_type
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
@@ -71,7 +72,7 @@ class Guard:
 
 
 def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (),
-         unread: Container[int] = ()) -> Guard:
+         unread: Container[int] = (), numbers: Any = None) -> Guard:
     """The guard for a state that was walked before a trace.
 
     `replaced` are tensors that the call replaces by others in their places (`Changes.replaced`). Like the arguments,
@@ -90,7 +91,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     writer.aliases()
     writer.memory(unused, () if state.identity else unread)
     inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
-    writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
+    writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *ask_for_outcomes(writer, numbers)])}]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
 
@@ -173,6 +174,8 @@ class _Writer:
             self.line(f"v = {source}", check)
             self.test(f"v is not {option}.value and {option}.refuses(v)", "v",
                       Check(item.words, "value", CONSTANT, item.value))
+        elif item.role == "number":
+            ask_for_type(self, item, source)
         elif item.kind == CONSTANT:
             self.equal(item, source)
         elif item.fixed:

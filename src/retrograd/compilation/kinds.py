@@ -34,12 +34,14 @@ from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.size import Size
+from .numbers.stand_ins import FloatNumber, IntNumber
 from .places import Missing
 from .reading import OWN, USER, is_type, whose
 from .sized.sizes import SizeFloat, SizeInt, plain
 
 # Values that a guard compares by type and by equality.
-NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat)
+NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat,
+           FloatNumber, IntNumber)
 SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
@@ -98,11 +100,14 @@ def refusal(value: Any) -> str | None:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a value cannot change, so that it is compared by type and equality."""
+    """Whether a value cannot change, so that it is compared by type and equality.
+
+    A number of a trace is such a value, and a tuple with one is none, because each call makes another tuple.
+    """
     if isinstance(value, SINGLETONS):
         return True
     if type(value) is tuple:
-        return all(map(is_constant, value))
+        return all([is_constant(part) and type(part) not in (FloatNumber, IntNumber) for part in value])
     return isinstance(value, NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 

@@ -33,11 +33,12 @@ class Mentions(NamedTuple):
     identity: bool
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of the functions in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from codes(constant)
 
 
 def _strings(constant: Any) -> Iterator[str]:
@@ -56,7 +57,7 @@ def mentions(code: CodeType) -> Mentions:
     imports: dict[str, None] = {}
     names: set[str] = set()
     identity, before = False, ""
-    for part in _codes(code):
+    for part in codes(code):
         names.update(part.co_names, *[_strings(constant) for constant in part.co_consts])
         for instruction in dis.get_instructions(part):
             identity = identity or instruction.opname == "CONTAINS_OP" or (
@@ -99,7 +100,7 @@ Chain = tuple[str, ...]
 def chains(code: CodeType) -> tuple[Chain, ...]:
     """The variables from outside that a function, and the functions in it, name, with their attributes."""
     found: dict[Chain, None] = {}
-    for part in _codes(code):
+    for part in codes(code):
         chain: Chain = ()
         for instruction in dis.get_instructions(part):
             if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):

@@ -77,6 +77,7 @@ class Recipe:
         self.may_start_again = may_start_again(plan.program)
         self.quiet = quiet()
         self.site: Any = None
+        self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced call did, with other numbers. Returns what the call would return."""
@@ -102,6 +103,8 @@ class Recipe:
         else:
             versions.written_all(map(owner_of, written), self.site)
         tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
+        if self.numbers is not None:
+            inputs += self.numbers(arrays, inputs)
         for backward in self.backward:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:

@@ -20,6 +20,8 @@ from ..names import reached
 from ..tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, set_leaf
 from . import kinds
 from .items import Item, State
+from .numbers.expressions import Expression
+from .numbers.watching import STAND_INS, Numbers
 from .tracing import Traced
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
@@ -33,8 +35,8 @@ class Unknown(Exception):
 class Left:
     """The new tensors of a call. `made` are outputs of the plan; `views` are views of them, or of known tensors."""
 
-    def __init__(self, before: State, inputs: list[int]) -> None:
-        self.before, self.inputs = before, inputs
+    def __init__(self, before: State, inputs: list[int], numbers: Numbers) -> None:
+        self.before, self.inputs, self.numbers = before, inputs, numbers
         self.known = {id(item.value): item for item in before.tensors()}
         self.bases = {id(item.value._meta.base): item for item in before.tensors()
                       if item.value._meta is not None and item.value._meta.base is not None}
@@ -78,7 +80,10 @@ class Left:
         return max(-1, self.places.get(id(tensor), -1))
 
     def finder(self, tensor: Any) -> Make:
-        """How a repetition finds a tensor."""
+        """How a repetition finds a tensor, or makes a number."""
+        if type(tensor) is Expression:
+            at = len(self.inputs) + len(self.numbers.counted()) + self.numbers.place(tensor)
+            return lambda tensors, inputs, args, kwargs: inputs[at]
         item = self.known.get(id(tensor))
         if item is not None:
             if item.number in self.inputs:
@@ -206,6 +211,8 @@ class _Forms:
         """How a repetition makes a part."""
         if isinstance(value, TensorBase):
             return self.left.finder(value)
+        if type(value) in STAND_INS:
+            return self.left.finder(value.expression)
         if kinds.is_constant(value):
             return lambda tensors, inputs, args, kwargs: value
         item = self.before.known.get(id(value))

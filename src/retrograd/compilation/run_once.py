@@ -20,12 +20,13 @@ from ..tensors.state.base import note_layout, plain
 from . import guards
 from .backward_plans import TracedBackward
 from .borders import Borders
-from .changes import Effect, Whole, changes
+from .changes import changes
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
 from .items import ARRAY, Item
+from .leaving import is_gradient, leaving
+from .numbers.watching import Numbers
 from .passes import effects
-from .places import Step
 from .program import Line, Program
 from .rates import Rates
 from .recipe import Backward, Recipe
@@ -70,6 +71,7 @@ class FirstRun:
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
         self.schedules = Schedules(self.before, self.tape)
+        self.numbers = Numbers(self.before, self.tape)
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -94,10 +96,13 @@ class FirstRun:
         tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
         held = put_in_place(tape, tensors)
         self.borders = Borders(tape, tensors)
+        result: Any = None
         try:
+            self.numbers.put_in_place()
             counts = [versions.count(array) for _, array in held]
             with watched(tape, self.uses), standing(tape.record), self.rates, self.schedules:
                 result = self.function(*self.args, **self.kwargs)
+            self.numbers.end()
             if self.uses is not None:
                 result = without_sizes(result)
             self._check_writes(held, counts)
@@ -114,14 +119,17 @@ class FirstRun:
             self._undo(drawn)
             raise
         finally:
-            self._end(held)
+            result = self._end(held, result)
         self.reason = tape.reason
         result = self.twins.originals(result)
         self.before.let_go()
         return result
 
-    def _end(self, held: list[tuple[Any, Array]]) -> None:
-        """Put NumPy arrays back, and make what the run has put off and what is still alive."""
+    def _end(self, held: list[tuple[Any, Array]], result: Any) -> Any:
+        """Put NumPy arrays and plain numbers back, and make what the run has put off and what is still alive.
+
+        Returns what the call returned.
+        """
         self.tape.whole = False
         self.borders.remove()
         for tensor, array in held:
@@ -131,6 +139,7 @@ class FirstRun:
             if self.recipe is not None and self.left is not None:
                 self._finish(self.recipe, self.left)       # which lets go of the graph, and the traced arrays in it
             take_away(self.tape, [] if self.left is None else self.left.every())
+            return self.numbers.give_back(result)
         finally:
             self.twins.give_back()
             self.tape.deferred.make(last=True)
@@ -190,32 +199,36 @@ class FirstRun:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
         after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
-        changed = changes(self.before, after)
+        changed, lost = changes(self.before, after), self.numbers.lost(after)
+        self.numbers.left = [(effect.holder(self.args, self.kwargs), effect.step) for effect in changed.effects
+                             if effect.whole is not None and effect.whole.counts()]
         after.let_go()                                     # nothing needs the traced arrays longer than the trace
-        if changed.unrepeatable:
-            return tape.give_up(changed.unrepeatable[0], True)
+        if changed.unrepeatable or lost is not None:
+            return tape.give_up(lost or changed.unrepeatable[0], True)
         if tape.missed():
             return tape.give_up("the program uses a tensor that the search did not find", True)
         left_there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
         returns = new_tensors(result)
-        self.guard = guards.make(self.before, changed.replaced, *self._unread([*returns, *left_there]))
-        left = Left(self.before, self.guard.inputs)
+        unread = self._unread([*returns, *left_there])
+        self.guard = guards.make(self.before, changed.replaced, *unread, self.numbers)
+        left = Left(self.before, self.guard.inputs, self.numbers)
         try:
             for tensor in [*left_there, *returns]:
                 left.add(tensor)
             returned = form(result, left, self.before)
+            applied = [leaving(effect, left) for effect in changed.effects]
         except Unknown as reason:
             return tape.give_up(str(reason), True)
         self.left = left
         recipe = self._recipe(left)
         if recipe is not None:
             recipe.returned, recipe.finishing = returned, left.finishing()
-            recipe.effects = [_effect(effect, left) for effect in changed.effects]
+            recipe.effects = applied
             recipe.schedules = [*self.schedules.steps]
             recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
-                             for effect in filter(_is_gradient, changed.effects)}
+                             for effect in filter(is_gradient, changed.effects)}
             self.recipe = recipe
-            if self.uses is not None:
+            if self.uses is not None and not self.numbers.used:
                 self.call = reached("compilation.sized.recipes").traced_call(
                     self.guard, recipe, self.traced, self.back, self._given(), left, changed.effects, result, self.uses)
         return None
@@ -245,7 +258,7 @@ class FirstRun:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
-        numbers = [*outputs, *saved]
+        numbers = [*outputs, *saved, *[array.number for array in self.numbers.arrays()]]
         self.arrays = [alive[number].like for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
         self.traced = program, tuple(given)
@@ -256,6 +269,7 @@ class FirstRun:
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
+        recipe.numbers = self.numbers.maker(len(outputs) + len(saved), len(self.guard.inputs))
         self._note_writes(recipe, lines, given)
         if back is not None:
             recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))
@@ -370,31 +384,3 @@ class FirstRun:
             return found
 
         return traced.planned(plan, run)
-
-
-def _is_gradient(effect: Effect) -> bool:
-    """Whether the value is a new gradient of a leaf that is always the same."""
-    return effect.anchor is not None and not effect.steps and effect.step == Step("meta", "grad") and (
-        effect.whole is not None and effect.whole.fresh)
-
-
-def _found(whole: Whole, left: Left) -> Whole:
-    """A new value with what finds the new tensors in their places."""
-    if whole.fresh:
-        return Whole(left.finder(whole.value), True)
-    return whole if whole.parts is None else whole._replace(
-        parts={key: _found(part, left) for key, part in whole.parts.items()})
-
-
-def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
-    """How a repetition leaves a new value in a place."""
-    whole = effect.whole
-    effect = effect._replace(whole=None if whole is None else _found(whole, left))
-    if whole is not None and _is_gradient(effect):
-        find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
-        return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
-
-    def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        effect.apply(lambda find: find(tensors, inputs, args, kwargs), args, kwargs)
-
-    return apply

@@ -14,7 +14,7 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterable
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from threading import get_ident
 from typing import Any
 
@@ -94,6 +94,18 @@ class Traced(Answering):
         self.tape.deferred.make()
         return self.like
 
+    def item(self, *index: Any) -> Any:
+        """The number as one of Python's, which the program may hand on."""
+        return self._read(methodcaller("item", *index))
+
+    def tolist(self) -> Any:
+        """The numbers as Python's, which the program may hand on."""
+        return self._read(methodcaller("tolist"))
+
+    def _read(self, whole: Callable[[Any], Any]) -> Any:
+        numbers = self.tape.numbers
+        return whole(self.seen()) if numbers is None else numbers.read(self, whole)
+
 
 # Operators whose results have a shape that their numbers decide.
 SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
@@ -105,6 +117,7 @@ class Tape:
     def __init__(self, whole: bool = False, native: bool = False, uses: Uses | None = None) -> None:
         self.whole = whole                                 # whether giving up is an error
         self.keeps_numbers = whole                         # of memory from outside before it is written
+        self.numbers: Any = None                           # that the program has read, if it hands them on
         self.uses = uses                                   # of sizes that may be others in later calls
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
@@ -145,6 +158,11 @@ class Tape:
                 for held in (self.values, self.lines, self._constants):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this thread has given up."""
+        return self.reason is not None and not self.values
 
     def check(self) -> None:
         """Raise GivenUp if the run cannot be repeated and this is an error."""
@@ -223,6 +241,8 @@ class Tape:
         """Make a call, and write it down."""
         if self.uses is not None:
             args = plain_sizes(args)
+        if self.numbers is not None:
+            args = self.numbers.plain(args)
         if self.reason is None and op.name in SHAPED_BY_NUMBERS:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
@@ -233,6 +253,8 @@ class Tape:
             self._keep_before(ref)
         promised = self.deferred.begin(op, real, write) if self.deferred.active else None
         found = call(*real) if promised is None else promised
+        if self.stopped:                                   # since the kernel has looked at a number
+            return found
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
             site = self._known_calls.setdefault((id(site.code), site.offset), site)

@@ -1,0 +1,227 @@
+"""The numbers of one trace: those that the program reads from tensors, and those that its state counts in.
+
+A look at a number that was read from a tensor ends the trace. A look at a number of the state has the guard ask for
+this number; a comparison of such numbers has the guard ask for the outcome.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from threading import get_ident
+from types import FrameType
+from typing import Any
+
+from ...ops.basic import clone
+from ..items import Item, State
+from ..places import Step
+from ..reading import OWN, whose
+from .counters import counters
+from .expressions import FUNCTIONS, Expression, Writer, in_order
+from .settling import settle
+from .stand_ins import KINDS, FloatNumber, IntNumber, looked
+from .strict import may_be_strict
+
+# So many outcomes a guard asks for. From then on, it asks for the numbers.
+_MOST_OUTCOMES = 64
+# Of larger tensors, `tolist` looks at the numbers.
+_MOST_ELEMENTS = 64
+STAND_INS = frozenset({FloatNumber, IntNumber})
+# Functions of the package between a program and the array that it asks for a number.
+_FACE = ("tensors.face.interop", "tensors.recording.public", "tensors.recording.overriding", "compilation.")
+
+
+class Numbers:
+    """The numbers of one traced call. After the run, `counted` are the items of the state that the guard need not ask
+    for, and `outcomes` are the expressions whose numbers it asks for.
+    """
+
+    def __init__(self, state: State, tape: Any) -> None:
+        self.tape, self.thread = tape, get_ident()
+        self.allowed = not may_be_strict(state)
+        self.groups = counters(state) if self.allowed else []
+        self.outcomes: list[tuple[Expression, Any]] = []
+        self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
+        self.wanted: list[Expression] = []                 # what a repetition makes, in its order
+        self.left: list[tuple[Any, Step]] = []             # things, and places in them that hold numbers
+        self._made: list[weakref.ref[Any]] = []
+        self._ended = self._over = False                   # the run of the program, and the trace
+        tape.numbers = self
+
+    @property
+    def follows(self) -> bool:
+        """Whether the program is being traced, and this thread runs it."""
+        return not self._ended and self.tape.reason is None and self.thread == get_ident()
+
+    @property
+    def used(self) -> bool:
+        """Whether any number was handed out."""
+        return bool(self._made)
+
+    def put_in_place(self) -> None:
+        """Put stand-ins into the places in which the program counts."""
+        for group in self.groups:
+            first = group[0]
+            expression = Expression("place", (), first.value, 63, item=first)
+            number = self.stand_in(expression)
+            for item in group:
+                item.role, item.array = "number", expression
+            assert first.parent is not None
+            first.step.write(first.parent.value, number)
+
+    def stand_in(self, expression: Expression) -> Any:
+        """A number for the program."""
+        number = KINDS[type(expression.value)](self, expression)
+        self._made.append(weakref.ref(number))
+        return number
+
+    def read(self, array: Any, whole: Callable[[Any], Any]) -> Any:
+        """What `whole` (`item` or `tolist`) makes of a traced array: stand-ins, if the program can have them."""
+        if not (self.follows and self.allowed and array.like.size <= _MOST_ELEMENTS and _program_asks()):
+            return whole(array.seen())
+        self.tape.deferred.make_for(array.like)
+        found = whole(array.like)
+        if not _is_simple(found):
+            return whole(array.seen())
+        kept = self.tape.record(clone, clone.compute, (array, "C"), False)
+        return self._stand_ins(kept, found, ())
+
+    def _stand_ins(self, kept: Any, found: Any, index: tuple[int, ...]) -> Any:
+        if type(found) is list:
+            return [self._stand_ins(kept, part, (*index, place)) for place, part in enumerate(found)]
+        if len(index) < kept.like.ndim:                    # `item` of an array with dims
+            index = (0,) * kept.like.ndim
+        return self.stand_in(Expression("read", index, found, 64, array=kept))
+
+    def plain(self, args: Any) -> Any:
+        """The arguments of an operator, with plain numbers."""
+        return looked(args) if self._made else args
+
+    def looked_at(self, expression: Expression) -> None:
+        """Note that the program uses a number in a way that nobody can follow."""
+        if self._over or self.tape.reason is not None or self.thread != get_ident():
+            return
+        if expression.of_tape or self._ended:              # then the traced backward pass looks at it
+            self.tape.give_up("the program looks at the numbers of a tensor")
+        else:
+            self.pinned |= {part.item.number for part in in_order([expression]) if part.item is not None}
+
+    def decided(self, what: str, parts: tuple[Expression, ...]) -> Any:
+        """The outcome of a comparison, on which the program may branch."""
+        outcome = FUNCTIONS[what](*[part.value for part in parts])
+        expression = Expression(what, parts, outcome)
+        if expression.of_tape or not self.follows or len(self.outcomes) >= _MOST_OUTCOMES:
+            self.looked_at(expression)
+        else:
+            self.outcomes.append((expression, outcome))
+        return outcome
+
+    def divides(self, expression: Expression) -> bool:
+        """Whether a number is zero in no repetition."""
+        if expression.of_tape:
+            return False
+        return expression.value != 0 if expression.what == "constant" else bool(self.decided("bool", (expression,)))
+
+    def give_back(self, result: Any) -> Any:
+        """Put numbers of Python's own wherever stand-ins are. Returns what the call returned."""
+        self._ended = self._over = True
+        for each in in_order(self.wanted):
+            each.array = None                              # which nothing needs any more
+        self.tape.numbers = None                           # so that they do not hold each other
+        places = [(group[0].parent.value, group[0].step) for group in self.groups if group[0].parent is not None]
+        places += self.left
+        self.left = []
+        return settle(result, places, self._made) if self._made else result
+
+    # What the guard and the recipe need
+
+    def end(self) -> None:
+        """The program has run: have the guard ask for the numbers that it has looked at.
+
+        A number that was only added to will not come again. If the guard asked for it, each call would need a trace.
+        """
+        self._ended = True
+        for group in self.groups:
+            if any([item.number in self.pinned for item in group]):
+                for item in group:
+                    item.role = "looked at" if _has_grown(group[0]) else "guarded"
+
+    def lost(self, after: State) -> str | None:
+        """Why changes of places are not seen by a walk after the call; None if all of them are."""
+        for first, *_ in self.groups:
+            if first.parent is not None and id(first.parent.value) not in after.known:
+                present = first.step.read(first.parent.value)
+                if type(present) not in STAND_INS or present.expression is not first.array:
+                    return f"{first.words} was changed, in a thing that the program then replaced"
+        return None
+
+    def counted(self) -> list[Item]:
+        """The items whose numbers a guard returns behind the tensors."""
+        return [group[0] for group in self.groups if group[0].role == "number"]
+
+    def place(self, expression: Expression) -> int:
+        """The place of a number among those that a repetition makes."""
+        for place, each in enumerate(self.wanted):
+            if each is expression:
+                return place
+        self.wanted.append(expression)
+        return len(self.wanted) - 1
+
+    def arrays(self) -> list[Any]:
+        """The traced arrays whose numbers a repetition reads."""
+        reads = [each.array for each in in_order(self.wanted) if each.what == "read"]
+        return [*{array.number: array for array in reads}.values()]
+
+    def maker(self, first: int, given: int) -> Callable[[Any, list[Any]], list[Any]] | None:
+        """A function that makes the numbers of a repetition, from the arrays of a run and from what the guard returned.
+
+        `first` is the place of the first of `arrays()` among the outputs. `given` is the place of the first counted
+        number.
+        """
+        if not self.wanted:
+            return None
+        outputs = {array.number: first + i for i, array in enumerate(self.arrays())}
+        places = {item.number: given + i for i, item in enumerate(self.counted())}
+
+        def leaf(each: Expression) -> str:
+            if each.what == "read":
+                index = ", ".join(map(str, each.parts))
+                return f"arrays[{outputs[each.array.number]}].item({index})"
+            assert each.item is not None
+            if each.item.number in places:
+                return f"inputs[{places[each.item.number]}]"
+            return repr(each.value) if each.value == each.value else "nan"           # the guard asks for it
+
+        scope: dict[str, Any] = {"nan": float("nan"), "inf": float("inf")}
+        writer = Writer(scope, leaf)
+        lines = [line for each in self.wanted for line in writer.lines(each)]
+        found = ", ".join([writer.names[id(each)] for each in self.wanted])
+        source = "\n ".join(["def numbers(arrays, inputs):", *lines, f"return [{found}]"])
+        exec(compile(source, "<numbers>", "exec"), scope)
+        made: Callable[[Any, list[Any]], list[Any]] = scope["numbers"]
+        return made
+
+
+def _has_grown(item: Item) -> bool:
+    """Whether something was added to a number in its place."""
+    assert item.parent is not None
+    present = item.step.read(item.parent.value)
+    return type(present) in STAND_INS and present.expression.what in ("add", "sub")
+
+
+def _program_asks() -> bool:
+    """Whether the program asks for a number, and not the package."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_globals.get("__name__")
+        if whose(name) != OWN:
+            return True
+        if not str(name).partition(".")[2].startswith(_FACE):
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _is_simple(found: Any) -> bool:
+    return all(map(_is_simple, found)) if type(found) is list else type(found) in KINDS
