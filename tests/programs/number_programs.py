@@ -40,10 +40,10 @@ def make():
     s.hist, s.log, s.window = [], [], deque(maxlen=3)
     s.stats, s.nested = {"a": 0, "b": 0.0}, {"x": {"y": 1}, "l": [1, 2.5, 3], "h": []}
     s.ordered, s.pair, s.big = OrderedDict(k=1), (0, 0.0), 2 ** 53
-    s.meter = Meter()
+    s.meter, s.dup = Meter(), {"a": 0, "b": 0.0}
     s.w = torch.tensor([0.5, -1.0, 2.0])
     s.t = torch.tensor([2 ** 53 + 1, -7])
-    s.flag = torch.tensor(True)
+    s.flag, s.keyed = torch.tensor(True), {"h": []}
     s.x0 = torch.zeros(())
     return s
 """
@@ -62,6 +62,7 @@ NUMBERS = (
     "s.nested['x']['y']", "b", "s.n // 2", "0.9 * s.total + 0.1 * a", "s.zero * a", "a - s.zero", "s.n - 1",
     "s.nested['l'][1]", "-s.n", "s.n % 4", "1 / (s.n + 1)", "s.n // (s.n + 2)", "c * 2", "c", "s.pair[1]")
 STORES = (
+    "s.dup['a'] += 2", "s.dup['b'] = a", "s.log.append(c)", "s.hist.append(b)", "s.hist = []", "s.keyed['h'].append(a)",
     "s.total += a", "s.n += 1", "s.last = a", "s.hist.append(a)", "s.hist.append((s.n, a))", "s.stats['a'] += 1",
     "s.stats['b'] = a", "s.stats['new'] = c", "s.nested['x']['y'] += 1", "s.pair = (a, s.n)",
     "s.d = {'l': a, 'k': [c]}", "G += 1", "s.n = 0", "s.last, s.total = s.total, s.last or 0.0", "s.window.append(a)",
@@ -94,6 +95,7 @@ RESULTS = (
     "a", "b", "c", "y", "s.total", "s.n", "s.hist", "{'a': a, 'n': s.n}", "[a, c]", "(a, (s.last, x))", "s.stats",
     "t", "s.meter.avg", "z", "s.nested", "s", "a * 2", "x.sum()", "y.sum().item()", "x.tolist()", "s.log")
 BETWEEN = (
+    "s.hist = s.log", "s.dup = s.stats", "s.log = s.hist = [1]", "s.keyed = {'h': s.hist}",
     "s.n = 5", "s.hist.clear()", "s.last = None", "s.total = float('nan')", "s.total = float('inf')", "s.n = 2.5",
     "s.stats['a'] = 0", "s.n = 2 ** 62", "s.n = 10 ** 400", "s.t = torch.tensor([1, 2])", "s.zero = 0.0",
     "s.n = True", "s.meter.count = -2", "s.hist = []", "s.x0 = s.w[1]", "s.nested['h'] = []", "s.n = 0",
@@ -150,7 +152,7 @@ def shown(value: Any, seen: dict[int, int]) -> Any:
     """A value with the exact types of all its parts, and which of them are the same object."""
     kind = type(value)
     if kind.__name__ == "Tensor":
-        return "Tensor", str(value.dtype), [*value.shape], repr(value.double().tolist())
+        return "Tensor", str(value.dtype), [*value.shape], repr(value.detach().double().tolist())
     if kind in (int, float, bool, str, complex, type(None)):
         return kind.__name__, repr(value)
     if isinstance(value, (np.ndarray, np.generic)):

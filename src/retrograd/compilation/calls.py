@@ -21,7 +21,7 @@ import re
 import sys
 import types
 from collections.abc import Callable
-from types import BuiltinFunctionType, FrameType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,7 @@ class Watch:
     def __init__(self, returned: Callable[[FrameType, Any], None] | None) -> None:
         self.returned = returned
         self.found: tuple[str, Site | None] | None = None
+        self.codes: set[CodeType] = set()                    # of the program's functions that have run
         self.aside: FrameType | None = None                  # an import, or what is no part of the program's run
         self.callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}      # of Python's garbage collector
         self.former: Any = None
@@ -183,6 +184,8 @@ class Watch:
     def _called(self, frame: FrameType) -> None:
         """See a call of a function written in Python."""
         module = frame.f_globals.get("__name__")
+        if whose(module) == USER:
+            self.codes.add(frame.f_code)
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if module in _IMPORTING or frame.f_code in self.callbacks or (
                 module == "weakref" and frame.f_code.co_name == "remove") or (

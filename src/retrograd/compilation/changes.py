@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from . import kinds
 from .differences import shown
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, SET, TENSOR, Item, State
+from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, SET, TENSOR, Item, State
 from .numbers.expressions import Expression
 from .numbers.stand_ins import FloatNumber, IntNumber
 from .places import MISSING, Step
@@ -128,6 +128,9 @@ class _Comparison:
 
     def thing(self, item: Item, later: Item) -> None:
         """Compare a thing with itself after the call."""
+        if item.kind == GROWN:
+            self.grown(item, later)
+            return
         if item.kind == TENSOR:
             self.tensor(item, later)
         elif item.kind in (ARRAY, SET) and item.facts != later.facts:
@@ -145,6 +148,15 @@ class _Comparison:
             if step.kind != "fixed" and not (step.kind in ("attribute", "variable") and step not in item.entries
                                              and step.key in self.new_names):
                 self.place(item, step, item.entries.get(step), later.entries.get(step))
+
+    def grown(self, item: Item, later: Item) -> None:
+        """Note what was appended to a list."""
+        for step, part in later.entries.items():
+            whole = self.whole(part)
+            if whole is None:
+                self.found.unrepeatable.append(f"something was appended to {item.words} that no repetition makes")
+            else:
+                self.effect(item, Step("append", step.key), whole)
 
     def tensor(self, item: Item, later: Item) -> None:
         """Compare the geometry of a tensor, and whether it requires grad."""

@@ -24,8 +24,8 @@ _short.maxstring = _short.maxother = 60
 class Check(NamedTuple):
     """What a line of a guard compares. `words` name the place, and `former` is what stood there.
 
-    `what` is 'value', 'same' (the same object), 'alias' (the same object as in the place `former`), 'attributes',
-    'container', 'content', 'tensor', 'memory' or 'sizes'. `kind` is the kind of the item.
+    `what` is 'value', 'same' (the same object), 'alias' (the same object as in the place `former`), 'distinct',
+    'attributes', 'container', 'content', 'tensor', 'memory' or 'sizes'. `kind` is the kind of the item.
     """
 
     words: str
@@ -46,6 +46,8 @@ def said(check: Check, present: Any) -> str:
         return _tensor(check, present)
     if check.what == "alias":
         return f"{check.words} and {check.former} were the same object, and are not"
+    if check.what == "distinct":
+        return f"{check.words} were different things, and two of them are the same now"
     if check.what == "memory":
         return f"{check.words} share other memory with each other or with captured tensors than before"
     if check.what == "sizes":

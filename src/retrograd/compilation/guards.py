@@ -25,6 +25,7 @@ from .items import (
     ARRAY,
     CONSTANT,
     CONTAINER,
+    GROWN,
     OBJECT,
     OPAQUE,
     REFUSED,
@@ -36,7 +37,7 @@ from .items import (
     overlapping,
     root_of,
 )
-from .numbers.guarding import ask_for_outcomes, ask_for_type
+from .numbers.guarding import ask_for_others, ask_for_outcomes, ask_for_type
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
@@ -91,6 +92,8 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     writer.aliases()
     writer.memory(unused, () if state.identity else unread)
     inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
+    if numbers is not None and numbers.changes_others:
+        ask_for_others(writer, [item for item in state.items if not (_is_constant(item) or _is_bare(item))])
     writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *ask_for_outcomes(writer, numbers)])}]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
@@ -169,13 +172,8 @@ class _Writer:
     def place(self, item: Item, source: str) -> None:
         """Write the lines that find a value in its place, and ask for the same object if it must be the same."""
         check = Check(item.words, "same", item.kind, _expected(item))
-        if item.role == "rate":
-            option = self.constant(f"h{item.number}", item.array)
-            self.line(f"v = {source}", check)
-            self.test(f"v is not {option}.value and {option}.refuses(v)", "v",
-                      Check(item.words, "value", CONSTANT, item.value))
-        elif item.role == "number":
-            ask_for_type(self, item, source)
+        if item.role in ("rate", "number") or item.kind == GROWN:
+            ask_for_type(self, item, source, check)
         elif item.kind == CONSTANT:
             self.equal(item, source)
         elif item.fixed:

@@ -12,9 +12,10 @@ from ..tensors.state.base import requires, stands_as_leaf
 from .places import Step
 
 # The kinds of items. CONSTANT: a value that cannot change, such as a number. CONTAINER: a list, tuple or dict, or
-# another thing that is guarded by its parts. OBJECT: a thing with an identity, and with parts.
-TENSOR, CONSTANT, CONTAINER, OBJECT, SET, ARRAY, OPAQUE, REFUSED = (
-    "tensor", "constant", "container", "object", "set", "array", "opaque", "refused")
+# another thing that is guarded by its parts. OBJECT: a thing with an identity, and with parts. GROWN: a list to which
+# the program only appends, so that its parts do not matter.
+TENSOR, CONSTANT, CONTAINER, OBJECT, SET, ARRAY, OPAQUE, REFUSED, GROWN = (
+    "tensor", "constant", "container", "object", "set", "array", "opaque", "refused", "grown")
 
 
 class Facts(NamedTuple):
@@ -117,8 +118,9 @@ class State:
     """
 
     def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any,
-                 identity: bool) -> None:
+                 identity: bool, grown: Any) -> None:
         self.items, self.known, self.mentioned, self.modes, self.identity = items, known, mentioned, modes, identity
+        self.grown = grown                                   # lists that the walk has not looked into
 
     def let_go(self) -> None:
         """Take the items apart, since parents and parts hold each other. The state is of no further use."""

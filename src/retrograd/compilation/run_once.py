@@ -100,7 +100,7 @@ class FirstRun:
         try:
             self.numbers.put_in_place()
             counts = [versions.count(array) for _, array in held]
-            with watched(tape, self.uses), standing(tape.record), self.rates, self.schedules:
+            with watched(tape, self.uses, self.before.grown), standing(tape.record), self.rates, self.schedules:
                 result = self.function(*self.args, **self.kwargs)
             self.numbers.end()
             if self.uses is not None:
@@ -198,10 +198,9 @@ class FirstRun:
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
-        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
         changed, lost = changes(self.before, after), self.numbers.lost(after)
-        self.numbers.left = [(effect.holder(self.args, self.kwargs), effect.step) for effect in changed.effects
-                             if effect.whole is not None and effect.whole.counts()]
+        self.numbers.note(changed.effects, self.args, self.kwargs)
         after.let_go()                                     # nothing needs the traced arrays longer than the trace
         if changed.unrepeatable or lost is not None:
             return tape.give_up(lost or changed.unrepeatable[0], True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..kernels.random.twister import Twister
 from .calls import Watch
+from .numbers.appended import Grown, disturbed
 from .sized.sizes import Uses
 from .state import State
 from .surroundings import modes
@@ -37,10 +38,11 @@ def clock(state: State) -> str | None:
 
 
 @contextmanager
-def watched(tape: Tape, uses: Uses | None) -> Iterator[None]:
+def watched(tape: Tape, uses: Uses | None, grown: Grown) -> Iterator[None]:
     """Give up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers.
 
-    `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
+    `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it. `grown`
+    are lists that the program must not read.
     """
     thread, restarts, before = threading.get_ident(), Twister.restarts.count, modes()
     former = {name: getattr(builtins, name) for name in _PRINTING}
@@ -58,6 +60,8 @@ def watched(tape: Tape, uses: Uses | None) -> Iterator[None]:
     try:
         with calls, uses or nullcontext():
             yield
+        if disturbed(grown, calls.codes):
+            tape.give_up("the program reads a list that it appends to under another name")
         if calls.found is not None:
             tape.give_up(calls.found[0], site=calls.found[1])
         if Twister.restarts.count != restarts:

@@ -76,9 +76,9 @@ def _is_written(item: Item, parent: Item, written: Iterable[Stores]) -> bool:
         if type(parent.value) not in _CONTAINERS or len(parent.value) > _MOST_ENTRIES or parent.parent is None:
             return False
         if any([each.any_key or key in each.keys for each in written]):
-            return _is_users(parent)
+            return is_users(parent)
         return parent.parent is not None and _is_written(parent, parent.parent, written)
-    if not _is_users(parent):
+    if not is_users(parent):
         return False
     if kind in ("attribute", "slot", "variable"):
         of_module = isinstance(parent.value, ModuleType)
@@ -89,11 +89,11 @@ def _is_written(item: Item, parent: Item, written: Iterable[Stores]) -> bool:
     return False
 
 
-def _is_users(item: Item) -> bool:
+def is_users(item: Item) -> bool:
     """Whether a thing is the user's: a function, a class, a module, an object of a class, or a container in one."""
     value = item.value
     if item.kind == CONTAINER:
-        return item.parent is None or _is_users(item.parent)
+        return item.parent is None or is_users(item.parent)
     if isinstance(value, ModuleType):
         return whose(value.__name__) == USER
     if f"{type(value).__module__}.{type(value).__qualname__}" in kinds.NAMESPACES:

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from ..differences import Check
-from ..items import CONSTANT, Item
+from ..items import CONSTANT, CONTAINER, GROWN, OBJECT, Item
 from .expressions import PLACE_BITS, Expression, Writer, words
 from .watching import Numbers
 
 _LIMIT = 2 ** (PLACE_BITS - 1)
+_MUTABLE = (list, dict, deque)
 
 
-def ask_for_type(writer: Any, item: Item, source: str) -> None:
-    """Write the lines for a place that holds a number of the same type, and not always the same number."""
+def ask_for_type(writer: Any, item: Item, source: str, check: Check) -> None:
+    """Write the lines for a place whose value may be another one in each call, within limits."""
+    if item.role == "rate":                                  # an option that plans read from memory
+        option = writer.constant(f"h{item.number}", item.array)
+        writer.line(f"v = {source}", check)
+        writer.test(f"v is not {option}.value and {option}.refuses(v)", "v",
+                    Check(item.words, "value", CONSTANT, item.value))
+        return
     name, kind = f"v{item.number}", type(item.value).__name__
-    check = Check(item.words, "value", CONSTANT, item.value)
+    if item.kind != GROWN:
+        check = Check(item.words, "value", CONSTANT, item.value)
     writer.line(f"{name} = {source}", check)
     size = f" or not {-_LIMIT} < {name} < {_LIMIT}" if kind == "int" else ""
     writer.test(f"type({name}) is not {kind}{size}", name, check)
+
+
+def ask_for_others(writer: Any, items: list[Item]) -> None:
+    """Write a line that asks that no two of the things that may be others in each call are the same thing.
+
+    Otherwise a change of one of them would be a change of another one, too.
+    """
+    found = [item for item in items if item.kind in (GROWN, OBJECT) or isinstance(item.value, _MUTABLE)]
+    if len(found) > 1:
+        ids = ", ".join([f"id(v{item.number})" for item in found])
+        words = " and ".join([item.words for item in found])
+        writer.test(f"len({{{ids}}}) != {len(found)}", "None", Check(words, "distinct", CONTAINER, None))
 
 
 def ask_for_outcomes(writer: Any, numbers: Numbers | None) -> list[str]:

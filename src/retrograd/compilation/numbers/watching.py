@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import get_ident
 from types import FrameType
 from typing import Any
@@ -45,6 +45,7 @@ class Numbers:
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
         self.wanted: list[Expression] = []                 # what a repetition makes, in its order
         self.left: list[tuple[Any, Step]] = []             # things, and places in them that hold numbers
+        self.changes_others = False                        # whether it changes things that may be others in each call
         self._made: list[weakref.ref[Any]] = []
         self._ended = self._over = False                   # the run of the program, and the trace
         tape.numbers = self
@@ -147,6 +148,14 @@ class Numbers:
                 for item in group:
                     item.role = "looked at" if _has_grown(group[0]) else "guarded"
 
+    def note(self, effects: Iterable[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note what the call has changed."""
+        for effect in effects:
+            self.changes_others = self.changes_others or bool(effect.steps)
+            if effect.whole is not None and effect.whole.counts():
+                step = effect.step._replace(kind="item") if effect.step.kind == "append" else effect.step
+                self.left.append((effect.holder(args, kwargs), step))
+
     def lost(self, after: State) -> str | None:
         """Why changes of places are not seen by a walk after the call; None if all of them are."""
         for first, *_ in self.groups:
@@ -154,6 +163,8 @@ class Numbers:
                 present = first.step.read(first.parent.value)
                 if type(present) not in STAND_INS or present.expression is not first.array:
                     return f"{first.words} was changed, in a thing that the program then replaced"
+        if any([number not in after.known for number in after.grown.lengths]):
+            return "the program replaces a list that it appends to"
         return None
 
     def counted(self) -> list[Item]:
