@@ -44,7 +44,7 @@ def make():
     s.w = torch.tensor([0.5, -1.0, 2.0])
     s.t = torch.tensor([2 ** 53 + 1, -7])
     s.flag, s.keyed = torch.tensor(True), {"h": []}
-    s.x0 = torch.zeros(())
+    s.x0, s.p = torch.zeros(()), torch.tensor([1.0, -1.0, 0.5], requires_grad=True)
     return s
 """
 TENSORS = (
@@ -72,6 +72,18 @@ STORES = (
     "s.zero = a", "s.log.append({'a': a})", "s.nested['x'] = {'y': 3}", "s.counted = s.n", "State.k = s.n",
     "step.calls = s.n", "count += 1", "s.same = s.hist", "s.hist.append(a); s.hist.append(a)", "s.n -= 1",
     "s.hist.append(x.tolist())", "s.stats.setdefault('q', a)")
+BRANCHES = (
+    "if x.sum() > 0: s.w.mul_(0.5)", "if a > 1: s.n += 1", "for k in range(4): y = y * 0.5 if y.sum() > 4 else y",
+    "s.total += a * 2",
+    "if torch.isnan(z).any(): z = x", "if (x > 1).all(): return 1,", "if a < s.best: s.best = a; s.n = 0",
+    "s.best = min(s.best, a)", "c = max(a, b, 0.5)", "if not torch.isfinite(z).all(): return None, s.n",
+    "assert not torch.isnan(x).any()", "if a: s.total += 1", "c = 1 / a if a else 0.0", "(s.p * x).sum().backward()",
+    "s.p.grad = None", "if s.p.grad is not None and s.p.grad.sum() > 0: s.p.grad = None", "s.x0.add_(a > 0)",
+    "with torch.no_grad(): s.p.sub_(0.1 * x)", "y = torch.nn.functional.dropout(x, 0.5)", "s.p.data.mul_(0.5)",
+    "if s.w[0] > 1: s.w.data.zero_()", "x.add_(1)", "s.hist.append(a) if a > b else s.log.append(b)",
+    "if (y > 2).any(): x.mul_(2); s.w[1] = 3.0", "v = s.w[1:]; v.add_(1)", "if a == b: s.n = s.n + 2",
+    "s.flag.logical_not_()", "if s.flag: s.t.add_(1)", "if y.sum() < -2: raise ValueError('low')", "t = x[x.argmax()]",
+    "t = x[(x > 0).sum() - 1]", "y = torch.rand(3) + x", "if torch.rand(()) > 0.5: s.n += 1")
 LOOKS = (
     "y = y + 1 if a > 0 else y", "t = str(a)", "t = f'{a:.2f}'", "t = '%.3f' % a", "c = math.tanh(a)",
     "c = np.float64(a)", "y = y * a", "y = y + s.n", "t = {a: 1}", "c = hash(s.n)", "c = int(s.total)",
@@ -107,16 +119,18 @@ def program(seed: int) -> str:
     r = random.Random(seed)
     body = ["global G", "nonlocal count", "y = x.sum()", "v = s.w[1]", "z = x", "t = 0",
             f"a = {r.choice(READS)}.item()", f"b = {r.choice(READS)}.item()", f"c = {r.choice(NUMBERS[:4])}"]
-    looks = r.choice((0.0, 0.0, 0.05, 0.15))
+    looks, branches = r.choice((0.0, 0.0, 0.05, 0.15)), r.choice((0.0, 0.1, 0.3))
     for _ in range(r.randint(3, 12)):
         kind = r.random()
         if kind < looks:
             body.append(r.choice(LOOKS))
-        elif kind < 0.25:
-            body.append(r.choice(TENSORS))
+        elif kind < looks + branches:
+            body.append(r.choice(BRANCHES))
         elif kind < 0.4:
+            body.append(r.choice(TENSORS))
+        elif kind < 0.5:
             body.append(f"{r.choice('abc')} = {r.choice(READS)}.item()")
-        elif kind < 0.6:
+        elif kind < 0.65:
             body.append(f"{r.choice('abc')} = {r.choice(NUMBERS)}")
         else:
             body.append(r.choice(STORES))
@@ -152,7 +166,8 @@ def shown(value: Any, seen: dict[int, int]) -> Any:
     """A value with the exact types of all its parts, and which of them are the same object."""
     kind = type(value)
     if kind.__name__ == "Tensor":
-        return "Tensor", str(value.dtype), [*value.shape], repr(value.detach().double().tolist())
+        grad = shown(value.grad, seen) if value.is_leaf else ""
+        return "Tensor", str(value.dtype), [*value.shape], repr(value.detach().double().tolist()), grad
     if kind in (int, float, bool, str, complex, type(None)):
         return kind.__name__, repr(value)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -191,7 +206,7 @@ class Checked:
             for call in range(calls):
                 line = r.choice(BETWEEN) if r.random() < 0.2 else "pass"
                 data = inputs(r)
-                found = [_called(torch, world, line, data) for world in (eager, other)]
+                found = [_called(torch, world, line, data, call) for world in (eager, other)]
                 if not alike(*found, exact=backend == "numpy"):
                     self.difference = f"call {call}, after {line!r}, of {data}:\n{found[0]}\n{found[1]}"
                     break
@@ -203,7 +218,8 @@ class Checked:
             self.difference = "a stand-in for a number is still there"
 
 
-def _called(torch: Any, world: World, line: str, data: list[float]) -> Any:
+def _called(torch: Any, world: World, line: str, data: list[float], seed: int) -> Any:
+    torch.manual_seed(seed)
     exec(line, world.scope, {"s": world.state, "step": world.step})
     x = torch.tensor(data)
     try:
@@ -211,7 +227,7 @@ def _called(torch: Any, world: World, line: str, data: list[float]) -> Any:
     except Exception as error:
         result = type(error).__name__, str(error), shown(error.args, {})
         error.__traceback__ = None
-    return result, shown(x, {}), world.all()
+    return result, shown(x, {}), world.all(), torch.rand(2).tolist()
 
 
 def alike(a: Any, b: Any, exact: bool) -> bool:

@@ -173,11 +173,12 @@ class _Comparison:
         nothing = (None, MISSING) if step.kind == "meta" else (MISSING,)
         old = None if old is not None and any(old.value is value for value in nothing) else old
         new = None if new is not None and any(new.value is value for value in nothing) else new
-        if (old is None and new is None) or (old is not None and new is not None and _same(old, new)):
+        same = old is new or (old is not None and new is not None and _same(old, new))
+        if same and (old is None or new is None or not _is_another(old, new)):
             return
         whole = None if new is None else self.whole(new)
         had_tensor = old is not None and _has_tensor(old)
-        if old is not None and old.role in ("number", "guarded") and whole is not None:
+        if old is not None and (same or old.role in ("number", "guarded")) and whole is not None:
             self.effect(holder, step, whole)
             return
         if old is not None and old.kind == CONSTANT and not _is_none(old) and whole is not None and whole.counts():
@@ -259,6 +260,11 @@ def _same(old: Item, new: Item) -> bool:
 def _is_number(item: Item | None) -> bool:
     """Whether a value is a number that is another one in each call."""
     return item is not None and type(item.value) in (FloatNumber, IntNumber)
+
+
+def _is_another(old: Item, new: Item) -> bool:
+    """Whether a list or dict is another one with the same parts. Who holds the old one sees no later change."""
+    return old.value is not new.value and isinstance(new.value, (list, dict, deque, set))
 
 
 def _has_tensor(item: Item) -> bool:

@@ -13,6 +13,7 @@ from ..modes import local
 from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
+from .recipe import DECLINED
 from .run_once import FirstRun
 from .sized.changing import Sizes
 from .tracing import GivenUp, Reason
@@ -23,6 +24,8 @@ FEW = 2
 TRIED, MOST_REFUSALS = 6, 12
 # After so many traces that other threads have spoiled, no call is traced any more.
 MOST_DISTURBED = 100
+# After so many runs of plans with branches, of which three in four were for other outcomes, the function runs as it is.
+MOST_TRIED = 50
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
 
@@ -53,6 +56,7 @@ class Compiled:
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
         self.reason: Reason | None = None
         self.disturbed = 0                                 # how many traces other threads have spoiled
+        self.tried = self.declined = 0                     # runs of plans with branches, and those for another outcome
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Repeat a traced call if its guard holds. Otherwise trace this call."""
@@ -65,6 +69,7 @@ class Compiled:
         entries = self.entries
         if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
+        declined: list[Any] = []                           # of which a branch turns out otherwise
         for entry in entries:
             guard, recipe = entry
             inputs = guard.check(function, args, kwargs)
@@ -83,13 +88,20 @@ class Compiled:
                     return result
                 finally:
                     recipe.lock.release()
-                return recipe.stepped(result)
+                self.tried += recipe.undo is not None
+                if result is not DECLINED:
+                    return recipe.stepped(result)
+                self.declined += 1
+                declined.append(recipe)
         if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread
             return function(*args, **kwargs)
         before, Tracing.thread = Tracing.thread, get_ident()
         try:
-            if any([guard(function, args, kwargs) for guard, _ in self.entries]):            # by another thread
+            if self.tried > MOST_TRIED and self.declined * 4 > self.tried * 3:
+                self._run_as_it_is(Reason("its branches on numbers turn out otherwise in most calls", None))
                 return function(*args, **kwargs)
+            if any([guard(function, args, kwargs) for guard, recipe in self.entries if recipe not in declined]):
+                return function(*args, **kwargs)           # another thread has traced it
             return self(*args, **kwargs) if self._follows(args, kwargs) else self._first(args, kwargs)
         finally:
             Tracing.thread = before
@@ -105,7 +117,7 @@ class Compiled:
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a call."""
         if len(self.entries) >= self.limit:
-            why = self.entries[-1][0].why(self.function, args, kwargs)
+            why = self.entries[-1][0].why(self.function, args, kwargs) or "its branches on numbers turn out otherwise"
             more = f"; there is no plan for all sizes, since {self.refused[-1]}" if self.refused else ""
             self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}{more}", None))
             return self.function(*args, **kwargs)

@@ -27,6 +27,10 @@ from .passes.effects import may_start_again
 Array = np.ndarray[Any, Any]
 
 
+# What `repeat` returns if the traced call does not tell what this call does.
+DECLINED: Any = object()
+
+
 class Backward:
     """The backward pass of the results: how to run it, and what it needs.
 
@@ -78,9 +82,13 @@ class Recipe:
         self.quiet = quiet()
         self.site: Any = None
         self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
+        self.undo: Any = None                              # puts back what a run has changed, if the call has branches
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Do what the traced call did, with other numbers. Returns what the call would return."""
+        """Do what the traced call did, with other numbers. Returns what the call would return.
+
+        The result is `DECLINED` if a branch of the call would turn out otherwise. Then nothing has changed.
+        """
         ready = self.ready
         if ready is None:
             ready = self._begin()
@@ -93,18 +101,29 @@ class Recipe:
         if versions.before_write:
             for array in written:
                 versions.writing(array)
+        put_back = None if self.undo is None else self.undo.keep(inputs)
         try:
             arrays = self.quiet.run(ready.run, *given)
         except BaseException as error:                     # such as KeyboardInterrupt
+            if put_back is not None:
+                put_back()
+                if isinstance(error, Exception):           # which the program may not raise in this call
+                    return DECLINED
+                raise
             self._count_writes(error, given, written)
             raise
+        if self.numbers is not None:
+            numbers = self.numbers(arrays, inputs)
+            if numbers is None:
+                if put_back is not None:
+                    put_back()
+                return DECLINED
+            inputs += numbers
         if written is self.written and self.owners is not None:
             self.owners.written(self.site)
         else:
             versions.written_all(map(owner_of, written), self.site)
         tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
-        if self.numbers is not None:
-            inputs += self.numbers(arrays, inputs)
         for backward in self.backward:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:

@@ -195,17 +195,20 @@ def _taken_again(view: Any) -> bool:
                 and found.dtype == like.dtype and np.may_share_memory(found, like) | (not like.size))
 
 
-def form(value: Any, left: Left, before: State) -> Make:
-    """How a repetition makes a value that the call returned. Raises Unknown if it cannot."""
-    return _Forms(left, before).make(value)
+def form(value: Any, left: Left, before: State, placed: set[int]) -> Make:
+    """How a repetition makes a value that the call returned. Raises Unknown if it cannot.
+
+    `placed` are the identities of new lists and dicts that the call has left in its state.
+    """
+    return _Forms(left, before, placed).make(value)
 
 
 class _Forms:
     """The forms of the parts of one result."""
 
-    def __init__(self, left: Left, before: State) -> None:
+    def __init__(self, left: Left, before: State, placed: set[int]) -> None:
         self.left, self.before = left, before
-        self.seen: set[int] = set()
+        self.seen = {*placed}
 
     def make(self, value: Any) -> Make:
         """How a repetition makes a part."""
@@ -219,7 +222,7 @@ class _Forms:
         if item is not None:
             return _found(item)
         if id(value) in self.seen:
-            raise Unknown("the program returns the same new list or dict in two places")
+            raise Unknown("the program returns a new list or dict in two places, or also leaves it in its state")
         self.seen.add(id(value))
         children, rebuild = _taken_apart(value)
         parts = [self.make(child) for child in children]

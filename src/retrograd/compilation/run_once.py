@@ -23,8 +23,9 @@ from .borders import Borders
 from .changes import changes
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
-from .items import ARRAY, Item
+from .items import ARRAY, CONTAINER, Item
 from .leaving import is_gradient, leaving
+from .numbers.branches import undo
 from .numbers.watching import Numbers
 from .passes import effects
 from .program import Line, Program
@@ -201,6 +202,8 @@ class FirstRun:
         after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
         changed, lost = changes(self.before, after), self.numbers.lost(after)
         self.numbers.note(changed.effects, self.args, self.kwargs)
+        placed = {number for number, item in after.known.items()
+                  if item.kind == CONTAINER and number not in self.before.known and type(item.value) is not tuple}
         after.let_go()                                     # nothing needs the traced arrays longer than the trace
         if changed.unrepeatable or lost is not None:
             return tape.give_up(lost or changed.unrepeatable[0], True)
@@ -214,7 +217,7 @@ class FirstRun:
         try:
             for tensor in [*left_there, *returns]:
                 left.add(tensor)
-            returned = form(result, left, self.before)
+            returned = form(result, left, self.before, placed)
             applied = [leaving(effect, left) for effect in changed.effects]
         except Unknown as reason:
             return tape.give_up(str(reason), True)
@@ -224,7 +227,7 @@ class FirstRun:
             recipe.returned, recipe.finishing = returned, left.finishing()
             recipe.effects = applied
             recipe.schedules = [*self.schedules.steps]
-            recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
+            recipe.leaves = {} if recipe.undo is not None else {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
                              for effect in filter(is_gradient, changed.effects)}
             self.recipe = recipe
             if self.uses is not None and not self.numbers.used:
@@ -269,6 +272,12 @@ class FirstRun:
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
         recipe.numbers = self.numbers.maker(len(outputs) + len(saved), len(self.guard.inputs))
+        if self.numbers.branches:
+            values = {item.number: tape.outside(item.array).number for item in self.before.tensors()}
+            recipe.undo = undo(program, self.before, values, given)
+            if recipe.undo is None:
+                tape.give_up("the program branches on a number, and writes memory whose tensor may be another one")
+                return None
         self._note_writes(recipe, lines, given)
         if back is not None:
             recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))

@@ -102,6 +102,11 @@ class Traced(Answering):
         """The numbers as Python's, which the program may hand on."""
         return self._read(methodcaller("tolist"))
 
+    def __bool__(self) -> bool:
+        """On which the program may branch."""
+        numbers = self.tape.numbers
+        return bool(self.seen()) if numbers is None else bool(numbers.branch(self))
+
     def _read(self, whole: Callable[[Any], Any]) -> Any:
         numbers = self.tape.numbers
         return whole(self.seen()) if numbers is None else numbers.read(self, whole)

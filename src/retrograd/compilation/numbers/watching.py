@@ -25,11 +25,15 @@ from .strict import may_be_strict
 
 # So many outcomes a guard asks for. From then on, it asks for the numbers.
 _MOST_OUTCOMES = 64
+# So many branches on numbers of tensors may be in a trace.
+_MOST_BRANCHES = 256
 # Of larger tensors, `tolist` looks at the numbers.
 _MOST_ELEMENTS = 64
 STAND_INS = frozenset({FloatNumber, IntNumber})
 # Functions of the package between a program and the array that it asks for a number.
 _FACE = ("tensors.face.interop", "tensors.recording.public", "tensors.recording.overriding", "compilation.")
+# Parts of the package that do nothing with a number but to branch on it.
+_BRANCHING = ("amp.grad_scaler",)
 
 
 class Numbers:
@@ -41,12 +45,14 @@ class Numbers:
         self.tape, self.thread = tape, get_ident()
         self.allowed = not may_be_strict(state)
         self.groups = counters(state) if self.allowed else []
-        self.outcomes: list[tuple[Expression, Any]] = []
+        self.outcomes: list[tuple[Expression, Any]] = []   # that the guard asks for
+        self.branches: list[tuple[Expression, Any]] = []   # that depend on numbers of tensors
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
         self.wanted: list[Expression] = []                 # what a repetition makes, in its order
         self.left: list[tuple[Any, Step]] = []             # things, and places in them that hold numbers
         self.changes_others = False                        # whether it changes things that may be others in each call
-        self._made: list[weakref.ref[Any]] = []
+        self._made: list[weakref.ref[Any]] = []            # numbers that the program may hold
+        self._reads = False                                # whether it has read any number
         self._ended = self._over = False                   # the run of the program, and the trace
         tape.numbers = self
 
@@ -58,7 +64,7 @@ class Numbers:
     @property
     def used(self) -> bool:
         """Whether any number was handed out."""
-        return bool(self._made)
+        return bool(self._made) or self._reads
 
     def put_in_place(self) -> None:
         """Put stand-ins into the places in which the program counts."""
@@ -83,10 +89,22 @@ class Numbers:
             return whole(array.seen())
         self.tape.deferred.make_for(array.like)
         found = whole(array.like)
+        if type(found) is bool:
+            return self.branch(array)
         if not _is_simple(found):
             return whole(array.seen())
         kept = self.tape.record(clone, clone.compute, (array, "C"), False)
         return self._stand_ins(kept, found, ())
+
+    def branch(self, array: Any) -> bool:
+        """Whether the only element of a traced array is not zero, on which the program may branch."""
+        if not self.follows or array.like.size != 1 or array.like.dtype.kind not in "biuf":
+            return bool(array.seen())
+        self.tape.deferred.make_for(array.like)
+        kept = self.tape.record(clone, clone.compute, (array, "C"), False)
+        read = Expression("read", (0,) * array.like.ndim, array.like.item(), 64, array=kept)
+        self._reads = True
+        return bool(self.decided("bool", (read,)))
 
     def _stand_ins(self, kept: Any, found: Any, index: tuple[int, ...]) -> Any:
         if type(found) is list:
@@ -112,22 +130,21 @@ class Numbers:
         """The outcome of a comparison, on which the program may branch."""
         outcome = FUNCTIONS[what](*[part.value for part in parts])
         expression = Expression(what, parts, outcome)
-        if expression.of_tape or not self.follows or len(self.outcomes) >= _MOST_OUTCOMES:
+        found, most = (self.branches, _MOST_BRANCHES) if expression.of_tape else (self.outcomes, _MOST_OUTCOMES)
+        if not self.follows or len(found) >= most:
             self.looked_at(expression)
         else:
-            self.outcomes.append((expression, outcome))
+            found.append((expression, outcome))
         return outcome
 
     def divides(self, expression: Expression) -> bool:
         """Whether a number is zero in no repetition."""
-        if expression.of_tape:
-            return False
         return expression.value != 0 if expression.what == "constant" else bool(self.decided("bool", (expression,)))
 
     def give_back(self, result: Any) -> Any:
         """Put numbers of Python's own wherever stand-ins are. Returns what the call returned."""
         self._ended = self._over = True
-        for each in in_order(self.wanted):
+        for each in in_order(self._all_wanted()):
             each.array = None                              # which nothing needs any more
         self.tape.numbers = None                           # so that they do not hold each other
         places = [(group[0].parent.value, group[0].step) for group in self.groups if group[0].parent is not None]
@@ -181,16 +198,19 @@ class Numbers:
 
     def arrays(self) -> list[Any]:
         """The traced arrays whose numbers a repetition reads."""
-        reads = [each.array for each in in_order(self.wanted) if each.what == "read"]
+        reads = [each.array for each in in_order(self._all_wanted()) if each.what == "read"]
         return [*{array.number: array for array in reads}.values()]
 
-    def maker(self, first: int, given: int) -> Callable[[Any, list[Any]], list[Any]] | None:
+    def _all_wanted(self) -> list[Expression]:
+        return [*self.wanted, *[each for each, _ in self.branches]]
+
+    def maker(self, first: int, given: int) -> Callable[[Any, list[Any]], list[Any] | None] | None:
         """A function that makes the numbers of a repetition, from the arrays of a run and from what the guard returned.
 
-        `first` is the place of the first of `arrays()` among the outputs. `given` is the place of the first counted
-        number.
+        It returns None if a branch turns out otherwise than in the traced call. `first` is the place of the first of
+        `arrays()` among the outputs. `given` is the place of the first counted number.
         """
-        if not self.wanted:
+        if not self.wanted and not self.branches:
             return None
         outputs = {array.number: first + i for i, array in enumerate(self.arrays())}
         places = {item.number: given + i for i, item in enumerate(self.counted())}
@@ -206,11 +226,14 @@ class Numbers:
 
         scope: dict[str, Any] = {"nan": float("nan"), "inf": float("inf")}
         writer = Writer(scope, leaf)
-        lines = [line for each in self.wanted for line in writer.lines(each)]
+        lines = []
+        for each, outcome in self.branches:
+            lines += [*writer.lines(each), f"if {writer.names[id(each)]} is not {outcome}: return None"]
+        lines += [line for each in self.wanted for line in writer.lines(each)]
         found = ", ".join([writer.names[id(each)] for each in self.wanted])
         source = "\n ".join(["def numbers(arrays, inputs):", *lines, f"return [{found}]"])
         exec(compile(source, "<numbers>", "exec"), scope)
-        made: Callable[[Any, list[Any]], list[Any]] = scope["numbers"]
+        made: Callable[[Any, list[Any]], list[Any] | None] = scope["numbers"]
         return made
 
 
@@ -226,9 +249,10 @@ def _program_asks() -> bool:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__")
-        if whose(name) != OWN:
+        own = str(name).partition(".")[2]
+        if whose(name) != OWN or own in _BRANCHING:
             return True
-        if not str(name).partition(".")[2].startswith(_FACE):
+        if not own.startswith(_FACE):
             return False
         frame = frame.f_back
     return False
