@@ -6,13 +6,14 @@ Two walks, before and after the call, are compared thing by thing. Tensors are c
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
 from . import kinds
 from .differences import shown
 from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, SET, TENSOR, Item, State
+from .numbers.counters import place_of
 from .numbers.expressions import Expression
 from .numbers.stand_ins import FloatNumber, IntNumber
 from .places import MISSING, Step
@@ -125,6 +126,7 @@ class _Comparison:
     def __init__(self, before: State, after: State, found: Changes) -> None:
         self.before, self.after, self.found = before, after, found
         self.new_names = after.mentioned - before.mentioned
+        self.built: dict[int, Hashable] = {}                 # the place of each new container
 
     def thing(self, item: Item, later: Item) -> None:
         """Compare a thing with itself after the call."""
@@ -152,7 +154,7 @@ class _Comparison:
     def grown(self, item: Item, later: Item) -> None:
         """Note what was appended to a list."""
         for step, part in later.entries.items():
-            whole = self.whole(part)
+            whole = self.whole(part, place_of(item, step))
             if whole is None:
                 self.found.unrepeatable.append(f"something was appended to {item.words} that no repetition makes")
             else:
@@ -176,7 +178,7 @@ class _Comparison:
         same = old is new or (old is not None and new is not None and _same(old, new))
         if same and (old is None or new is None or not _is_another(old, new)):
             return
-        whole = None if new is None else self.whole(new)
+        whole = None if new is None else self.whole(new, place_of(holder, step))
         had_tensor = old is not None and _has_tensor(old)
         if old is not None and (same or old.role in ("number", "guarded")) and whole is not None:
             self.effect(holder, step, whole)
@@ -209,10 +211,11 @@ class _Comparison:
         key = self.before.known.get(id(step.key)) if step.kind == "item" else None
         return step.words(holder.words, None if key is None else key.words)
 
-    def whole(self, item: Item, outer: frozenset[int] = frozenset()) -> Whole | None:
+    def whole(self, item: Item, place: Hashable, outer: frozenset[int] = frozenset()) -> Whole | None:
         """How a value is built again; None if it has parts that a replay cannot make.
 
-        `outer` are the numbers of the containers that the value stands in. A value in itself is not built again.
+        `outer` are the numbers of the containers that the value stands in. A value in itself is not built again, and
+        neither is a list or dict that also stands in another place.
         """
         known = self.before.known.get(id(item.value))
         if _is_number(item):
@@ -224,8 +227,11 @@ class _Comparison:
         if (item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS or item.number in outer
                 or len(outer) > _DEPTH):
             return None
+        if type(item.value) is not tuple and self.built.setdefault(item.number, place) != place:
+            return None
         inner = outer | {item.number}
-        parts = {step.key: self.whole(part, inner) for step, part in item.entries.items() if step.kind == "item"}
+        parts = {step.key: self.whole(part, place_of(item, step), inner)
+                 for step, part in item.entries.items() if step.kind == "item"}
         whole = {key: part for key, part in parts.items() if part is not None}
         return Whole(item.value, False, whole) if len(whole) == len(parts) else None
 

@@ -93,6 +93,11 @@ class Compiled:
                     return recipe.stepped(result)
                 self.declined += 1
                 declined.append(recipe)
+        return self._traced(args, kwargs, declined)
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any], declined: list[Any]) -> Any:
+        """A call that no plan serves."""
+        function = self.function
         if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread
             return function(*args, **kwargs)
         before, Tracing.thread = Tracing.thread, get_ident()

@@ -101,24 +101,16 @@ class Recipe:
         if versions.before_write:
             for array in written:
                 versions.writing(array)
-        put_back = None if self.undo is None else self.undo.keep(inputs)
-        try:
-            arrays = self.quiet.run(ready.run, *given)
-        except BaseException as error:                     # such as KeyboardInterrupt
-            if put_back is not None:
-                put_back()
-                if isinstance(error, Exception):           # which the program may not raise in this call
-                    return DECLINED
+        if self.undo is None:
+            try:
+                arrays = self.quiet.run(ready.run, *given)
+            except BaseException as error:                 # such as KeyboardInterrupt
+                self._count_writes(error, given, written)
                 raise
-            self._count_writes(error, given, written)
-            raise
-        if self.numbers is not None:
-            numbers = self.numbers(arrays, inputs)
-            if numbers is None:
-                if put_back is not None:
-                    put_back()
-                return DECLINED
-            inputs += numbers
+            if self.numbers is not None:
+                inputs += self.numbers(arrays, inputs)
+        elif (arrays := self._tried(inputs, given)) is None:
+            return DECLINED
         if written is self.written and self.owners is not None:
             self.owners.written(self.site)
         else:
@@ -132,6 +124,22 @@ class Recipe:
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
         return result
+
+    def _tried(self, inputs: list[Any], given: list[Array]) -> Any:
+        """The arrays of a run, and the numbers behind `inputs`; None if a branch of the call turns out otherwise."""
+        put_back, numbers = self.undo.keep(inputs), None
+        try:
+            arrays = self.quiet.run(self.ready.run, *given)
+            numbers = self.numbers(arrays, inputs)
+        except Exception:                                  # the program may go another way, without the error
+            return None
+        finally:
+            if numbers is None:
+                put_back()
+        if numbers is None:
+            return None
+        inputs += numbers
+        return arrays
 
     def stepped(self, result: Any) -> Any:
         """Make the steps of schedules after the call has returned `result`, which is returned again. An error in them

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from .. import kinds
 from ..items import CONSTANT, CONTAINER, Item, State
+from ..places import Step
 from ..reading import USER, codes, is_type, whose
 from .expressions import PLACE_BITS
 
@@ -65,7 +66,7 @@ def counters(state: State) -> list[list[Item]]:
         small = type(value) is float or (type(value) is int and value.bit_length() < PLACE_BITS)
         if small and item.kind == CONSTANT and parent is not None and not item.role and (
                 _is_written(item, parent, written)):
-            found.setdefault(_place(parent, item), []).append(item)
+            found.setdefault(place_of(parent, item.step), []).append(item)
     return [*found.values()]
 
 
@@ -101,9 +102,9 @@ def is_users(item: Item) -> bool:
     return whose(value.__module__ if is_type(value) or type(value) is FunctionType else type(value).__module__) == USER
 
 
-def _place(parent: Item, item: Item) -> Hashable:
+def place_of(parent: Item, step: Step) -> Hashable:
     """What tells a place from all others. Several functions may have the same variable."""
-    kind, key, value = item.step.kind, item.step.key, parent.value
+    kind, key, value = step.kind, step.key, parent.value
     if kind == "cell":
         return id(value.__closure__[key])
     if kind == "global":
