@@ -15,7 +15,7 @@ from .differences import shown
 from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, SET, TENSOR, Item, State
 from .numbers.counters import place_of
 from .numbers.expressions import Expression
-from .numbers.stand_ins import FloatNumber, IntNumber
+from .numbers.stand_ins import FloatNumber, IntNumber, is_traced
 from .places import MISSING, Step
 from .reading import is_type
 
@@ -178,7 +178,7 @@ class _Comparison:
         same = old is new or (old is not None and new is not None and _same(old, new))
         if same and (old is None or new is None or not _is_another(old, new)):
             return
-        whole = None if new is None else self.whole(new, place_of(holder, step))
+        whole = None if new is None or is_traced(step.key) else self.whole(new, place_of(holder, step))
         had_tensor = old is not None and _has_tensor(old)
         if old is not None and (same or old.role in ("number", "guarded")) and whole is not None:
             self.effect(holder, step, whole)
@@ -226,6 +226,8 @@ class _Comparison:
             return Whole(item.value)
         if (item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS or item.number in outer
                 or len(outer) > _DEPTH):
+            return None
+        if any([is_traced(step.key) for step in item.entries]):
             return None
         if type(item.value) is not tuple and self.built.setdefault(item.number, place) != place:
             return None

@@ -21,6 +21,7 @@ from ..tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edg
 from . import kinds
 from .items import Item, State
 from .numbers.expressions import Expression
+from .numbers.stand_ins import is_traced
 from .numbers.watching import STAND_INS, Numbers
 from .tracing import Traced
 
@@ -224,6 +225,8 @@ class _Forms:
         if id(value) in self.seen:
             raise Unknown("the program returns a new list or dict in two places, or also leaves it in its state")
         self.seen.add(id(value))
+        if isinstance(value, dict) and any(map(is_traced, value)):
+            raise Unknown("the program returns a dict with a number of its state as a key")
         children, rebuild = _taken_apart(value)
         parts = [self.make(child) for child in children]
         return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])

@@ -277,6 +277,28 @@ def test_what_nobody_finds_is_plain_again() -> None:
     assert type(keep[0][1][2]()) is float
 
 
+def test_numbers_that_are_keys(backend: str) -> None:
+    """No dict keeps a stand-in as a key."""
+    def results(change: Callable[..., Any]) -> list[Any]:
+        own, found = state(), []
+
+        @change
+        def step(x: Any, count: int) -> Any:
+            own.stats[own.n] = x
+            own.stats[own.n, "pair"] = 1
+            own.last = {own.n: x.sum().item()}
+            own.n = own.n * count
+            return {own.n: x, (1, own.n): 2}
+
+        for i in range(5):
+            own.n = 3 if i == 3 else own.n
+            found.append(shown([step(torch.ones(2), int(i != 1)), vars(own)], {}))
+        return found
+
+    with warnings.catch_warnings(action="ignore"):
+        assert results(lambda f: torch.compile(f, backend=backend)) == results(lambda f: f)
+
+
 def test_code_that_takes_floats_alone() -> None:
     import json
     own = state()

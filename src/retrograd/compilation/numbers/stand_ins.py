@@ -100,6 +100,11 @@ def looked(value: Any) -> Any:
     return {name: looked(part) for name, part in value.items()} if kind is dict else value
 
 
+def is_traced(key: Any) -> bool:
+    """Whether a key of a dict is a traced number, or a tuple with one: no repetition makes such a key."""
+    return issubclass(type(key), Number) or (isinstance(key, tuple) and any(map(is_traced, key)))
+
+
 def _followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
     """The number that an operation gives, if it can be followed; NotImplemented if not."""
     numbers, parts = self.numbers, []
