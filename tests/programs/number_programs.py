@@ -83,7 +83,8 @@ BRANCHES = (
     "if s.w[0] > 1: s.w.data.zero_()", "x.add_(1)", "s.hist.append(a) if a > b else s.log.append(b)",
     "if (y > 2).any(): x.mul_(2); s.w[1] = 3.0", "v = s.w[1:]; v.add_(1)", "if a == b: s.n = s.n + 2",
     "s.flag.logical_not_()", "if s.flag: s.t.add_(1)", "if y.sum() < -2: raise ValueError('low')", "t = x[x.argmax()]",
-    "s.stats[s.n] = a", "t = {s.n: a}", "t = {(s.n, 1): 2}", "s.d = {s.n: [a]}", "t = x[(x > 0).sum() - 1]", "y = torch.rand(3) + x", "if torch.rand(()) > 0.5: s.n += 1")
+    "s.stats[s.n] = a", "t = {s.n: a}", "t = {(s.n, 1): 2}", "s.d = {s.n: [a]}",
+    "t = x[(x > 0).sum() - 1]", "y = torch.rand(3) + x", "if torch.rand(()) > 0.5: s.n += 1")
 LOOKS = (
     "y = y + 1 if a > 0 else y", "t = str(a)", "t = f'{a:.2f}'", "t = '%.3f' % a", "c = math.tanh(a)",
     "c = np.float64(a)", "y = y * a", "y = y + s.n", "t = {a: 1}", "c = hash(s.n)", "c = int(s.total)",
