@@ -200,7 +200,7 @@ class FirstRun:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
         after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
-        changed, lost = changes(self.before, after), self.numbers.lost(after)
+        changed, lost = changes(self.before, after), self.numbers.lost(self.before, after)
         self.numbers.note(changed.effects, self.args, self.kwargs)
         placed = {number for number, item in after.known.items()
                   if item.kind == CONTAINER and number not in self.before.known and type(item.value) is not tuple}

@@ -14,10 +14,11 @@ from types import FrameType
 from typing import Any
 
 from ...ops.basic import clone
-from ..items import Item, State
+from .. import kinds
+from ..items import CONSTANT, CONTAINER, OBJECT, Item, State
 from ..places import Step
 from ..reading import OWN, whose
-from .counters import counters
+from .counters import counters, is_users
 from .expressions import FUNCTIONS, Expression, Writer, in_order
 from .settling import settle
 from .stand_ins import KINDS, FloatNumber, IntNumber, looked
@@ -173,13 +174,15 @@ class Numbers:
                 step = effect.step._replace(kind="item") if effect.step.kind == "append" else effect.step
                 self.left.append((effect.holder(args, kwargs), step))
 
-    def lost(self, after: State) -> str | None:
-        """Why changes of places are not seen by a walk after the call; None if all of them are."""
-        for first, *_ in self.groups:
-            if first.parent is not None and id(first.parent.value) not in after.known:
-                present = first.step.read(first.parent.value)
-                if type(present) not in STAND_INS or present.expression is not first.array:
-                    return f"{first.words} was changed, in a thing that the program then replaced"
+    def lost(self, before: State, after: State) -> str | None:
+        """Why changes of places are not seen by a walk after the call; None if all of them are.
+
+        Nobody else holds what objects of the package drop.
+        """
+        for item in before.items:
+            if item.kind in (CONTAINER, OBJECT) and id(item.value) not in after.known and (
+                    is_users(item) and _has_changed(item)):
+                return f"{item.words} was changed, and then the program replaced it"
         if any([number not in after.known for number in after.grown.lengths]):
             return "the program replaces a list that it appends to"
         return None
@@ -235,6 +238,20 @@ class Numbers:
         exec(compile(source, "<numbers>", "exec"), scope)
         made: Callable[[Any, list[Any]], list[Any] | None] = scope["numbers"]
         return made
+
+
+def _has_changed(item: Item) -> bool:
+    """Whether another thing is in a place of a thing, or whether a list or dict has other entries."""
+    if item.kind == CONTAINER and isinstance(item.facts, (int, list)) and (
+            len(item.value) != (item.facts if isinstance(item.facts, int) else len(item.facts))):
+        return True
+    for step, part in item.entries.items():
+        present = step.read(item.value) if step.kind in ("item", "attribute", "slot") else part.value
+        if present is part.value or (type(present) in STAND_INS and present.expression is part.array):
+            continue
+        if part.kind != CONSTANT or part.role == "number" or kinds.differ(present, part.value):
+            return True
+    return False
 
 
 def _has_grown(item: Item) -> bool:
