@@ -4,6 +4,8 @@
     @needs("matplotlib")                             # one test
     pytest.param("llvm", marks=needs("llvmlite"))    # one case
 
+    @on_unix                                         # a test of fork, signals or pseudo-terminals
+
 A file that imports the package itself says, above this import:
 
     if missing := absent("tensorboard", "PIL"):
@@ -42,6 +44,9 @@ _BROUGHT_BY = {"mpiexec": "mpich", "zizmor": "zizmor"}
 # What `make docs` needs.
 DOCS = ("sphinx", "myst_nb", "furo", "jupytext", "sphinx_copybutton", "sphinx_design", "matplotlib",
         "tensorboard")
+
+# The mark of a test that uses what Windows lacks.
+on_unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system lacks fork and the signals of Unix")
 
 complete = False                                            # set by tests/conftest.py
 

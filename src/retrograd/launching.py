@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .extras import imported, remedy
+
+
+class Everyone:
+    """The group of all processes, from `init_process_group` on. Compiled functions ask which one it is."""
+
+    group: ClassVar[Any] = None
 
 
 class Place(NamedTuple):

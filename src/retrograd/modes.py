@@ -84,6 +84,17 @@ def standing(transform: Transform) -> Iterator[None]:
         thread.transform = before
 
 
+def before_message(words: str) -> None:
+    """Tell the compiler, if it traces a call of this thread, that the program is about to communicate.
+
+    What a process sends, receives or waits for is no part of a plan, so the trace ends here. `words` say what the
+    program does.
+    """
+    communicate = getattr(getattr(local.thread.transform, "__self__", None), "communicate", None)
+    if communicate is not None:
+        communicate(words)
+
+
 class _Local(threading.local):
     thread: ThreadState
 

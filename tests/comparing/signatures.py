@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import BuiltinFunctionType
 from typing import Any, NamedTuple
 
 import torch
@@ -52,7 +53,12 @@ def methods() -> dict[str, list[Overload]]:
 
 
 def of_python(function: Callable[..., Any]) -> list[Overload]:
-    """The one signature of what is written in Python; none where there is none to be seen."""
+    """The one signature of what is written in Python; none where there is none to be seen.
+
+    From Python 3.14 on, a function in C without a signature pretends to have a parameter `object`.
+    """
+    if isinstance(function, BuiltinFunctionType):
+        return []
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -1,4 +1,5 @@
-"""The tests in this folder compare with real PyTorch. Without it, or with another release, they fail; none skips.
+"""The tests in this folder compare with real PyTorch. Without it, or with another release, they fail; none skips,
+except for what a build for CUDA answers otherwise (see comparing/builds.py).
 
 Tests of pages need a browser, which a newcomer's machine need not have. Where there is none, they skip and say so.
 """
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 import retrograd
+from comparing import builds
 
 EXPECTED = "2.13.0"
 
@@ -24,6 +26,14 @@ torch.backends.opt_einsum.strategy = None
 # A warning that is given once a process would come in whichever test runs first.
 torch.set_warn_always(True)
 retrograd.set_warn_always(True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what asks PyTorch about devices if it is a build for CUDA."""
+    for item in items:
+        if isinstance(item, pytest.Function) and item.path.is_relative_to(builds.PARITY) and (
+                builds.asks_about_devices(item)):
+            item.add_marker(pytest.mark.skip(reason=builds.WHY))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -92,8 +92,12 @@ LARGE = "normal(20000, 3)"
 class Author:
     """Writes one program. `smooth` leaves out what jumps where a number changes in its last digit.
 
-    `specs` are the arguments, which are drawn otherwise, and `more` are further statements.
+    `specs` are the arguments, which are drawn otherwise, and `more` are further statements. A class below may have
+    another `start`, and statements of its own with their weight.
     """
+
+    start = HEAD
+    own: tuple[tuple[Sequence[str], int], ...] = ()
 
     def __init__(self, torch: Any, seed: int, smooth: bool, specs: Sequence[str] = (),
                  more: Sequence[str] = ()) -> None:
@@ -105,12 +109,12 @@ class Author:
         if self.large:
             self.specs[0] = LARGE
         self.specs, self.views = [*specs] or self.specs, (*_VIEWS, *more)
-        self.head = HEAD + f"optimizer = torch.optim.{draw.choice(OPTIMIZERS)}\n".format(
+        self.head = self.start + f"optimizer = torch.optim.{draw.choice(OPTIMIZERS)}\n".format(
             draw.choice(("[p, q]", "[p, q, r]", "[q, *model.parameters()]")))
         self.space = space(torch, self.head)
         self.space.update(arguments(torch, self.specs, 0))
         self.lines: list[str] = []
-        kinds = [(_SMOOTH, 10), (self.views, 4), (_WRITES, 4), (_EFFECTS, draw.choice((1, 4)))]
+        kinds = [(_SMOOTH, 10), (self.views, 4), (_WRITES, 4), (_EFFECTS, draw.choice((1, 4))), *self.own]
         self.kinds = kinds if smooth else [*kinds, (_JUMPS, 4)]
         for _ in range(draw.choice((4, 8, 16, 30))):
             self.statement()
@@ -140,10 +144,7 @@ class Author:
                 text = f"{v} = {text}"
             if self.draw.random() < 0.05 and not text.startswith("with"):
                 text = f"with torch.no_grad(): {text}"
-            try:
-                with warnings.catch_warnings(action="ignore"):
-                    exec(text, self.space)
-            except Exception:
+            if not self.runs(text):
                 continue
             value = self.space.get(v)
             if isinstance(value, self.torch.Tensor) and value.numel() > (10**6 if self.large else 2000):
@@ -151,6 +152,15 @@ class Author:
                 continue
             self.lines.append(text)
             return
+
+    def runs(self, text: str) -> bool:
+        """Run a statement. Returns whether it raises no error."""
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                exec(text, self.space)
+        except Exception:
+            return False
+        return True
 
 
 def space(torch: Any, head: str) -> dict[str, Any]:

@@ -38,6 +38,8 @@ def transcript(torch: Any, source: str) -> list[str]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        # What newer Pythons say of PyTorch's own source is no behavior of PyTorch.
+        warnings.filterwarnings("ignore", r"the \(type, exc, tb\) signature of throw\(\) is deprecated")
         warnings.showwarning = warned
         exec(compile(textwrap.dedent(source), "<program>", "exec"), {"torch": torch, "print": say, "attempt": attempt})
     return lines

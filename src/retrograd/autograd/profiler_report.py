@@ -9,6 +9,8 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 _NUMBER_WIDTH = 12
@@ -222,7 +224,8 @@ class EventList(list[Any]):
         if sort_by is not None:
             attribute = sort_by.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")
             events = sorted(self, key=lambda event: getattr(event, attribute), reverse=True)
-        total = self.self_cpu_time_total
+        # One after the other, as PyTorch's tables add them. From Python 3.12 on, `sum` rounds only once.
+        total = reduce(add, [event.self_cpu_time_total for event in events], 0.0)
         columns = [_Column("Name", _width([event.key for event in self], max_name_column_width),
                            lambda event: _shortened(event.key, max_name_column_width)),
                    *_time_columns(total, time_unit), *_memory_columns() * self._profile_memory,

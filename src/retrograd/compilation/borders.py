@@ -7,13 +7,14 @@ ends there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from ..graph.node import OtherNode, hooks_of
 from ..tensors.state.base import edge_of
 from .tracing import Tape
+from .undoing import Undo
 
 
 class Border(OtherNode):
@@ -32,18 +33,23 @@ class Border(OtherNode):
 
     def give_hooks(self) -> None:
         """Give the hooks that the program has registered on the tensor to the node that has made the tensor."""
-        own, self.hooks, edge = self.hooks, None, self.edges[0]
+        own, edge = self.hooks, self.edges[0]
         if own is not None:
             hooks = hooks_of(edge.node)
-            hooks.tensor += [(edge.index, added) for _, added in own.tensor]
+            there = [id(added) for _, added in hooks.tensor]                 # from a call that was interrupted
+            hooks.tensor += [(edge.index, added) for _, added in own.tensor if id(added) not in there]
             hooks.retain.update({number: (edge.index, keep) for number, (_, keep) in own.retain.items()})
+            self.hooks = None
 
 
 class Borders:
-    """The borders of one traced call."""
+    """The borders of one traced call, from `put` on until `remove`."""
 
-    def __init__(self, tape: Tape, tensors: Iterable[Any]) -> None:
+    def __init__(self) -> None:
         self.borders: list[tuple[Any, Border]] = []
+
+    def put(self, tape: Tape, tensors: Iterable[Any]) -> None:
+        """Put borders where the graphs of tensors end."""
         for tensor in tensors:
             if tensor._edge is not None and tensor._edge.node is not None:
                 with suppress(RuntimeError):                 # the program itself will raise it
@@ -51,8 +57,8 @@ class Borders:
                 if tensor._meta is not None and tensor._meta.retained is not None:
                     tape.give_up("a tensor with a history retains its gradient")
                 border = Border(tape, tensor._edge)
-                tensor._edge = border
                 self.borders.append((tensor, border))
+                tensor._edge = border
 
     def check(self) -> None:
         """Give up if a tensor has another history than before the call."""
@@ -67,18 +73,9 @@ class Borders:
                 tensor._edge = border.edges[0]
             border.give_hooks()
 
-    @contextmanager
-    def closed(self, leaves: Iterable[Any]) -> Iterator[None]:
+    def close(self, leaves: Iterable[Any], undo: Undo) -> None:
         """Have passes end at the borders, and call no hooks of the leaves: they belong to the pass outside."""
-        hooks = [(leaf._meta, leaf._meta.hooks) for leaf in leaves]
-        for meta, _ in hooks:
-            meta.hooks = None
+        for leaf in leaves:
+            undo.put(leaf._meta, "hooks", None)
         for _, border in self.borders:
-            border.closed = True
-        try:
-            yield
-        finally:
-            for meta, before in hooks:
-                meta.hooks = before
-            for _, border in self.borders:
-                border.closed = False
+            undo.put(border, "closed", True)

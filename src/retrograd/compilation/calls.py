@@ -3,7 +3,7 @@
 A repetition does not run the program, so a call that reads or changes anything but its arguments would be frozen or
 lost. While a traced run lasts, a profile function sees each call that code outside of the package makes: of functions
 in C, of Python's library, and of functions of the package that read a state. A call is known if it is one of the
-program's own functions, whose own calls are seen, if it is one of the package's, or if the tables here have it.
+program's own functions, whose own calls are seen, if it is one of the package's, or if the tables of `known` have it.
 
 A profile function sees neither calls of types nor of functions that Cython made, and calls of the package's functions
 only from the inside. So the walk asks about such things if code names them (`hidden`).
@@ -11,16 +11,11 @@ only from the inside. So the walk asks about such things if code names them (`hi
 
 from __future__ import annotations
 
-import builtins
-import cmath
-import collections
-import functools
 import gc
-import math
-import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
@@ -28,46 +23,11 @@ import numpy as np
 
 from ..errors import Site
 from ..names import PACKAGE
-from .reading import LIBRARY, OWN, USER, is_type, whose
+from .known import C_MODULES, LIBRARY_MODULES, MADE, NOT_OF_TYPES, OWN_STATE, PURE, of_library, of_numpy
+from .reading import LIBRARY, OWN, USER, is_made_in_c, is_type, made_by_c, whose
+from .undoing import Undo
 
-# Builtin functions and types that depend on their arguments alone. `getattr` and `setattr` are here because the walk
-# looks at all attributes if the code names them.
-_BUILTINS = (
-    "abs all any ascii bin bool bytes callable chr classmethod complex delattr dict divmod enumerate filter float "
-    "frozenset getattr hasattr hex int isinstance issubclass iter len list map max min next object oct ord pow "
-    "property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type zip "
-    "__build_class__ __import__ NotImplemented dir vars")
-_PURE = {id(getattr(builtins, name)) for name in _BUILTINS.split()}
-# Modules of functions in C, and of types, that depend on their arguments alone.
-_C_MODULES = frozenset({
-    math.__name__, cmath.__name__, "_operator", "_functools", "_collections", "itertools", "_bisect", "_heapq", "_abc",
-    "_struct", "_statistics", "_sre", "typing", "_typing", "types"})
-# Types whose methods read and change the object alone.
-_OWN_STATE: tuple[type[Any], ...] = (
-    list, dict, tuple, set, frozenset, str, bytes, int, float, complex, bool, range, slice, type(None), type,
-    collections.deque, types.MappingProxyType, types.GeneratorType, types.CoroutineType, BaseException, re.Pattern,
-    re.Match, property, functools.partial, type({}.keys()), type({}.values()), type({}.items()), BuiltinFunctionType,
-    FunctionType, MethodType, types.GenericAlias, super, np.ndarray, np.generic, np.dtype)
-# Their methods that read more than the object, or write somewhere else.
-_NOT_OF_TYPES = frozenset({"format", "format_map", "tofile", "dump", "dumps", "setflags", "__subclasses__", "mro",
-                           "__reduce__", "__reduce_ex__", "__sizeof__", "__dir__"})
-# Modules of Python's library whose functions depend on their arguments alone, but for the names below.
-_LIBRARY = frozenset({
-    "abc", "bisect", "collections", "collections.abc", "_collections_abc", "contextlib", "copy", "copyreg",
-    "dataclasses", "enum", "fractions", "functools", "heapq", "inspect", "itertools", "keyword", "numbers",
-    "operator", "re", "re._compiler", "re._parser", "reprlib", "statistics", "string", "textwrap", "types", "typing",
-    "_py_abc", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib",
-    "_frozen_importlib_external", "__future__", "json", "json.encoder", "json.decoder", "json.scanner"})
-_NOT_OF_LIBRARY = ("UserDict", "UserList", "UserString", "ChainMap", "singledispatch", "redirect_", "chdir", "register")
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
-# Functions and types of NumPy that read or write something else than their arguments.
-_NOT_OF_NUMPY = frozenset({
-    "fromfile", "frombuffer", "load", "loadtxt", "genfromtxt", "memmap", "save", "savez", "savez_compressed", "savetxt",
-    "seterr", "geterr", "errstate", "set_printoptions", "get_printoptions", "printoptions", "fromregex",
-    "open_memmap", "seterrcall", "geterrcall", "setbufsize", "getbufsize", "DataSource", "may_share_memory",
-    "shares_memory", "nditer"})
-# Further types of Python's library that a call may make objects of.
-_MADE = (types.SimpleNamespace, functools.cached_property, functools.partialmethod, staticmethod, classmethod)
 # Functions of the package that read or change a state that is no tensor, by module and name.
 _STATES = {
     "tensors.arguments.generator": ("initial_seed",),
@@ -77,8 +37,11 @@ _STATES = {
     "tensors.face.printing": ("get_printoptions", "set_printoptions"),
     "serialization.loading": ("load",),
     "serialization.saving": ("save",),
+    "distributed.groups": ("get_node_local_rank", "get_pg_count", "is_backend_available", "is_mpi_available",
+                           "is_torchelastic_launched"),
 }
 _OF_STATES = {(f"{PACKAGE}.{module}", name) for module, names in _STATES.items() for name in names}
+_OWN_STATE, _MADE = tuple(OWN_STATE), (*OWN_STATE, *MADE)
 # The compiler itself, and its module that runs the program.
 _COMPILER, _RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.run_once"
 
@@ -89,24 +52,27 @@ def unknown(thing: Any) -> bool:
         thing = thing.__func__
     if isinstance(thing, FunctionType):
         return _python_is_unknown(thing.__module__, thing.__qualname__)
-    if id(thing) in _PURE:
+    if id(thing) in PURE:
         return False
     if is_type(thing):
         return _type_is_unknown(thing)
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     module = module if isinstance(module, str) else ""
-    if isinstance(thing, np.ufunc) or whose(module) == OWN or whose(type(thing).__module__) != LIBRARY:
-        return False                                         # calls of Python's own objects are seen
+    if isinstance(thing, np.ufunc) or whose(module) == OWN:
+        return False
+    if whose(type(thing).__module__) != LIBRARY:             # a call of an object by Python code is seen
+        return whose(type(thing).__module__) == USER and made_by_c(type(thing))
     holder = getattr(thing, "__self__", None)
     if holder is None or isinstance(holder, types.ModuleType):
         holder = getattr(thing, "__objclass__", None)
     if holder is not None:
         kind = holder if is_type(holder) else type(holder)
         known = kind is object or issubclass(kind, _OWN_STATE) or whose(kind.__module__) in (OWN, USER)
-        return name in _NOT_OF_TYPES or not known
+        known = known and not is_made_in_c(kind)
+        return name in NOT_OF_TYPES or not known
     if module.partition(".")[0] == "numpy":
-        return name in _NOT_OF_NUMPY or module.startswith("numpy.random")
-    return callable(thing) and module not in _C_MODULES
+        return not of_numpy(module, name)
+    return callable(thing) and module not in C_MODULES
 
 
 def hidden(thing: Any) -> bool:
@@ -125,46 +91,47 @@ def _python_is_unknown(module: str | None, name: str) -> bool:
     if owner == OWN:
         return (module, name) in _OF_STATES
     if module.partition(".")[0] == "numpy":
-        return name in _NOT_OF_NUMPY or module.startswith(("numpy.random", "numpy.lib._npyio", "numpy.lib.npyio"))
-    return module not in _LIBRARY or any([part in name for part in _NOT_OF_LIBRARY])
+        return not of_numpy(module, name)
+    return not of_library(module, name)
 
 
 def _type_is_unknown(kind: type[Any]) -> bool:
     """Whether objects of a type may hold a state that the walk does not compare."""
     module = kind.__module__
-    if any([base.__name__ in _NOT_OF_LIBRARY and whose(base.__module__) == LIBRARY for base in kind.__mro__]):
+    if any([whose(base.__module__) == LIBRARY and base.__module__ in LIBRARY_MODULES
+            and not of_library(base.__module__, base.__qualname__) for base in kind.__mro__]):
         return True
     if whose(module) != LIBRARY:
-        return False
+        return is_made_in_c(kind)
     if module.partition(".")[0] == "numpy":
-        return kind.__name__ in _NOT_OF_NUMPY or module.startswith("numpy.random")
-    return not (issubclass(kind, (*_OWN_STATE, *_MADE)) or module in _LIBRARY or module in _C_MODULES)
+        return not of_numpy(module, kind.__name__)
+    return not (issubclass(kind, _MADE) or module in LIBRARY_MODULES or module in C_MODULES)
 
 
 class Watch:
     """Sees the calls of one traced run in this thread. `found` says which call was the first unknown one, and where.
 
-    `returned` is called with each value that a function of the package returns to other code.
+    `read` is the code that the walk has read: if other code of the program runs, nobody knows what it uses. `returned`
+    is called with each value that a function of the package returns to other code. `imported` says whether the program
+    has imported a module that was not there before.
     """
 
-    def __init__(self, returned: Callable[[FrameType, Any], None] | None) -> None:
-        self.returned = returned
+    def __init__(self, read: Mapping[int, CodeType], returned: Callable[[FrameType, Any], None] | None) -> None:
+        self.read, self.returned, self.imported = read, returned, False
         self.found: tuple[str, Site | None] | None = None
         self.codes: set[CodeType] = set()                    # of the program's functions that have run
         self.aside: FrameType | None = None                  # an import, or what is no part of the program's run
         self.callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}      # of Python's garbage collector
         self.former: Any = None
 
-    def __enter__(self) -> None:
+    def put(self, undo: Undo) -> None:
+        """Watch until the exit of `undo`."""
         self.former = sys.getprofile()
         if self.former is not None and not callable(self.former):            # the profiler of Python's library
             self.found = "a profiler watches the program", None
             return
+        undo.note(partial(sys.setprofile, self.former))
         sys.setprofile(self._seen)
-
-    def __exit__(self, *error: object) -> None:
-        if self.former is None or callable(self.former):
-            sys.setprofile(self.former)
 
     def _seen(self, frame: FrameType, event: str, value: Any) -> None:
         if self.former is not None:
@@ -187,22 +154,32 @@ class Watch:
         if whose(module) == USER:
             self.codes.add(frame.f_code)
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
-        if module in _IMPORTING or frame.f_code in self.callbacks or (
+        if _is_import(module, caller) or frame.f_code in self.callbacks or (
                 module == "weakref" and frame.f_code.co_name == "remove") or (
                 caller is not None and caller.startswith(_COMPILER) and caller != _RUN and whose(module) == USER):
             self.aside = frame
-        elif caller in _LIBRARY or whose(caller) == USER:
+            self.imported = self.imported or (frame.f_code.co_name == "_find_and_load" and whose(caller) == USER)
+        elif self.found is None and whose(module) == USER:
+            if id(frame.f_code) not in self.read and frame.f_builtins:       # a named tuple's function has none
+                name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+                self._end(name, frame.f_back or frame, "which was not found before the call")
+        elif self.found is None and (caller in LIBRARY_MODULES or whose(caller) == USER):
             name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
-            if self.found is None and _python_is_unknown(module, name):
+            if _python_is_unknown(module, name):
                 self._end(f"{module}.{name}", frame)
 
-    def _end(self, name: str, frame: FrameType) -> None:
+    def _end(self, name: str, frame: FrameType, why: str = "which may read or change more than its arguments") -> None:
         """Note an unknown call, and the line of the program that leads to it."""
         at: FrameType | None = frame
         while at is not None and not _is_users(at):
             at = at.f_back
         site = None if at is None else Site(at.f_code, at.f_lasti)
-        self.found = f"the program calls {name}(), which may read or change more than its arguments", site
+        self.found = f"the program calls {name}(), {why}", site
+
+
+def _is_import(module: str | None, caller: str | None) -> bool:
+    """Whether a call is part of an import statement, or of an import by the package."""
+    return module in _IMPORTING and (module != "importlib" or whose(caller) != USER)
 
 
 def _is_users(frame: FrameType) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from . import kinds
 from .differences import shown
-from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, SET, TENSOR, Item, State
+from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, SET, TENSOR, Defined, Item, State
 from .numbers.counters import place_of
 from .numbers.expressions import Expression
 from .numbers.stand_ins import FloatNumber, IntNumber, is_traced
@@ -21,6 +21,8 @@ from .reading import is_type
 
 _DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
+# What the facts say of things of some kinds, and cannot be repeated.
+_BY_FACTS = {ARRAY: "numbers", SET: "elements", OPAQUE: "state"}
 
 
 class Whole(NamedTuple):
@@ -81,6 +83,12 @@ class Effect(NamedTuple):
     step: Step
     whole: Whole | None
 
+    @property
+    def is_gradient(self) -> bool:
+        """Whether the value is a new gradient of a leaf that is always the same."""
+        return self.anchor is not None and not self.steps and self.step == Step("meta", "grad") and (
+            self.whole is not None and self.whole.fresh)
+
     def holder(self, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """The thing that holds the value, in a call with these arguments."""
         thing, steps = self.anchor, self.steps
@@ -135,9 +143,12 @@ class _Comparison:
             return
         if item.kind == TENSOR:
             self.tensor(item, later)
-        elif item.kind in (ARRAY, SET) and item.facts != later.facts:
-            self.found.unrepeatable.append(f"the {'numbers' if item.kind == ARRAY else 'elements'} of {item.words} "
-                                           "were changed")
+        elif item.kind in _BY_FACTS and item.facts != later.facts:
+            verb = "was" if item.kind == OPAQUE else "were"
+            self.found.unrepeatable.append(f"the {_BY_FACTS[item.kind]} of {item.words} {verb} changed")
+        elif isinstance(item.facts, Defined):
+            if item.facts.made_of is not later.facts.made_of:
+                self.found.unrepeatable.append(f"the code or the bases of {item.words} were changed")
         elif item.kind == OBJECT and isinstance(item.facts, tuple) and item.facts[2] is not later.facts[2]:
             self.found.unrepeatable.append(f"the class of {item.words} was changed")
         elif item.kind == CONTAINER and isinstance(item.facts, int) and item.facts != later.facts:

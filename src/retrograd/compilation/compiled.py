@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from threading import RLock, get_ident
-from typing import Any, ClassVar
+from threading import get_ident
+from typing import Any
 
 from ..errors import warn
 from ..graph import versions
@@ -17,6 +17,7 @@ from .recipe import DECLINED
 from .run_once import FirstRun
 from .sized.changing import Sizes
 from .tracing import GivenUp, Reason
+from .turns import Tracing as Tracing, Turn
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
 FEW = 2
@@ -26,15 +27,6 @@ TRIED, MOST_REFUSALS = 6, 12
 MOST_DISTURBED = 100
 # After so many runs of plans with branches, of which three in four were for other outcomes, the function runs as it is.
 MOST_TRIED = 50
-# How many seconds a call waits while another thread traces.
-PATIENCE = 10
-
-
-class Tracing:
-    """One thread at a time traces a call, since other arrays stand behind the tensors meanwhile."""
-
-    lock = RLock()
-    thread: ClassVar[int | None] = None
 
 
 class Compiled:
@@ -64,8 +56,10 @@ class Compiled:
         if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
                 or thread.anomalies is not None or Results.plain is not Results.tensor):
             return function(*args, **kwargs)
-        if Tracing.thread is not None and Tracing.thread != get_ident() and Tracing.lock.acquire(timeout=PATIENCE):
-            Tracing.lock.release()
+        if Tracing.thread is not None and Tracing.thread != get_ident():
+            turn = Turn()
+            with turn, turn:
+                turn.wait()
         entries = self.entries
         if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
@@ -76,19 +70,24 @@ class Compiled:
             if type(inputs) is list:
                 if entry is not entries[0]:                # the next call will probably be alike
                     self.entries = [entry, *[other for other in self.entries if other is not entry]]
-                if not recipe.lock.acquire(blocking=False):                # another thread uses the buffers
-                    return function(*args, **kwargs)
                 try:
-                    result = recipe.repeat(inputs, args, kwargs)
+                    free = recipe.lock.acquire(blocking=False)             # or another thread uses the buffers
+                    if free:
+                        result = recipe.repeat(inputs, args, kwargs)
+                        recipe.lock.release()
                 except Exception as error:
+                    recipe.lock.release()
                     if not recipe.may_start_again:
                         raise
                     result = function(*args, **kwargs)     # which raises the error where the program raises it
                     self._run_as_it_is(Reason(f"its plan raises {type(error).__name__}: {error}", None))
                     return result
-                finally:
-                    recipe.lock.release()
-                self.tried += recipe.undo is not None
+                except BaseException:                      # such as KeyboardInterrupt
+                    self._drop(recipe)
+                    raise
+                if not free:
+                    return function(*args, **kwargs)
+                self.tried += recipe.way_back is not None
                 if result is not DECLINED:
                     return recipe.stepped(result)
                 self.declined += 1
@@ -96,21 +95,16 @@ class Compiled:
         return self._traced(args, kwargs, declined)
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any], declined: list[Any]) -> Any:
-        """A call that no plan serves."""
-        function = self.function
-        if not Tracing.lock.acquire(timeout=PATIENCE):     # a traced call waits for this thread
-            return function(*args, **kwargs)
-        before, Tracing.thread = Tracing.thread, get_ident()
-        try:
+        """A call that no plan serves. `declined` are the recipes that did not serve it."""
+        function, turn = self.function, Turn()
+        with turn, turn:
+            if not turn.take() or any([guard(function, args, kwargs)
+                                       for guard, recipe in self.entries if recipe not in declined]):
+                return function(*args, **kwargs)           # another thread traces too long, or has traced such a call
             if self.tried > MOST_TRIED and self.declined * 4 > self.tried * 3:
                 self._run_as_it_is(Reason("its branches on numbers turn out otherwise in most calls", None))
                 return function(*args, **kwargs)
-            if any([guard(function, args, kwargs) for guard, recipe in self.entries if recipe not in declined]):
-                return function(*args, **kwargs)           # another thread has traced it
             return self(*args, **kwargs) if self._follows(args, kwargs) else self._first(args, kwargs)
-        finally:
-            Tracing.thread = before
-            Tracing.lock.release()
 
     def knows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call needs no trace."""
@@ -135,7 +129,7 @@ class Compiled:
                 run.tape.writers = writers
                 result = run.run()
         except TypeError:
-            if not run.found_by_itself:
+            if not run.found_by_itself or run.tape.communicates:
                 raise
             self.sizes, self.calls = None, []              # the program may have asked for an int of Python's own
             return self._first(args, kwargs)
@@ -190,6 +184,12 @@ class Compiled:
         self.few = 0
         self.entries = [(guard, recipe), *[entry for entry in self.entries if entry[1] not in idle]]
         self.shaped = {shapes: [entry for entry in entries if entry[1] not in idle]
+                       for shapes, entries in self.shaped.items()}
+
+    def _drop(self, recipe: Any) -> None:
+        """Let go of a recipe that was interrupted, whose lock and memory are in an unknown state."""
+        self.entries = [entry for entry in self.entries if entry[1] is not recipe]
+        self.shaped = {shapes: [entry for entry in entries if entry[1] is not recipe]
                        for shapes, entries in self.shaped.items()}
 
     def _run_as_it_is(self, reason: Reason | None) -> None:

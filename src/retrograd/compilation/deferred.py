@@ -106,11 +106,15 @@ class Deferred:
             way = self._planned if last and size >= PLANNED and len(lines) <= LONGEST else _one_by_one
             try:
                 quiet.run(way, lines, given, wanted)
-            except BaseException:                          # such as KeyboardInterrupt
+            except Exception:                              # such as MemoryError
                 quiet.run(_one_by_one, lines, given, wanted)
+                self._forget()
                 raise
-            finally:
-                self._lines, self._results, self._given, self._held, self._memory = [], set(), {}, 0, {}
+            self._forget()                                 # not after an interrupt: the end of the trace makes them
+
+    def _forget(self) -> None:
+        """Forget the calls, which were made."""
+        self._lines, self._results, self._given, self._held, self._memory = [], set(), {}, 0, {}
 
     def _is_empty(self, array: Array) -> bool:
         owner = owner_of(array)

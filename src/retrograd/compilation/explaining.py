@@ -13,6 +13,7 @@ from .execution.python_source import Source
 from .passes.fusing import Unit
 from .program import Line, Value
 from .run_once import FirstRun
+from .turns import Turn
 
 
 class Explanation:
@@ -57,9 +58,12 @@ class Explanation:
 def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     """Run a call once, for real, and say what `compile` makes of it."""
     function = getattr(function, "_torchdynamo_orig_callable", function)
-    run = FirstRun(function, args, kwargs, False, native(None))
-    if run.reason is None:
-        run.run()
+    turn = Turn()
+    with turn, turn:
+        turn.take()
+        run = FirstRun(function, args, kwargs, False, native(None))
+        if run.reason is None:
+            run.run()
     return Explanation(getattr(function, "__name__", type(function).__name__), run)
 
 

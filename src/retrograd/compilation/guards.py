@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels.layout import offset_of
-from ..nn.modules.module import Module
-from ..optim.optimizer import Optimizer
 from ..tensors.state.base import requires
-from . import kinds
+from . import kinds, patches
 from .differences import GONE, Check, said
 from .items import (
     ARRAY,
@@ -34,10 +32,12 @@ from .items import (
     Facts,
     Item,
     State,
+    is_constant,
     overlapping,
     root_of,
 )
 from .numbers.guarding import ask_for_others, ask_for_outcomes, ask_for_type
+from .owned import by_key, is_bare
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
@@ -87,13 +87,14 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
             part.fixed = part.fixed and part.kind != TENSOR
     writer = _Writer(state)
     writer.modes()
+    patches.write(writer, state)
     for item in state.items:
         writer.item(item)
     writer.aliases()
     writer.memory(unused, () if state.identity else unread)
-    inputs = [item.number for item in state.tensors() if not _is_constant(item) and item.number not in unused]
+    inputs = [item.number for item in state.tensors() if not is_constant(item) and item.number not in unused]
     if numbers is not None and numbers.changes_others:
-        ask_for_others(writer, [item for item in state.items if not (_is_constant(item) or _is_bare(item))])
+        ask_for_others(writer, [item for item in state.items if not (is_constant(item) or is_bare(item))])
     writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *ask_for_outcomes(writer, numbers)])}]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
@@ -107,8 +108,6 @@ class _Writer:
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
                                       "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
-
-    # Lines
 
     def line(self, text: str, check: Check) -> None:
         """Write a line of code, which may raise if the place that it reads is gone."""
@@ -132,7 +131,7 @@ class _Writer:
 
     def name(self, item: Item) -> str:
         """What the code calls an item: a constant, if the guard has seen to it that it is this very object."""
-        if _is_constant(item):
+        if is_constant(item):
             return self.constant(f"k{item.number}", item.value)
         return f"v{item.number}"
 
@@ -146,9 +145,9 @@ class _Writer:
                 key = repr(key)
             else:
                 key = self.constant(f"q{len(self.scope)}", key)
-        if step.kind == "cell" and _is_constant(parent):
+        if step.kind == "cell" and is_constant(parent):
             return self.constant(f"q{len(self.scope)}", parent.value.__closure__[key]) + ".cell_contents"
-        if step.kind == "global" and _is_constant(parent):
+        if step.kind == "global" and is_constant(parent):
             return self.constant(f"g{parent.number}", parent.value.__globals__) + f"[{key}]"
         if step.kind == "item" and isinstance(parent.value, defaultdict):
             return f"{self.name(parent)}.get({key})"             # since a defaultdict would make an entry
@@ -158,7 +157,7 @@ class _Writer:
         """Write the lines for an item in its first place."""
         n, parent = item.number, item.parent
         if parent is None:
-            if item.step.kind != "function":
+            if item.step.kind not in ("function", "fixed"):
                 self.lines.append(f"  v{n} = {item.step.key}")
                 self.parts(item)
                 return
@@ -171,27 +170,29 @@ class _Writer:
 
     def place(self, item: Item, source: str) -> None:
         """Write the lines that find a value in its place, and ask for the same object if it must be the same."""
-        check = Check(item.words, "same", item.kind, _expected(item))
+        check = Check(item.words, "same", item.kind, item.value if item.kind in (OPAQUE, REFUSED, CONSTANT) else None)
         if item.role in ("rate", "number") or item.kind == GROWN:
             ask_for_type(self, item, source, check)
         elif item.kind == CONSTANT:
             self.equal(item, source)
         elif item.fixed:
             self.test(f"{source} is not {self.name(item)}", source, check)
-        elif _is_bare(item):
+        elif is_bare(item):
             self.test(source, source, Check(item.words, "container", CONTAINER, (type(item.value), item.facts)))
         else:
             self.line(f"v{item.number} = {source}", check)
 
     def missing(self, item: Item, parent: Item) -> None:
         """Write a line that asks that nothing stands in a place."""
-        key, name = item.step.key, self.name(parent)
+        step, key, name = item.step, item.step.key, self.name(parent)
         check = Check(item.words, "value", CONSTANT, MISSING)
-        if item.step.kind == "global":
+        if step.kind == "global":
             self.test(f"{key!r} in {name}.__globals__", f"{name}.__globals__[{key!r}]", check)
-        elif item.step.kind == "cell":
+        elif step.kind == "cell":
             empty = self.constant("empty", CellType())
             self.test(f"{name}.__closure__[{key}] != {empty}", f"{name}.__closure__[{key}].cell_contents", check)
+        elif step.kind == "item":
+            self.test(f"{key!r} in {name}", f"{name}[{key!r}]", check)
         else:
             self.test(f"hasattr({name}, {key!r})", f"{name}.{key}", check)
 
@@ -202,7 +203,7 @@ class _Writer:
             self.test(f"{source} is not {value}", source, check)
             return
         known = self.constant(f"c{item.number}", value)
-        if isinstance(value, kinds.SINGLETONS):
+        if isinstance(value, (*kinds.SINGLETONS,)):
             self.test(f"{source} is not {known}", source, check)
             return
         self.line(f"v = {source}", check)
@@ -213,7 +214,7 @@ class _Writer:
         if item.kind == TENSOR:
             self.tensor(item)
         elif item.kind == CONTAINER:
-            if not _is_bare(item):
+            if not is_bare(item):
                 self.container(item)
         elif item.kind == SET:
             known = self.constant(f"s{item.number}", item.facts)
@@ -224,6 +225,11 @@ class _Writer:
             self.array(item)
         elif item.kind == OBJECT:
             self.object(item)
+        elif item.kind == OPAQUE:
+            if type(item.value) is kinds.LOCK:
+                self.test(f"{self.name(item)}.locked() is not {item.facts}", self.name(item),
+                          Check(item.words, "attributes", OPAQUE, None))
+            self.dictionary(item)
 
     def kind(self, item: Item) -> str:
         """The name of the class of an item."""
@@ -233,14 +239,8 @@ class _Writer:
         """Write the lines for an object: its class, and how many attributes it has."""
         n, value, name = item.number, item.value, self.name(item)
         check = Check(item.words, "attributes", OBJECT, type(value))
-        if isinstance(value, kinds.DEFINED):
-            if isinstance(value, FunctionType) and not _is_constant(item):       # in the arguments
-                code = self.constant(f"f{n}", value.__code__)
-                scope = self.constant(f"g{n}", value.__globals__)
-                self.test(f"{name}.__code__ is not {code} or {name}.__globals__ is not {scope}", name,
-                          Check(item.words, "same", OBJECT, None))
-            if any([step.kind == "attribute" for step in item.entries]):
-                self.lines.append(f"  d{n} = {name}.__dict__")
+        if issubclass(type(value), kinds.DEFINED):           # an object may say that it is a type
+            self.defined(item)
             return
         self.test(f"type({name}) is not {self.kind(item)}", name, check)
         if not type(value).__dictoffset__:                   # slots only
@@ -251,6 +251,26 @@ class _Writer:
         else:
             self.line(f"d{n} = {name}.__dict__", check)
         self.count(item)
+
+    def defined(self, item: Item) -> None:
+        """Write the lines for a function, a class or a module: what else than attributes decides what it does."""
+        n, value, name, different = item.number, item.value, self.name(item), list[str]()
+        made_of, size = item.facts or (None, None)
+        if made_of is not None:
+            place = "__code__" if isinstance(value, FunctionType) else "__mro__"
+            different.append(f"{name}.{place} is not {self.constant(f'f{n}', made_of)}")
+        if size is not None:
+            different.append(f"len({name}.__dict__) != {size}")
+        if isinstance(value, FunctionType) and not is_constant(item):       # in the arguments
+            different.append(f"{name}.__globals__ is not {self.constant(f'g{n}', value.__globals__)}")
+        if different:
+            self.test(" or ".join(different), name, Check(item.words, "same", OBJECT, None))
+        self.dictionary(item)
+
+    def dictionary(self, item: Item) -> None:
+        """Write the line that finds the attributes of a thing, if any are compared."""
+        if any([step.kind == "attribute" for step in item.entries]):
+            self.lines.append(f"  d{item.number} = {self.name(item)}.__dict__")
 
     def count(self, item: Item) -> None:
         """Write a line that compares the number of attributes, without those that do not matter."""
@@ -267,24 +287,32 @@ class _Writer:
             return
         if type(value) in kinds.PARTS:
             self.test(f"type({name}) is not {self.kind(item)}", name, check)
+            self.attributes(item)
             return
         keys = item.facts
         size = keys if isinstance(keys, int) else len(keys)
         compared = f"len({name}) != {size}" if size else name
-        if isinstance(keys, list) and keys and not _by_key(item):
+        if isinstance(keys, list) and keys and not by_key(item):
             known = self.constant(f"l{n}", keys)
             same = all(map(kinds.is_constant, keys))
             compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
         condition = f"type({name}) is not {self.kind(item)} or {compared}"
         self.test(condition, name, check)
-        if any([step.kind == "attribute" for step in item.entries]):
-            self.line(f"d{n} = {name}.__dict__", check)
+        self.attributes(item)
+
+    def attributes(self, item: Item) -> None:
+        """Write the lines for the attributes of a container: how many there are, and where the guard finds them."""
+        if type(item.value).__dictoffset__:
+            self.test(f"len({self.name(item)}.__dict__) != {len(kinds.attributes_of(item.value))}", self.name(item),
+                      Check(item.words, "attributes", CONTAINER, None))
+            self.dictionary(item)
 
     def array(self, item: Item) -> None:
         """Write a line that compares the numbers of a NumPy array."""
         name, n = self.name(item), item.number
-        shape, dtype, strides, content = item.facts
+        shape, dtype, strides, content, flags = item.facts
         self.test(f"{name}.tobytes() != {self.constant(f'b{n}', content)} or {name}.shape != {shape} or "
+                  f"{name}.flags.num != {flags} or "
                   f"{name}.strides != {strides} or {name}.dtype is not {self.constant(f'e{n}', dtype)}", name,
                   Check(item.words, "content", ARRAY, None))
 
@@ -293,8 +321,8 @@ class _Writer:
     def tensor(self, item: Item) -> None:
         """Write the lines about a tensor: its memory or its geometry, and whether and how it requires grad."""
         n, name, facts = item.number, self.name(item), item.facts
-        check = Check(item.words, "tensor", TENSOR, (facts, item.array if _is_constant(item) else None))
-        if _is_constant(item):
+        check = Check(item.words, "tensor", TENSOR, (facts, item.array if is_constant(item) else None))
+        if is_constant(item):
             self.test(f"{name}._array is not {self.constant(f'a{n}', item.array)}", name, check)
         else:
             dtype = self.constant(f"e{n}", facts.dtype)
@@ -302,11 +330,10 @@ class _Writer:
             self.test(f"type({name}) is not {self.kind(item)} or (a{n} := {name}._array).shape != {facts.shape} or "
                       f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}{more}",
                       name, check)
-        if facts.bare:
-            self.test(f"{name}.__dict__", name, check)
+        if facts.attributes is not None:
+            self.test(f"len({name}.__dict__) != {facts.attributes}", name, check)
         self.history(item, facts, check)
-        if any([step.kind == "attribute" for step in item.entries]):
-            self.line(f"d{n} = {name}.__dict__", check)
+        self.dictionary(item)
 
     def history(self, item: Item, facts: Facts, check: Check) -> None:
         """Write the lines about what stands in the tensor's `_edge` and `_meta`."""
@@ -353,10 +380,10 @@ class _Writer:
 
     def memory(self, unused: Container[int], unread: Container[int]) -> None:
         """Write the lines about arguments that share memory with each other or with captured tensors."""
-        given = [item for item in self.state.tensors() if not _is_constant(item) and item.number not in unused]
+        given = [item for item in self.state.tensors() if not is_constant(item) and item.number not in unused]
         if not given:
             return
-        held = [item for item in self.state.tensors() if _is_constant(item) and item.number not in unread]
+        held = [item for item in self.state.tensors() if is_constant(item) and item.number not in unread]
         arrays = [item.array for item in held]
         names = "[" + ", ".join([f"a{item.number}" for item in given]) + "]"
         shared = overlapping([item.array for item in given], arrays)
@@ -372,26 +399,3 @@ class _Writer:
             self.lines.append("  o = {" + ", ".join(own) + "}")
             condition = f"(len(o) != {len(given)} or not owners.isdisjoint(o)) and {condition}"
         self.test(condition, "None", Check(" and ".join([item.words for item in given]), "memory", TENSOR, None))
-
-
-def _is_constant(item: Item) -> bool:
-    """Whether the guard knows an item as one object, which it need not read from its place."""
-    return item.fixed or item.step.kind in ("fixed", "function")
-
-
-def _by_key(item: Item) -> bool:
-    """Whether an item is a dict of an optimizer: its state or its options, in which the order of keys tells nothing."""
-    while item.parent is not None and not item.parent.fixed and item.step.kind != "fixed":
-        item = item.parent
-    return item.parent is not None and isinstance(item.parent.value, Optimizer)
-
-
-def _is_bare(item: Item) -> bool:
-    """Whether an item is an empty dictionary of hooks or members, of which code asks only whether it is empty."""
-    return item.facts == [] and item.parent is not None and item.parent.fixed and isinstance(
-        item.parent.value, (Module, Optimizer)) and item.step.kind == "attribute" and item.step.key[:1] == "_"
-
-
-def _expected(item: Item) -> Any:
-    return item.value if item.kind in (OPAQUE, REFUSED, CONSTANT) else None
-

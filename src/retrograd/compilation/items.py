@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +23,8 @@ class Facts(NamedTuple):
     """What is guarded of a tensor, besides its identity.
 
     `plain` says that no gradient, no hooks and no history of its own stand in the tensor. `tracked` is `_meta.leaf`.
-    `offset` is that in the memory, if the code asks for it, and `bare` says that the code asks whether the tensor has
-    attributes, and that it has none.
+    `offset` is that in the memory, if the code asks for it. `attributes` is the number of attributes, if the code may
+    ask whether there is one.
     """
 
     cls: type[Any]
@@ -37,7 +38,18 @@ class Facts(NamedTuple):
     tracked: bool
     view: bool
     offset: int | None = None
-    bare: bool = False
+    attributes: int | None = None
+
+
+class Defined(NamedTuple):
+    """What is guarded of a function, a class or a module, besides what its variables hold.
+
+    `made_of` is the code of a function, or the classes that a class inherits from, in their order; None for a module.
+    `size` is the number of attributes; None if the code cannot ask which attributes there are.
+    """
+
+    made_of: Any
+    size: int | None
 
 
 def facts_of(tensor: Any) -> Facts:
@@ -103,6 +115,11 @@ class Item:
         return f"Item({self.words}, {self.kind})"
 
 
+def is_constant(item: Item) -> bool:
+    """Whether a guard knows an item as one object, which it need not read from its place."""
+    return item.fixed or item.step.kind in ("fixed", "function")
+
+
 def take_apart(items: list[Item]) -> None:
     """Have items hold nothing."""
     for item in items:
@@ -114,13 +131,14 @@ class State:
     """All that a call of a function can reach. The items are in such an order that parents come before their parts.
 
     `mentioned` are the names in the code that may run: of other objects' attributes the call knows nothing. `identity`
-    says whether the code may ask which of several equal things a thing is.
+    says whether the code may ask which of several equal things a thing is. `read` is the code of the functions that the
+    call can reach, by identity. `grown` are lists that the walk has not looked into.
     """
 
     def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any,
-                 identity: bool, grown: Any) -> None:
+                 identity: bool, read: dict[int, CodeType], grown: Any) -> None:
         self.items, self.known, self.mentioned, self.modes, self.identity = items, known, mentioned, modes, identity
-        self.grown = grown                                   # lists that the walk has not looked into
+        self.read, self.grown = read, grown
 
     def let_go(self) -> None:
         """Take the items apart, since parents and parts hold each other. The state is of no further use."""
@@ -129,6 +147,15 @@ class State:
     def tensors(self) -> Iterator[Item]:
         """The items of all tensors: arguments, captured tensors and their gradients."""
         return (item for item in self.items if item.kind == TENSOR)
+
+    def tensors_and_bases(self) -> list[Any]:
+        """All tensors, and the tensors that they are views of."""
+        found = {id(item.value): item.value for item in self.tensors()}
+        for tensor in [*found.values()]:
+            base = tensor._meta.base if tensor._meta is not None else None
+            if base is not None:
+                found.setdefault(id(base), base)
+        return [*found.values()]
 
     @property
     def refusals(self) -> list[str]:

@@ -11,7 +11,7 @@ from abc import ABC
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial, partialmethod
 from threading import Lock, RLock
 from types import (
     BuiltinFunctionType,
@@ -20,6 +20,7 @@ from types import (
     GenericAlias,
     MappingProxyType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
     UnionType,
 )
@@ -33,26 +34,42 @@ from ..names import PACKAGE
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
+from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.size import Size
+from ..tensors.state.base import TensorBase
+from .items import ARRAY, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, facts_of
 from .numbers.stand_ins import FloatNumber, IntNumber
 from .places import Missing
-from .reading import OWN, USER, is_type, whose
+from .reading import OWN, USER, is_made_in_c, is_type, made_by_c, whose, whose_class
 from .sized.sizes import SizeFloat, SizeInt, plain
 
-# Values that a guard compares by type and by equality.
-NUMBERS = (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat,
-           FloatNumber, IntNumber)
-SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing)
+_NUMBER = "it cannot change, and is compared by its type and value"
+_SINGLE = "it cannot change, and is compared by identity"
+# Values that a guard compares by type and by equality, or by identity, with the reason why this is enough.
+NUMBERS: dict[type[Any], str] = {
+    **dict.fromkeys((int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt,
+                     SizeFloat), _NUMBER),
+    **dict.fromkeys((FloatNumber, IntNumber), "it stands for a number of the trace, and no guard sees it")}
+SINGLETONS: dict[type[Any], str] = dict.fromkeys(
+    (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing), _SINGLE)
+_NUMBERS, _SINGLETONS = tuple(NUMBERS), tuple(SINGLETONS)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
 # The parts of things that are no containers, but whose parts say what they are. Python makes a new method each time.
-PARTS = {MethodType: ("__func__", "__self__"), partial: ("func", "args", "keywords"),
-         BuiltinFunctionType: ("__self__", "__name__")}
+PARTS: dict[type[Any], tuple[str, ...]] = {
+    MethodType: ("__func__", "__self__"), partial: ("func", "args", "keywords"),
+    BuiltinFunctionType: ("__self__", "__name__"), MethodWrapperType: ("__self__", "__name__")}
+# The functions in what wraps functions in classes.
+WRAPPING: dict[type[Any], tuple[str, ...]] = {
+    property: ("fget", "fset", "fdel"), cached_property: ("func",), partialmethod: ("func", "args", "keywords"),
+    staticmethod: ("__func__",), classmethod: ("__func__",)}
 # Things that code or a file defines. Their attributes are not counted.
 DEFINED = (FunctionType, ModuleType, type)
 CONTENT_LIMIT = 4096                                         # bytes of a NumPy array that a guard compares
 # Objects of other libraries whose attributes are looked at.
-NAMESPACES = ("argparse.Namespace", "types.SimpleNamespace")
+NAMESPACES = dict.fromkeys(("argparse.Namespace", "types.SimpleNamespace"), "all that it holds are its attributes")
+# The module of groups of processes, which stay as they are made.
+_GROUPS = f"{PACKAGE}.distributed.groups"
 
 # Attributes of our own classes that a guard does not compare and whose change is none, with the reason.
 _SAVING = "it is used when a module is saved or loaded"
@@ -89,13 +106,19 @@ def ignored(cls: type[Any]) -> frozenset[str]:
 def refusal(value: Any) -> str | None:
     """Why a value hides a state that cannot be repeated; None if it does not."""
     for classes, reason in REFUSED_CLASSES:
-        if isinstance(value, classes):
+        if issubclass(type(value), classes):                 # an object may say by `__class__` that it is another
             return reason
     data = sys.modules.get(f"{PACKAGE}.utils.data")          # no program has a loader before this import
     if data is not None and isinstance(value, data.DataLoader):
         return "a DataLoader, which gives other data in each run"
-    if isinstance(value, np.ndarray) and (value.nbytes > CONTENT_LIMIT or value.dtype.hasobject):
-        return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"
+    reducer = sys.modules.get(f"{PACKAGE}.distributed.reducer")
+    if reducer is not None and isinstance(value, reducer.Reducer):
+        return "what sends the gradients of DistributedDataParallel: compile the module inside"
+    if issubclass(type(value), np.ndarray):
+        if value.nbytes > CONTENT_LIMIT or value.dtype.hasobject:
+            return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"
+        if type(value) is not np.ndarray:
+            return why_not_closed(value)
     return None
 
 
@@ -104,11 +127,11 @@ def is_constant(value: Any) -> bool:
 
     A number of a trace is such a value, and a tuple with one is none, because each call makes another tuple.
     """
-    if isinstance(value, SINGLETONS):
+    if isinstance(value, _SINGLETONS):
         return True
     if type(value) is tuple:
         return all([is_constant(part) and type(part) not in (FloatNumber, IntNumber) for part in value])
-    return isinstance(value, NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
+    return isinstance(value, _NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 
 def is_sequence(value: Any) -> bool:
@@ -153,26 +176,39 @@ def slots_of(cls: type[Any]) -> Iterator[str]:
 
 def is_open(cls: type[Any]) -> bool:
     """Whether a walk looks at the attributes of objects of a class."""
-    return any([whose(base.__module__) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
-                for base in cls.__mro__])
+    return cls.__module__ != _GROUPS and not is_made_in_c(cls) and any([
+        whose_class(base) in (USER, OWN) or f"{base.__module__}.{base.__qualname__}" in NAMESPACES
+        for base in cls.__mro__])
 
 
-# Things of Python's library and of NumPy whose attributes and elements never change, or that do nothing unless a
-# function is called, and calls are seen (`calls`).
-CLOSED: tuple[type[Any], ...] = (
-    np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), type(object().__str__),
-    type(FunctionType.__code__), type(type.__dict__["__mro__"]), property, staticmethod, classmethod, re.Pattern,
-    re.Match, type(lru_cache(len)), GenericAlias, UnionType, CodeType, type(Lock()), type(RLock()), NewType, TypeVar,
-    BaseException, Iterator)
-# What is known by the name of its module: the things of `typing`, and NumPy's functions in Python and in C.
-_CLOSED_MODULES = ("typing", "numpy", "abc", "_abc", "__future__", "functools")
+_CODE = "it is code: it does nothing unless it is called, and calls are seen"
+_FIXED = "nothing in it ever changes"
+_WRAPS = "the functions in it are compared"
+_WAITS = "its state is compared; that of a lock which a thread takes again shows to other threads alone"
+# Things of Python's library and of NumPy that a guard compares by identity, with the reason why this is enough.
+CLOSED: dict[type[Any], str] = {
+    **dict.fromkeys((np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), CodeType,
+                     type(FunctionType.__code__), type(type.__dict__["__mro__"])), _CODE),
+    **dict.fromkeys((property, staticmethod, classmethod, cached_property, partialmethod, type(lru_cache(len))),
+                    _WRAPS),
+    **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar), _FIXED),
+    **dict.fromkeys((type(Lock()), type(RLock())), _WAITS)}
+_CLOSED = tuple(CLOSED)
+LOCK = type(Lock())
+# What is known by the name of its module.
+CLOSED_MODULES = dict.fromkeys(("typing", "abc", "_abc", "__future__"), "it says what types are, which does not change")
 
 
 def is_closed(value: Any) -> bool:
     """Whether a guard may compare a thing of a library by its identity alone."""
     kind = type(value)
-    return isinstance(value, CLOSED) or kind.__module__ in _CLOSED_MODULES or whose(kind.__module__) == OWN or (
+    return isinstance(value, _CLOSED) or kind.__module__ in CLOSED_MODULES or whose(kind.__module__) == OWN or (
         kind.__name__ in ("cython_function_or_method", "cyfunction", "_ArrayFunctionDispatcher"))
+
+
+def state_of_closed(value: Any) -> Any:
+    """What may change in a thing that is compared by identity: whether a lock is taken."""
+    return value.locked() if type(value) is LOCK else None
 
 
 def why_not_closed(value: Any) -> str:
@@ -187,7 +223,7 @@ def by_mention(cls: type[Any]) -> bool:
 
     The user has written such a class, and no library but the class `Module` has a part in it.
     """
-    return all(base in _PLAIN_BASES or whose(base.__module__) == USER for base in cls.__mro__)
+    return all(base in _PLAIN_BASES or whose_class(base) == USER for base in cls.__mro__)
 
 
 def differ(value: Any, former: Any) -> bool:
@@ -207,3 +243,44 @@ def differ(value: Any, former: Any) -> bool:
     if kind is Size:
         return tuple(value) != tuple(former)
     return bool(value != former)
+
+
+def kind_of(value: Any) -> tuple[str, Any]:
+    """The kind of an item, and facts about it."""
+    if isinstance(value, TensorBase):
+        if hasattr(value._array, "face"):                    # an array that makes a tensor one of another class
+            return REFUSED, "a sparse or meta tensor, which the compiler does not know"
+        return TENSOR, facts_of(value)
+    reason = refusal(value)
+    if reason is not None:
+        return REFUSED, reason
+    if isinstance(value, np.ndarray):
+        return ARRAY, (value.shape, value.dtype, value.strides, value.tobytes(), value.flags.num)
+    if isinstance(value, BuiltinFunctionType) and isinstance(value.__self__, (ModuleType, type(None))):
+        return OPAQUE, None
+    if type(value) in PARTS:
+        return CONTAINER, None
+    if is_mapping(value):
+        return CONTAINER, list(value)
+    if is_sequence(value):
+        return CONTAINER, len(value)
+    if type(value) in (set, frozenset):
+        return SET, frozenset(value)
+    if has_own_access(value):
+        return REFUSED, f"a {type(value).__name__}, which has its own way to reach its elements"
+    if is_type(value) or isinstance(value, ModuleType):
+        owner = whose_class(value) if is_type(value) else whose(value.__name__)
+        return (OBJECT if owner == USER else OPAQUE), None
+    if type(value) is FunctionType:
+        return OBJECT, None
+    if whose_class(type(value)) == USER and made_by_c(type(value)):
+        return REFUSED, why_not_closed(value)
+    if isinstance(value, Generator) or not is_open(type(value)):
+        return (OPAQUE, state_of_closed(value)) if is_closed(value) else (REFUSED, why_not_closed(value))
+    return OBJECT, facts_of_object(value)
+
+
+def facts_of_object(value: Any) -> tuple[int, tuple[str, ...], type[Any]]:
+    """How many attributes an object has, which of those that no guard compares it has not, and its class."""
+    own = attributes_of(value)
+    return len(own), tuple(sorted(ignored(type(value)).difference(own))), type(value)

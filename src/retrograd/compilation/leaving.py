@@ -6,14 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .changes import Effect, Whole
-from .places import Step
 from .results import Left
-
-
-def is_gradient(effect: Effect) -> bool:
-    """Whether the value is a new gradient of a leaf that is always the same."""
-    return effect.anchor is not None and not effect.steps and effect.step == Step("meta", "grad") and (
-        effect.whole is not None and effect.whole.fresh)
 
 
 def _found(whole: Whole, left: Left) -> Whole:
@@ -28,7 +21,7 @@ def leaving(effect: Effect, left: Left) -> Callable[..., Any]:
     """How a repetition leaves a new value in a place."""
     whole = effect.whole
     effect = effect._replace(whole=None if whole is None else _found(whole, left))
-    if whole is not None and is_gradient(effect):
+    if whole is not None and effect.is_gradient:
         find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
         return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
 

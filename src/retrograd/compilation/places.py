@@ -98,5 +98,12 @@ class Step(NamedTuple):
             outer, dot, last = thing.rpartition(".")
             if dot and last in MEMBERS and isinstance(self.key, str):
                 return f"{outer}[{self.key}]" if self.key.isdigit() else f"{outer}.{self.key}"
-            return f"{thing}[{key or repr(self.key)}]"
+            return f"{thing}[{key or _text_of(self.key)}]"
         return f"{thing}.{self.key}"
+
+
+def _text_of(key: Any) -> str:
+    """How a user writes a key. The program's own code shows no key."""
+    plain = type(key) in (str, int, float, bool, bytes, type(None)) or (
+        type(key) is tuple and all([type(part) in (str, int) for part in key]))
+    return repr(key) if plain else f"a {type(key).__name__}"

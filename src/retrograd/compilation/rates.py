@@ -20,6 +20,7 @@ from ..optim.stepping import SteppingOptimizer
 from .items import CONSTANT, Item, State
 from .kinds import is_constant
 from .schedules import READING, is_put_off
+from .undoing import Undo
 
 Array = np.ndarray[Any, Any]
 # The dtypes of parameters whose step is a line of the plan.
@@ -30,7 +31,7 @@ _MEMORY: WeakKeyDictionary[Any, dict[Any, tuple[OptionMemory, dict[str, Option]]
 
 
 class Rates:
-    """The options of one traced call. In this context, the optimizers find memory for their groups."""
+    """The options of one traced call. From `put` on, the optimizers find memory for their groups."""
 
     def __init__(self, state: State) -> None:
         self.items: list[Item] = []
@@ -43,12 +44,14 @@ class Rates:
                     item.role, item.array = "rate", options[step.key]
                     self.items.append(item)
 
-    def __enter__(self) -> None:
+    def put(self, undo: Undo) -> None:
+        """Put the memory in place until the exit of `undo`."""
         for memory in self.memories.values():
             memory.baked.clear()
+        undo.note(self._remove)
         OptionMemory.of_groups = self.memories
 
-    def __exit__(self, *error: object) -> None:
+    def _remove(self) -> None:
         OptionMemory.of_groups = {}
         for item in self.items:
             if item.array.name in item.array.memory.baked:

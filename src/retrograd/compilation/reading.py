@@ -14,6 +14,9 @@ from ..names import PACKAGE
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 # Code with one of these names may look at any attribute of an object.
 ANY_ATTRIBUTE = frozenset({"__dict__", "__getstate__", "attrgetter", "dir", "getattr", "setattr", "vars"})
+# What code names, from a global or captured variable on: ("np", "random", "default_rng").
+_ROOTS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
+_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 # Methods of lists that look for an element by its identity first.
 _BY_IDENTITY = frozenset({"index", "remove", "count"})
 USER, OWN, LIBRARY = "user", "own", "library"
@@ -22,19 +25,26 @@ USER, OWN, LIBRARY = "user", "own", "library"
 class Mentions(NamedTuple):
     """The names in the code of a function and of the functions in it.
 
-    `globals` are those of global variables, and `imports` those of modules that the code imports. `names` are all
-    names, also of attributes, and strings that may be names. `identity` says whether the code may ask which of several
-    equal things a thing is: by `is` or by `in`.
+    `globals` are those of global variables, and `imports` those of modules that the code imports, with the dots before
+    the name. `names` are all names, also of attributes, and strings that may be names. `identity` says whether the code
+    may ask which of several equal things a thing is: by `is` or by `in`.
     """
 
     globals: tuple[str, ...]
-    imports: tuple[str, ...]
+    imports: tuple[tuple[int, str], ...]
     names: frozenset[str]
     identity: bool
 
 
+class Chain(NamedTuple):
+    """What code names from a variable from outside on, such as ("np", "pi"), and whether it is called."""
+
+    names: tuple[str, ...]
+    called: bool
+
+
 def codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function and of the functions in it."""
+    """The code of a function, and of the functions and classes in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -54,25 +64,33 @@ def _strings(constant: Any) -> Iterator[str]:
 def mentions(code: CodeType) -> Mentions:
     """What the code of a function names."""
     globals_: dict[str, None] = {}
-    imports: dict[str, None] = {}
+    imports: dict[tuple[int, str], None] = {}
     names: set[str] = set()
-    identity, before = False, ""
+    identity, before, loaded = False, "", [0, 0]             # the last two values that were loaded
     for part in codes(code):
         names.update(part.co_names, *[_strings(constant) for constant in part.co_consts])
         for instruction in dis.get_instructions(part):
-            identity = identity or instruction.opname == "CONTAINS_OP" or (
-                instruction.opname == "IS_OP" and before != "LOAD_CONST")
-            before = instruction.opname
-            if instruction.opname in _GLOBALS:
+            name = instruction.opname
+            identity = identity or name == "CONTAINS_OP" or (name == "IS_OP" and before != "LOAD_CONST")
+            before = name
+            if name in _GLOBALS:
                 globals_[instruction.argval] = None
-            elif instruction.opname == "IMPORT_NAME":
-                imports[instruction.argval] = None
+            elif name == "IMPORT_NAME":                      # the level, and which names, were loaded before
+                imports[int(loaded[0]), instruction.argval] = None
+            elif name == "MATCH_CLASS":
+                names.add("__match_args__")
+            loaded = [loaded[1], instruction.argval if name.startswith("LOAD_") else 0]
     return Mentions(tuple(globals_), tuple(imports), frozenset(names), identity or not _BY_IDENTITY.isdisjoint(names))
 
 
 def is_type(value: Any) -> bool:
     """Whether a value is a class. An object may say by its `__class__` that it is one, and `isinstance` believes it."""
     return issubclass(type(value), type)
+
+
+def is_made_in_c(kind: type[Any]) -> bool:
+    """Whether an installed package has written a class, or a base of it, in C, so that nobody sees what it keeps."""
+    return any([made_by_c(base) for base in kind.__mro__ if whose(base.__module__) == USER])
 
 
 @lru_cache(maxsize=4096)
@@ -89,11 +107,28 @@ def whose(module_name: Any) -> str:
     return LIBRARY if (root in sys.stdlib_module_names and root != "__main__") or root in _LIBRARIES else USER
 
 
+def whose_class(cls: type[Any]) -> str:
+    """Whose class it is. A class that a program makes with `types.new_class` only says that it is of that module."""
+    name: Any = cls.__module__
+    owner = whose(name)
+    if owner != LIBRARY or made_by_c(cls):
+        return owner
+    found: Any = sys.modules.get(name)
+    for part in cls.__qualname__.split("."):
+        found = None if found is None else vars(found).get(part)
+    return LIBRARY if found is cls or name in ("typing", "abc") else USER
+
+
+def made_by_c(cls: type[Any]) -> bool:
+    """Whether C has defined a class, so that nobody sees what its objects hold and do."""
+    own = [part for part in vars(cls).values() if isinstance(part, _OF_C)]
+    return not cls.__flags__ & _ON_THE_HEAP or any(
+        [getattr(part, "__objclass__", getattr(part, "__self__", None)) is cls for part in own])
+
+
+_OF_C = (type(str.join), type(str.__len__), type(len))
+_ON_THE_HEAP = 1 << 9                                        # a flag of classes: Py_TPFLAGS_HEAPTYPE
 _LIBRARIES = frozenset({"numpy", "_frozen_importlib", "_frozen_importlib_external"})
-
-
-# What code names, from a global or captured variable on: ("np", "random", "default_rng").
-Chain = tuple[str, ...]
 
 
 @lru_cache(maxsize=1024)
@@ -101,14 +136,26 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
     """The variables from outside that a function, and the functions in it, name, with their attributes."""
     found: dict[Chain, None] = {}
     for part in codes(code):
-        chain: Chain = ()
-        for instruction in dis.get_instructions(part):
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
-                chain = (instruction.argval,)
-            elif chain and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                chain = (*chain, instruction.argval)
+        names: tuple[str, ...] = ()
+        pushed = False                                       # what is called next is on the stack
+        instructions = [*dis.get_instructions(part)]
+        for instruction, after in zip(instructions, [*instructions[1:], None], strict=True):
+            name = instruction.opname
+            if name in _ROOTS:
+                names = (instruction.argval,)
+            elif names and name in _ATTRIBUTES:
+                names = (*names, instruction.argval)
             else:
-                chain = ()
-            if chain:
-                found[chain] = None
+                names, pushed = (), name == "PUSH_NULL"
+            if names:
+                pushed = pushed or _is_called(instruction, after)              # what follows is called, too
+                found[Chain(names, pushed)] = None
     return tuple(found)
+
+
+def _is_called(instruction: dis.Instruction, after: dis.Instruction | None) -> bool:
+    """Whether what an instruction loads is called, as the code says: a null lies below it, or comes next."""
+    if instruction.opname == "LOAD_METHOD" or (after is not None and after.opname in ("PUSH_NULL", "RAISE_VARARGS")):
+        return True
+    with_null = ("LOAD_GLOBAL", "LOAD_ATTR") if sys.version_info >= (3, 12) else ("LOAD_GLOBAL",)
+    return instruction.opname in with_null and bool((instruction.arg or 0) & 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -75,47 +76,44 @@ class Recipe:
         self.effects: list[Any] = []
         self.schedules: list[Any] = []                     # that the call steps, once for each time
         self.written: list[Array] = []                     # captured memory that the plan writes
-        self.owners: versions.Together | None = None       # and the arrays that own it
-        self.written_given: list[int] = []                 # and the places of such tensors that the guard finds
+        self.times: list[int] = []                         # how often; 0 if writes to it are not counted
+        self.owners: versions.Together | None = None       # and the arrays that own it, if writes are counted
+        self.written_given: list[tuple[int, int]] = []     # the places of such tensors that the guard finds, how often
+        self.counted: list[tuple[int, int]] = []           # the places of results that the run writes, and how often
+        self.apart: list[int] = []                         # the places of results that count writes apart
         self.backward: list[Backward] = []
         self.may_start_again = may_start_again(plan.program)
         self.quiet = quiet()
         self.site: Any = None
         self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
-        self.undo: Any = None                              # puts back what a run has changed, if the call has branches
+        self.way_back: Any = None                          # from a run, if the call has branches
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced call did, with other numbers. Returns what the call would return.
 
         The result is `DECLINED` if a branch of the call would turn out otherwise. Then nothing has changed.
         """
-        ready = self.ready
-        if ready is None:
-            ready = self._begin()
+        if self.ready is None:
+            self._begin()
         else:
-            ready.leases.take_back()
+            self.ready.leases.take_back()
         given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
         written = self.written
         if self.written_given:
-            written = [*written, *[inputs[i]._array for i in self.written_given]]
+            written = [*written, *[inputs[i]._array for i, _ in self.written_given]]
         if versions.before_write:
             for array in written:
                 versions.writing(array)
-        if self.undo is None:
-            try:
-                arrays = self.quiet.run(ready.run, *given)
-            except BaseException as error:                 # such as KeyboardInterrupt
-                self._count_writes(error, given, written)
-                raise
-            if self.numbers is not None:
-                inputs += self.numbers(arrays, inputs)
-        elif (arrays := self._tried(inputs, given)) is None:
+        arrays = self._run(inputs, given, written) if self.way_back is None else self._tried(inputs, given)
+        if arrays is None:
             return DECLINED
-        if written is self.written and self.owners is not None:
+        if self.written_given:
+            versions.written_all(map(owner_of, written), self.site, [*self.times, *[n for _, n in self.written_given]])
+        elif self.owners is not None:
             self.owners.written(self.site)
-        else:
-            versions.written_all(map(owner_of, written), self.site)
         tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
+        if self.apart or self.counted:
+            self._count_results(tensors)
         for backward in self.backward:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:
@@ -125,9 +123,21 @@ class Recipe:
             effect(tensors, inputs, args, kwargs)
         return result
 
+    def _run(self, inputs: list[Any], given: list[Array], written: list[Array]) -> Any:
+        """The arrays of a run. The numbers that follow from them come behind `inputs`."""
+        try:
+            arrays = self.quiet.run(self.ready.run, *given)
+        except BaseException as error:                     # such as KeyboardInterrupt
+            self.ready.leases.spoil()
+            self._count_writes(error, given, written)
+            raise
+        if self.numbers is not None:
+            inputs += self.numbers(arrays, inputs)
+        return arrays
+
     def _tried(self, inputs: list[Any], given: list[Array]) -> Any:
         """The arrays of a run, and the numbers behind `inputs`; None if a branch of the call turns out otherwise."""
-        put_back, numbers = self.undo.keep(inputs), None
+        put_back, numbers = self.way_back.keep(inputs), None
         try:
             arrays = self.quiet.run(self.ready.run, *given)
             numbers = self.numbers(arrays, inputs)
@@ -152,25 +162,34 @@ class Recipe:
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:
         """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
         if not self.may_start_again or not isinstance(error, Exception):
-            done = {id(owner_of(array)) for array in self.ready.written_before(error, given)}
-            versions.written_all([owner for owner in map(owner_of, written) if id(owner) in done], self.site)
+            done = Counter([id(owner_of(array)) for array in self.ready.written_before(error, given)])
+            times = [*self.times, *[count for _, count in self.written_given]]
+            owners = [owner for owner, count in zip(map(owner_of, written), times) if count and id(owner) in done]
+            versions.written_all(owners, self.site, [done[id(owner)] for owner in owners])
 
-    def _begin(self) -> Ready:
+    def _count_results(self, tensors: list[Any]) -> None:
+        """Count the writes of the run to the memory of its results."""
+        for place in self.apart:
+            tensors[place]._array = versions.new_lineage(tensors[place]._array)
+        versions.written_all([owner_of(tensors[place]._array) for place, _ in self.counted], self.site,
+                             [count for _, count in self.counted])
+
+    def _begin(self) -> None:
         """Have the plan make its code."""
         assert self.plan is not None
-        ready, self.plan = self.plan.begin(), None
-        self._run_with(ready)
-        return ready
+        self._run_with(self.plan.begin())
+        self.plan = None
 
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""
-        self.ready = ready
-        if self.owners is None:
-            self.owners = versions.Together([owner_of(array) for array in self.written])
+        counted = [(owner_of(array), count) for array, count in zip(self.written, self.times) if count]
+        if counted and self.owners is None:
+            self.owners = versions.Together([owner for owner, _ in counted], [count for _, count in counted])
         leases: dict[int, Lease] = ready.leases.by_place
         self.lent = [leases.get(place) for place in range(self.count)]
         for place, lease in leases.items():
             lease.leaf = self.leaves.get(place)
+        self.ready = ready
 
     def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
         """Give the results their node."""

@@ -145,9 +145,13 @@ class Retaken:
 
     def __call__(self, tensors: list[Any], inputs: list[Any]) -> None:
         thread = local.thread
-        before, thread.grad = thread.grad, self.recorded or (self.creation == ORDINARY and thread.grad)
+        before = thread.grad
         try:
-            view = self.replay(self.find(tensors, inputs, (), {}))
+            try:                                           # two exits, as `Undo` has, in less time
+                thread.grad = self.recorded or (self.creation == ORDINARY and before)
+                view = self.replay(self.find(tensors, inputs, (), {}))
+            finally:
+                thread.grad = before
         finally:
             thread.grad = before
         if self.creation != ORDINARY:

@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..autograd.backward import grad
 from ..errors import user_site
-from ..graph import versions
-from ..kernels.layout import owner_of
-from ..modes import standing
+from ..modes import local
 from ..names import reached
 from ..optim.stepping import SteppingOptimizer
 from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.state.base import note_layout, plain
 from . import guards
 from .backward_plans import TracedBackward
+from .behind import give_back, put_in_place
 from .borders import Borders
 from .changes import changes
+from .counts import Counts
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
 from .items import ARRAY, CONTAINER, Item
-from .leaving import is_gradient, leaving
-from .numbers.branches import undo
+from .leaving import leaving
+from .numbers.branches import way_back
 from .numbers.watching import Numbers
-from .passes import effects
-from .program import Line, Program
+from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
 from .results import Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
-from .sized.sizes import Uses, without_sizes
+from .sized.left import without_sizes
+from .sized.sizes import Uses
 from .state import State, walk
-from .surroundings import outside_random
-from .tracing import GivenUp, Reason, Tape, Traced, give_arrays, put_in_place, take_away
+from .tracing import GivenUp, Reason, Tape, give_arrays, take_away
 from .twins import Twins
-from .watching import clock, watched
+from .undoing import Undo
+from .watching import Watching, clock
 
 Array = np.ndarray[Any, Any]
-# What stands for the backward pass of a graph that is freed.
-_SPENT: Any = object()
+_SPENT: Any = object()                                     # the backward pass of a graph that is freed
 
 
 class FirstRun:
@@ -62,17 +61,18 @@ class FirstRun:
         self.guard: Any = None
         self.left: Left | None = None
         self.arrays: list[Array] = []                      # the results of this run, and what its backward pass needs
-        self.recipe: Recipe | None
         changing = sizes is not None and sizes.changed(self.before)
         self.uses = Uses() if changing else None           # of sizes that may be others in later calls
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
-        self.tape, self.recipe, self.plans = Tape(whole, native, self.uses), None, list[Plan]()
+        self.tape, self.plans = Tape(whole, native, self.uses), list[Plan]()
+        self.recipe: Recipe | None = None
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
-        self.schedules = Schedules(self.before, self.tape)
+        self.schedules, self.borders = Schedules(self.before, self.tape), Borders()
         self.numbers = Numbers(self.before, self.tape)
+        self.result: Any = None                            # of the function, until the end of the run
         self.reason: Reason | None = None
         self.site = user_site()
         refusals = self.before.refusals
@@ -92,63 +92,74 @@ class FirstRun:
 
     def run(self) -> Any:
         """Run the function, and return what it returns."""
-        tape, random, tensors = self.tape, outside_random(), self._tensors()
+        tape, tensors = self.tape, self.before.tensors_and_bases()
         drawn = get_rng_state() if self.found_by_itself else None
         tape.captured = {id(item.array) for item in self.before.tensors() if item.role != "argument"}
-        held = put_in_place(tape, tensors)
-        self.borders = Borders(tape, tensors)
-        result: Any = None
-        try:
-            self.numbers.put_in_place()
-            counts = [versions.count(array) for _, array in held]
-            with watched(tape, self.uses, self.before.grown), standing(tape.record), self.rates, self.schedules:
-                result = self.function(*self.args, **self.kwargs)
-            self.numbers.end()
-            if self.uses is not None:
-                result = without_sizes(result)
-            self._check_writes(held, counts)
-            self.borders.check()
-            if tape.reason is None and random != outside_random():
-                tape.give_up("the program draws numbers from Python's or NumPy's random generators")
-            if tape.reason is None:
-                self._describe(result)
-            tape.check()
-        except GivenUp:
-            self._put_back()
-            raise
-        except TypeError:
-            self._undo(drawn)
-            raise
-        finally:
-            result = self._end(held, result)
+        held, undo = list[tuple[Any, Array]](), Undo()
+        with undo, undo:
+            self._note_end(undo, held)
+            put_in_place(tape, tensors, held)
+            self.borders.put(tape, tensors)
+            try:
+                self.counts = Counts(tape, [array for _, array in held])
+                self.numbers.put_in_place()
+                self.result = self._watched_run()
+                if self.uses is not None:
+                    self.result = without_sizes(self.result, self.function, self.args, self.kwargs, self.before)
+                self.counts.check()
+                self.borders.check()
+                if tape.reason is None:
+                    self._describe(self.result)
+                tape.check()
+            except GivenUp:
+                self._put_back()
+                raise
+            except TypeError:
+                self._undo(drawn)
+                raise
         self.reason = tape.reason
-        result = self.twins.originals(result)
+        result, self.result = self.twins.originals(self.result), None
         self.before.let_go()
         return result
 
-    def _end(self, held: list[tuple[Any, Array]], result: Any) -> Any:
-        """Put NumPy arrays and plain numbers back, and make what the run has put off and what is still alive.
+    def _watched_run(self) -> Any:
+        """Call the function, with everything in place that shows what it does."""
+        watching, undo = Watching(self.tape, self.uses, self.before), Undo()
+        with undo, undo:
+            self.rates.put(undo)
+            self.schedules.put(undo)
+            undo.put(local.thread, "transform", self.tape.record)
+            watching.put(undo)
+            result = self.function(*self.args, **self.kwargs)
+        self.numbers.end()
+        watching.check()
+        return result
 
-        Returns what the call returned.
-        """
-        self.tape.whole = False
-        self.borders.remove()
-        for tensor, array in held:
-            if type(tensor._array) is Traced and tensor._array.like is array:
-                tensor._array = array
-        try:
-            if self.recipe is not None and self.left is not None:
-                self._finish(self.recipe, self.left)       # which lets go of the graph, and the traced arrays in it
-            take_away(self.tape, [] if self.left is None else self.left.every())
-            return self.numbers.give_back(result)
-        finally:
-            self.twins.give_back()
-            self.tape.deferred.make(last=True)
-            self.schedules.make()
+    def _note_end(self, undo: Undo, held: list[tuple[Any, Array]]) -> None:
+        """Note what ends the run, the last step first: put NumPy arrays back, and make what was put off."""
+        undo.note(self.schedules.make)
+        undo.note(partial(self.tape.deferred.make, last=True))
+        undo.note(self.twins.give_back)
+        undo.note(self._settle)
+        undo.note(self._let_go)
+        undo.note(partial(give_back, held))
+        undo.note(self.borders.remove)
+        undo.note(partial(setattr, self.tape, "whole", False))
+
+    def _let_go(self) -> None:
+        """Let go of the traced arrays. Those in the graph of results go with the graph."""
+        if self.recipe is not None and self.left is not None:
+            self._finish(self.recipe, self.left)
+        new = [] if self.left is None else self.left.every()
+        take_away(self.tape, [*self.before.tensors_and_bases(), *new])
+
+    def _settle(self) -> None:
+        """Put plain numbers in the places of those that stand in for them."""
+        self.result = self.numbers.give_back(self.result)
 
     def _undo(self, drawn: Any) -> None:
         """Give memory and random streams their former numbers, if the call will be traced again without notes."""
-        if drawn is not None:
+        if drawn is not None and not self.tape.communicates:
             self._put_back()
             set_rng_state(drawn)
 
@@ -157,15 +168,6 @@ class FirstRun:
         self.tape.deferred.make()
         self.tape.put_back()
         self.schedules.steps.clear()
-
-    def _check_writes(self, held: list[tuple[Any, Array]], counts: list[int]) -> None:
-        """Give up if memory was written that no line of the tape writes, such as by a change of the geometry."""
-        if self.tape.reason is not None:
-            return
-        noted = self._owners_written(self.tape.lines)
-        for (_, array), count in zip(held, counts):
-            if versions.count(array) != count and id(owner_of(array)) not in noted:
-                self.tape.give_up("the program changes a tensor in a way that no operator shows", True)
 
     def _finish(self, recipe: Recipe, left: Left) -> None:
         """Give the results of this run the history that those of a repetition have."""
@@ -186,15 +188,6 @@ class FirstRun:
     def _inputs(self) -> list[Any]:
         """The tensors of this call that the guard returns for later calls."""
         return [self.before.items[number].value for number in self.guard.inputs]
-
-    def _tensors(self) -> list[Any]:
-        """All tensors that the call can reach, and the tensors that they are views of."""
-        found = {id(item.value): item.value for item in self.before.tensors()}
-        for tensor in [*found.values()]:
-            base = tensor._meta.base if tensor._meta is not None else None
-            if base is not None:
-                found.setdefault(id(base), base)
-        return [*found.values()]
 
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
@@ -225,10 +218,10 @@ class FirstRun:
         recipe = self._recipe(left)
         if recipe is not None:
             recipe.returned, recipe.finishing = returned, left.finishing()
-            recipe.effects = applied
-            recipe.schedules = [*self.schedules.steps]
-            recipe.leaves = {} if recipe.undo is not None else {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
-                             for effect in filter(is_gradient, changed.effects)}
+            recipe.effects, recipe.schedules = applied, [*self.schedules.steps]
+            if recipe.way_back is None:                    # else the gradients must keep their numbers
+                recipe.leaves = {left.place(effect.whole.value): effect.anchor           # type: ignore[union-attr]
+                                 for effect in changed.effects if effect.is_gradient}
             self.recipe = recipe
             if self.uses is not None and not self.numbers.used:
                 self.call = reached("compilation.sized.recipes").traced_call(
@@ -274,11 +267,12 @@ class FirstRun:
         recipe.numbers = self.numbers.maker(len(outputs) + len(saved), len(self.guard.inputs))
         if self.numbers.branches:
             values = {item.number: tape.outside(item.array).number for item in self.before.tensors()}
-            recipe.undo = undo(program, self.before, values, given)
-            if recipe.undo is None:
+            recipe.way_back = way_back(program, self.before, values, given)
+            if recipe.way_back is None:
                 tape.give_up("the program branches on a number, and writes memory whose tensor may be another one")
                 return None
-        self._note_writes(recipe, lines, given)
+        self.counts.note(recipe, self.before, lines, given)
+        self.counts.note_results(recipe, made)
         if back is not None:
             recipe.backward.append(self._outside([place for place in recorded if place not in spent], outputs, back))
         if spent:
@@ -309,25 +303,6 @@ class FirstRun:
         tensor = item.value
         return lambda inputs: tensor
 
-    def _note_writes(self, recipe: Recipe, lines: list[Line], given: dict[int, int]) -> None:
-        """Note which memory from outside a run writes, since writes are counted. Writes to `.data` are not."""
-        written = self._owners_written(lines)
-        for item in sorted(self.before.tensors(), key=lambda item: item.fixed):
-            owner = id(owner_of(item.array if type(item.array) is np.ndarray else item.array.like))
-            number = self.tape.outside(item.array).number if owner in written else -1
-            if number in given:
-                recipe.written_given.append(given[number])
-            elif owner in written and item.fixed:
-                recipe.written.append(item.array)
-            else:
-                continue
-            written.remove(owner)                          # other tensors may share this memory
-
-    def _owners_written(self, lines: list[Line]) -> set[int]:
-        """The identities of the arrays that own the memory that lines write."""
-        values = self.tape.values
-        return {id(owner_of(values[number].like)) for line in lines for number in effects.targets(line)}
-
     def _backward(self, made: list[Any], recorded: list[int]) -> tuple[Any, list[int]]:
         """Trace the backward pass of new tensors. Also says of which the graph is freed already."""
         sources = [item for item in self.before.tensors() if item.facts.requires_grad and item.role != "grad"]
@@ -338,7 +313,9 @@ class FirstRun:
                               "new leaf that requires grad")
             return None, []
         spent: list[int] = []
-        with self.borders.closed(leaves):
+        undo = Undo()
+        with undo, undo:
+            self.borders.close(leaves, undo)
             found = self._gradients([made[place] for place in recorded], sources)
             if found is _SPENT:
                 spent = [place for place in recorded if self._gradients([made[place]], sources) is _SPENT]
@@ -354,8 +331,12 @@ class FirstRun:
         tape, forward = self.tape, len(self.tape.lines)
         zeros: list[Any] = [tape.outside(np.zeros_like(tensor._array.like)) for tensor in tensors]
         cotangents = [plain(array) for array in zeros]
+        undo = Undo()
         try:
-            with standing(tape.record), self.uses or nullcontext():
+            with undo, undo:
+                undo.put(local.thread, "transform", tape.record)
+                undo.put(Uses, "current", self.uses)
+                undo.put(tape, "rehearses", True)
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
                              retain_graph=True)
         except RuntimeError as error:

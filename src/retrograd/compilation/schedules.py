@@ -20,6 +20,7 @@ from .kinds import is_constant
 from .places import MISSING
 from .reading import ANY_ATTRIBUTE, OWN, mentions, whose
 from .tracing import Tape
+from .undoing import Undo
 
 # Code that names one of these may read the options of an optimizer.
 READING = ANY_ATTRIBUTE | {"param_groups", "defaults", "state_dict", "load_state_dict", "add_param_group", "get_lr",
@@ -62,13 +63,12 @@ def _is_simple(function: Any) -> bool:
 
 
 class Schedules:
-    """The schedules of one traced call. In this context, their steps are noted in `steps`, and not made."""
+    """The schedules of one traced call. From `put` on, their steps are noted in `steps`, and not made."""
 
     def __init__(self, state: State, tape: Tape) -> None:
         self.found = [item.value for item in state.items if is_put_off(item.value, state.mentioned)]
         self.tape = tape
         self.steps: list[LRScheduler] = []
-        self._handles: list[Any] = []
         rates = {id(group["lr"]): group["lr"] for schedule in self.found
                  for group in schedule.optimizer.param_groups if isinstance(group["lr"], TensorBase)}
         own = {id(options) for schedule in self.found
@@ -77,20 +77,23 @@ class Schedules:
         self.may_be_seen = any([id(part.value) in rates and id(item.value) not in own
                                 for item in (state.items if rates else ()) for part in item.entries.values()])
 
-    def __enter__(self) -> None:
+    def put(self, undo: Undo) -> None:
+        """Put off the steps until the exit of `undo`."""
+        undo.note(self._remove)
         for schedule in self.found:
             vars(schedule)["step"] = partial(self._note, schedule)
 
-    def __exit__(self, *error: object) -> None:
+    def _remove(self) -> None:
         for schedule in self.found:
             vars(schedule).pop("step", None)
-        for handle in self._handles:
-            handle.remove()
+            hooks = schedule.optimizer._optimizer_step_pre_hooks
+            for key in [key for key, hook in hooks.items() if hook == self._refuse]:
+                del hooks[key]
 
     def make(self) -> None:
-        """Make the steps that were put off."""
-        steps, self.steps = self.steps, []
-        for schedule in steps:
+        """Make the steps that were put off. A step that is interrupted is not made again."""
+        while self.steps:
+            schedule = self.steps.pop(0)
             type(schedule).step(schedule)
 
     def _note(self, schedule: LRScheduler, *args: Any, **kwargs: Any) -> None:
@@ -102,7 +105,7 @@ class Schedules:
                 self.tape.give_up(f"{type(schedule).__name__} writes a tensor that the program holds")
             elif self.tape.reason is None:
                 self.steps.append(schedule)
-                self._handles.append(schedule.optimizer.register_step_pre_hook(self._refuse))
+                schedule.optimizer.register_step_pre_hook(self._refuse)
                 return
             self.make()
         type(schedule).step(schedule, *args, **kwargs)

@@ -9,6 +9,7 @@ from typing import Any
 from ..amp import switches
 from ..devices import Chosen
 from ..dtypes import _Default
+from ..launching import Everyone
 from ..modes import local
 from ..nn.modules import module
 from ..optim import optimizer
@@ -25,6 +26,7 @@ MODES = {
     "the default dtype": "default.floating",
     "the default device": "chosen.device",
     "torch.use_deterministic_algorithms": "settings.deterministic",
+    "the group of all processes": "everyone.group",
 }
 HOOKS_EVERYWHERE = " or ".join([
     "modules._global_forward_pre_hooks", "modules._global_forward_hooks", "modules._global_backward_pre_hooks",
@@ -32,7 +34,8 @@ HOOKS_EVERYWHERE = " or ".join([
     "optimizers._global_optimizer_post_hooks"])
 # What reads the modes, by the names in `MODES`.
 READERS: dict[str, Any] = {"local": local, "results": Results, "default": _Default, "chosen": Chosen,
-                           "settings": settings._Chosen, "modules": module, "optimizers": optimizer}
+                           "settings": settings._Chosen, "everyone": Everyone, "modules": module,
+                           "optimizers": optimizer}
 
 
 def modes() -> dict[str, Any]:

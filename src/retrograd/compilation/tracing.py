@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import Site, user_site
-from ..graph.node import Node
-from ..graph.packed import Packed, Parcel
 from ..graph.versions import new_lineage
 from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
 from ..modes import local
@@ -33,6 +31,9 @@ from ..tensors.recording.operands import kept_scalars
 from ..tensors.state.base import TensorBase
 from . import deferred
 from .answering import Answering
+from .cleaning import clean_holders
+from .communicating import Needless
+from .items import span
 from .program import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
@@ -124,6 +125,8 @@ class Tape:
         self.keeps_numbers = whole                         # of memory from outside before it is written
         self.numbers: Any = None                           # that the program has read, if it hands them on
         self.uses = uses                                   # of sizes that may be others in later calls
+        self.rehearses = False                             # whether the compiler alone runs this part
+        self.communicates = False                          # whether messages have left or come
         self.captured: set[int] = set()                    # the identities of arrays whose sizes stay the same
         self.thread = get_ident()
         self.writers: set[int] = set()                     # the threads that have written during the run
@@ -135,6 +138,7 @@ class Tape:
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
         self._owners: dict[int, Memory] = {}              # memory, by the identity of its owner
+        self._spans: list[tuple[int, int, int]] = []       # of memory from outside: from, to, and a value in it
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
         self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
@@ -148,21 +152,24 @@ class Tape:
         """Whether the sizes of an array may be others in later calls."""
         return self.uses is not None and id(array.like) not in self.captured
 
-    def give_up(self, words: str, of_changes: bool = False, site: Site | None = None) -> None:
+    def give_up(self, words: str, of_changes: bool = False, site: Site | None = None, passing: bool = False) -> None:
         """Note that the run cannot be repeated. Only the first reason is kept. `site` is its line if not this one.
 
         Another thread that looks at a tensor of the run takes nothing away that this thread works with. `of_changes`
-        says that the reason is a change of a tensor, which another thread may have made.
+        says that the reason is a change of a tensor, which another thread may have made, and `passing` that the next
+        call may be traced.
         """
         if self.reason is None:
             foreign = self.thread != get_ident()
-            passing = foreign or (of_changes and bool(self.writers - {self.thread}))
+            passing = passing or foreign or (of_changes and bool(self.writers - {self.thread}))
             self.reason = Reason(words, site or user_site(), passing)
             self.deferred.make()
             if not foreign:
-                for held in (self.values, self.lines, self._constants):
+                for held in (self.values, self.lines, self._constants, self._spans):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
+                if self.rehearses:
+                    raise Needless(words)
 
     @property
     def stopped(self) -> bool:
@@ -177,6 +184,18 @@ class Tape:
     def leave(self, words: str) -> None:
         """Give up, and put NumPy arrays in the places of all traced ones."""
         self.give_up(words)
+        take_away(self, ())
+
+    def communicate(self, words: str) -> None:
+        """Give up before the program sends something, receives something or waits for it.
+
+        Nothing is sent if giving up is an error, or in a pass that the program itself does not run.
+        """
+        self.give_up(words)
+        self.check()
+        if self.rehearses:
+            raise Needless(words)
+        self.communicates = True
         take_away(self, ())
 
     def outside(self, array: Array) -> Traced:
@@ -217,9 +236,10 @@ class Tape:
         else:
             owner = owner_of(array)
             memory = self._owners.get(id(owner))
-            if memory is None:
-                place = reserve(owner.nbytes) if source == "line" else None
-                memory = self._own(owner, number, address(owner), place)
+            if memory is None or memory() is not owner:    # `_disown` was interrupted
+                made = source == "line"
+                place, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
+                memory = self._own(owner, first, address(owner), place)
             if memory.place is not None:
                 like = seen_in(memory.place, array, address(array) - memory.address)
             first = memory.number
@@ -227,6 +247,22 @@ class Tape:
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
+
+    def _first_in(self, owner: Array, number: int) -> int:
+        """The first value in the memory of an array from outside. Several arrays may own the same memory, such as those
+        of a tensor and of its `.data`, or of two tensors that were made from one array of NumPy.
+        """
+        start, end = span(owner)
+        shared = {self.values[known].memory for low, high, known in self._spans if low < end and start < high}
+        self._spans.append((start, end, number))
+        if not shared:
+            return number
+        first = min(shared)
+        for value in self.values:
+            value.memory = first if value.memory in shared else value.memory
+        for memory in self._owners.values():
+            memory.number = first if memory.number in shared else memory.number
+        return first
 
     def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
         """Note who owns memory, until the owner is gone and another array may have its identity."""
@@ -252,7 +288,7 @@ class Tape:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
             self.deferred.make()                           # what another thread has not, which gave the tape up
-            return call(*replaced(args, Traced, _numbers))
+            return self._unnoted(op, call, replaced(args, Traced, _numbers), write)
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
@@ -275,6 +311,13 @@ class Tape:
         if promised is not None or (op.view and self.deferred.active):
             self.deferred.note(line, real, promised)
         return results if several else results[0]
+
+    def _unnoted(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """The result of a call that no line says, in the layout that PyTorch gives it."""
+        found = call(*args)
+        if write or op.layout != "elementwise" or type(found) is tuple or self._in_rule():
+            return found
+        return in_common_order(np.asarray(found), [arg for arg in args if type(arg) is np.ndarray])
 
     def _noted(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
         """The arguments of a call as a line has them, and as the call takes them."""
@@ -339,21 +382,18 @@ class Tape:
             memory[...] = numbers
 
     def missed(self) -> bool:
-        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find."""
+        """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
+
+        A tensor holds its array itself, and Python's garbage collector knows each tensor from its making on. So
+        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. So
+        these are shown again. To freeze all objects after the look would hide what the run has made.
+        """
         kept = kept_scalars()
         found = [array for array in self._constants if id(array) not in kept]
+        if found and gc.get_freeze_count():
+            gc.unfreeze()
         holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
         return any(isinstance(holder, TensorBase) for holder in holders)
-
-
-def put_in_place(tape: Tape, tensors: Iterable[Any]) -> list[tuple[Any, Array]]:
-    """Put traced arrays behind tensors. Returns the tensors with the arrays that they had."""
-    before = []
-    for tensor in tensors:
-        if type(tensor._array) is np.ndarray:
-            before.append((tensor, tensor._array))
-            tensor._array = tape.outside(tensor._array)
-    return before
 
 
 def give_arrays(tensors: Iterable[Any]) -> None:
@@ -364,32 +404,13 @@ def give_arrays(tensors: Iterable[Any]) -> None:
 
 
 def take_away(tape: Tape, tensors: Iterable[Any]) -> None:
-    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node."""
+    """Give the tensors their NumPy arrays, and everything else that still has a traced array, such as a node.
+
+    Nothing depends on what `gc.get_referrers` finds: a traced array that stays somewhere, such as in an object that
+    `gc.freeze` has hidden, answers with the numbers of the program's own memory, and takes writes to it (`Answering`).
+    But it is slower than an array of NumPy, and shows another type.
+    """
     give_arrays(tensors)
     left = tape.forget()
-    if not left:
-        return
-    holders = gc.get_referrers(*left)
-    for holder in holders:
-        if isinstance(holder, tuple):
-            for node in gc.get_referrers(holder):
-                if node is not holders:
-                    _clean(node, type(holder))
-        elif holder is not left:
-            _clean(holder, Traced)
-
-
-def _clean(holder: Any, kind: type[Any]) -> None:
-    """Replace the traced arrays in a list, a dict or an object, where a value of a class stands."""
-    if isinstance(holder, (list, dict)):
-        for key, part in [*(enumerate(holder) if isinstance(holder, list) else holder.items())]:
-            if type(part) is kind:
-                holder[key] = _cleaned(part)
-    elif isinstance(holder, (TensorBase, Node, Parcel)):
-        for name in [name for cls in type(holder).__mro__ for name in getattr(cls, "__slots__", ())]:
-            if type(getattr(holder, name, None)) is kind:
-                setattr(holder, name, _cleaned(getattr(holder, name)))
-
-
-def _cleaned(part: Any) -> Any:
-    return Packed([_cleaned(each) for each in part]) if type(part) is Packed else replaced(part, Traced, _numbers)
+    if left:
+        clean_holders(left, Traced)

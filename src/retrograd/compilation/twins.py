@@ -3,7 +3,8 @@
 A step is called with one batch after the other. A trace must tell what it reads of its argument from what it reads of
 the list, so while it runs, other tensors over the same memory stand for such arguments. Then the guard need not ask
 that the argument stands at the same place of the list in each call. If the program may ask which tensor of the list its
-argument is, by `is`, by `in` or as a key, nothing stands for the argument, and the guard asks for the place.
+argument is, by `is`, by `in` or as a key, nothing stands for the argument, and the guard asks for the place. The same
+holds if the call may communicate: an operation that has not ended keeps the tensors that it was given.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..names import reached
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensors.state.base import plain
+from .communicating import may_communicate
 from .items import CONTAINER, TENSOR, Item, State
 
 _COPIED = (list, tuple, dict)
@@ -28,7 +30,8 @@ class Twins:
         self._twins: dict[int, Any] = {}
         places = [item for part in state.items[:] if part.parent is None and part.step.kind in ("args", "kwargs")
                   for item in part.entries.values()]
-        self.known = {id(item.value): item for item in places if not state.identity and _in_a_list(item)}
+        listed = {id(item.value): item for item in places if not state.identity and _in_a_list(item)}
+        self.known = {} if listed and may_communicate(state) else listed
         self.args = tuple([self._instead(value) for value in args]) if self.known else args
         self.kwargs = {name: self._instead(value) for name, value in kwargs.items()} if self.known else kwargs
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import builtins
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from typing import Any
 
 from ..kernels.random.twister import Twister
 from .calls import Watch
-from .numbers.appended import Grown, disturbed
+from .numbers.appended import disturbed
 from .sized.sizes import Uses
 from .state import State
-from .surroundings import modes
+from .surroundings import modes, outside_random
 from .tracing import Tape
+from .undoing import Undo
 
 _PRINTING = ("print", "input", "open")
 # Modules and classes that give another value in each call. What no program has imported cannot be reached.
@@ -37,37 +37,44 @@ def clock(state: State) -> str | None:
     return None
 
 
-@contextmanager
-def watched(tape: Tape, uses: Uses | None, grown: Grown) -> Iterator[None]:
-    """Give up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers.
+class Watching:
+    """Gives up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers, or if
+    the random numbers of Python or NumPy move on, or if the program reads a list that only grows.
 
-    `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it. `grown`
-    are lists that the program must not read.
+    `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
     """
-    thread, restarts, before = threading.get_ident(), Twister.restarts.count, modes()
-    former = {name: getattr(builtins, name) for name in _PRINTING}
-    calls = Watch(None if uses is None else uses.returned)
 
-    def watching(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __init__(self, tape: Tape, uses: Uses | None, state: State) -> None:
+        self.tape, self.uses, self.grown, self.thread = tape, uses, state.grown, threading.get_ident()
+        self.calls = Watch(state.read, None if uses is None else uses.returned)
+        self.restarts, self.before, self.random = Twister.restarts.count, modes(), outside_random()
+
+    def put(self, undo: Undo) -> None:
+        """Watch until the exit of `undo`. Nothing is put in place after this."""
+        for name in _PRINTING:
+            undo.put(builtins, name, self._watching(name, getattr(builtins, name)))
+        if self.uses is not None:
+            undo.put(Uses, "current", self.uses)
+        self.calls.put(undo)
+
+    def _watching(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            if threading.get_ident() == thread:
-                tape.give_up(f"the program calls {name}()")
+            if threading.get_ident() == self.thread:
+                self.tape.give_up(f"the program calls {name}()")
             return function(*args, **kwargs)
         return call
 
-    for name, function in former.items():
-        setattr(builtins, name, watching(name, function))
-    try:
-        with calls, uses or nullcontext():
-            yield
-        if disturbed(grown, calls.codes):
-            tape.give_up("the program reads a list that it appends to under another name")
-        if calls.found is not None:
-            tape.give_up(calls.found[0], site=calls.found[1])
-        if Twister.restarts.count != restarts:
-            tape.give_up("the program restarts a stream of random numbers")
-        if modes() != before:
-            tape.give_up("the program leaves a mode changed, such as the grad mode or the default dtype")
-    finally:
-        for name, function in former.items():
-            setattr(builtins, name, function)
+    def check(self) -> None:
+        """Give up if the program has done something that was to be watched for."""
+        if disturbed(self.grown, self.calls.codes):
+            self.tape.give_up("the program reads a list that it appends to under another name")
+        if self.calls.imported:                              # the next call finds the module
+            self.tape.give_up("the program imports a module for the first time", passing=True)
+        if self.calls.found is not None:
+            self.tape.give_up(self.calls.found[0], site=self.calls.found[1])
+        if Twister.restarts.count != self.restarts:
+            self.tape.give_up("the program restarts a stream of random numbers")
+        if modes() != self.before:
+            self.tape.give_up("the program leaves a mode changed, such as the grad mode or the default dtype")
+        if self.tape.reason is None and outside_random() != self.random:
+            self.tape.give_up("the program draws numbers from Python's or NumPy's random generators")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype
+from ..kernels.kinds import with_numbers
 from ..tensors.tensor import Tensor
 from .reductions import refuse
 
@@ -40,7 +41,7 @@ def checked_list(tensors: Any, name: str) -> list[Tensor]:
 
 def array_of(tensor: Tensor) -> Array:
     """The array of a tensor. Raises NotImplementedError for a tensor whose numbers are elsewhere."""
-    array = tensor._array
+    array = with_numbers(tensor._array)
     if type(array) is not np.ndarray:
         raise NotImplementedError(f"Collectives take dense tensors on the CPU, and this tensor is {tensor.layout} on "
                                   f"{tensor.device}. Call to_dense(), or run the collective outside of the transform.")
@@ -55,7 +56,8 @@ def sendable(tensor: Tensor) -> Array:
 
 def facts_of(tensor: Tensor) -> tuple[Any, ...]:
     """The shape and the dtype of a tensor, which all processes must share."""
-    return tensor._array.shape, dtype.of[tensor._array.dtype].name
+    array = array_of(tensor)
+    return array.shape, dtype.of[array.dtype].name
 
 
 class Buffer:

@@ -10,6 +10,7 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..errors import warn
 from ..launching import mpi
+from ..modes import before_message
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, facts_of, sendable
@@ -24,7 +25,11 @@ __all__ = [
 
 
 def outside(group: Any, operation: str) -> bool:
-    """Whether this process is not in the group. In that case it warns, and the operation does nothing."""
+    """Whether this process is not in the group. In that case it warns, and the operation does nothing.
+
+    Every operation asks first. If the operation belongs to a call that is compiled, the trace ends here.
+    """
+    before_message(f"the program calls torch.distributed.{operation}")
     if not _rank_not_in_group(group):
         return False
     warn(f"Running {operation} on global rank {member().rank()} which does not belong to the given group.", UserWarning)
@@ -189,15 +194,15 @@ def _joined(tensors: Sequence[Tensor]) -> Buffer:
 
 def _filled(tensors: Sequence[Tensor]) -> Buffer:
     found = _joined(tensors)
-    for row, tensor in zip(found.array, tensors):
-        np.copyto(row, sendable(tensor))
+    for place, tensor in enumerate(tensors):
+        np.copyto(found.array[place, ...], sendable(tensor))               # also of no dimension
     return found
 
 
 def _spread(buffer: Buffer, tensors: Sequence[Tensor]) -> Callable[[], None]:
     def finish() -> None:
-        for row, tensor in zip(buffer.array, tensors):
-            copy(tensor, plain(row))
+        for place, tensor in enumerate(tensors):
+            copy(tensor, plain(buffer.array[place, ...]))
 
     return finish
 

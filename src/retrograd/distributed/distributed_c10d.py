@@ -17,7 +17,8 @@ import numpy as np
 
 from ..errors import warn, warn_once
 from ..extras import installed, remedy
-from ..launching import launched, mpi, place
+from ..launching import Everyone, launched, mpi, place
+from ..modes import before_message
 from .faults import DistBackendError, Notices
 from .groups import (
     Backend as Backend,
@@ -136,14 +137,15 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     Raises ValueError if the group has begun, if rank or size are not said, or if MPI says others. Raises RuntimeError
     for more processes than were launched, and ModuleNotFoundError if mpi4py is missing.
     """
-    if GroupMember.world is not None:
+    before_message("the program calls torch.distributed.init_process_group")
+    if Everyone.group is not None:
         raise ValueError("trying to initialize the default process group twice!")
     chosen, seconds = _backend(backend), _seconds(timeout)
     found = place()
     if found is not None and found.size > 1:
         _check_place(found.rank, found.size, rank, world_size)
         team = _all(found.size, seconds)
-        GroupMember.world = ProcessGroup(chosen, team.ranks, team)
+        Everyone.group = ProcessGroup(chosen, team.ranks, team)
         return
     if found is not None or chosen == "mpi":
         rank, world_size = 0 if rank < 0 else rank, 1 if world_size < 0 else world_size
@@ -154,7 +156,7 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
                            f"processes together: retrograd launch --nproc {world_size} script.py")
     if rank != 0:
         raise RuntimeError(f"rank < size. {rank} vs {world_size}")
-    GroupMember.world = ProcessGroup(chosen, [0])
+    Everyone.group = ProcessGroup(chosen, [0])
 
 
 def _check_place(rank: int, size: int, said_rank: int, said_size: int) -> None:
@@ -194,14 +196,15 @@ def _named(ranks: list[int]) -> str:
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """End the group. Raises AssertionError if no group has begun, ValueError if `group` is none."""
+    before_message("the program calls torch.distributed.destroy_process_group")
     if _rank_not_in_group(group):
         return
-    if GroupMember.world is None:
+    if Everyone.group is None:
         raise AssertionError("Process group cannot be None")
     if group is not None and not isinstance(group, ProcessGroup):
         raise ValueError("Invalid process group specified")
-    if group is None or group is GroupMember.world:
-        GroupMember.world = None
+    if group is None or group is Everyone.group:
+        Everyone.group = None
 
 
 def new_group(ranks: Any = None, timeout: timedelta | None = None, backend: Any = None, pg_options: Any = None,
@@ -213,6 +216,7 @@ def new_group(ranks: Any = None, timeout: timedelta | None = None, backend: Any 
     `GroupMember.NON_GROUP_MEMBER` in a process that is no member. With `use_local_synchronization` only the members
     make it. Raises ValueError for ranks that do not exist or come twice.
     """
+    before_message("the program calls torch.distributed.new_group")
     world = member()
     listed = [*range(world.size())] if ranks is None else [*ranks]
     if len(listed) > world.size():

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from ..extras import installed
-from ..launching import place
+from ..launching import Everyone, place
 from .team import Team
 
 __all__ = [
@@ -58,13 +58,13 @@ class ProcessGroup:
 class _Groups(type):
     @property
     def WORLD(cls) -> ProcessGroup | None:
-        return GroupMember.world
+        found: ProcessGroup | None = Everyone.group
+        return found
 
 
 class GroupMember(metaclass=_Groups):
     """The group of all processes as `WORLD`, and what stands for a group that this process is not in."""
 
-    world: ClassVar[ProcessGroup | None] = None
     made: ClassVar[Counter[tuple[int, ...]]] = Counter()   # the groups that this process has made, by their ranks
     NON_GROUP_MEMBER: ClassVar[int] = -100
 
@@ -75,8 +75,8 @@ class group(metaclass=_Groups):
 
 def member(group: ProcessGroup | None = None) -> ProcessGroup:
     """The group; for None the group of all processes. Raises ValueError if there is none yet."""
-    found = GroupMember.world if group is None else group
-    if GroupMember.world is None or found is None:
+    found = Everyone.group if group is None else group
+    if Everyone.group is None or found is None:
         raise ValueError("Default process group has not been initialized, please make sure to call "
                          "init_process_group.")
     if not isinstance(found, ProcessGroup):
@@ -99,7 +99,7 @@ def is_available() -> bool:
 
 def is_initialized() -> bool:
     """Whether `init_process_group` has been called."""
-    return GroupMember.world is not None
+    return Everyone.group is not None
 
 
 def is_gloo_available() -> bool:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ..modes import before_message
 from ..serialization.loading import load
 from ..serialization.saving import save
 from ..tensors.face.memory import from_numpy
@@ -33,6 +34,7 @@ def allow_pickled_objects(allowed: bool = True) -> None:
 
     All processes must choose the same. Trust all of them: to read a pickle is to run code of the sender.
     """
+    before_message("the program calls torch.distributed.allow_pickled_objects")
     _Pickles.allowed = allowed
 
 
@@ -167,6 +169,7 @@ def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_in
 def send_object_list(object_list: list[Any], dst: int | None = None, group: ProcessGroup | None = None,
                      device: Any = None, group_dst: int | None = None, use_batch: bool = False) -> None:
     """Send objects to the process `dst`."""
+    before_message("the program calls torch.distributed.send_object_list")
     data = _tensor(_packed([*object_list]))
     send(_tensor(np.array([data.numel()])), dst, group, group_dst=group_dst)
     send(data, dst, group, group_dst=group_dst)
@@ -175,6 +178,7 @@ def send_object_list(object_list: list[Any], dst: int | None = None, group: Proc
 def recv_object_list(object_list: list[Any], src: int | None = None, group: ProcessGroup | None = None,
                      device: Any = None, group_src: int | None = None, use_batch: bool = False) -> int:
     """Receive objects from the process `src`, or from any, into the list. Returns the rank of the sender."""
+    before_message("the program calls torch.distributed.recv_object_list")
     length = _tensor(np.zeros(1, np.int64))
     source = recv(length, src, group, group_src=group_src)
     data = _row(np.zeros(0, np.uint8), int(length.item()))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..devices import CPU, device
+from ..modes import before_message
 from ..names import missing
 from ..optim import Optimizer
 from ..tensors.tensor import Tensor
@@ -94,6 +95,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     def step(self, closure: Callable[[], Any] | None = None, **kwargs: Any) -> Any:
         """Change the own parameters, and exchange all parameters. Returns what `closure` returns."""
+        before_message("the program makes a step of ZeroRedundancyOptimizer")
         Join.notify_join_context(self)
         self._sync_options()
         assert self.optim is not None

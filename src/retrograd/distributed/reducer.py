@@ -14,7 +14,7 @@ import numpy as np
 
 from ..dtypes import int64
 from ..graph.versions import writing, written
-from ..modes import local
+from ..modes import before_message, local
 from ..tensors.functions.creation.creation import zeros
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.tensor import Tensor
@@ -107,6 +107,7 @@ class Reducer:
 
     def _hook_of(self, i: int) -> Callable[[Any], None]:
         def ready(_: Any) -> None:
+            before_message("the program runs a backward pass in which DistributedDataParallel may send gradients")
             if self.expecting:
                 self.ready(i)
 

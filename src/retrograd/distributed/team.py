@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..launching import crowded, mpi
+from ..modes import before_message
 from .faults import DistBackendError, Notices
 from .pending import Pending
 
@@ -46,6 +47,11 @@ def _described(name: str, facts: tuple[Any, ...]) -> tuple[int, str]:
 @lru_cache(4096)
 def _placed(text: str, site: Site | None) -> str:
     return f"{text}, {site}" if site else text
+
+
+def _asked() -> None:
+    """Tell the compiler that the program asks how far an operation is."""
+    before_message("the program waits for an operation of torch.distributed, or asks about it")
 
 
 class Team:
@@ -159,6 +165,7 @@ class Work:
 
     def wait(self, timeout: Any = None) -> bool:
         """Wait for the operation. Returns True. Raises DistBackendError if it cannot end, or not in time."""
+        _asked()
         if self.error is not None:
             raise self.error
         if self.done:
@@ -228,14 +235,17 @@ class Work:
 
     def is_completed(self) -> bool:
         """Whether the operation is complete."""
+        _asked()
         return self.advance()
 
     def is_success(self) -> bool:
         """Whether the operation ended without an error."""
+        _asked()
         return self.error is None
 
     def exception(self) -> BaseException | None:
         """The error of the operation, if there was one."""
+        _asked()
         return self.error
 
     def synchronize(self) -> None:
@@ -244,10 +254,12 @@ class Work:
 
     def source_rank(self) -> int:
         """The rank of the process that a message came from."""
+        _asked()
         return self.team.ranks[self.source] if self.team is not None else 0
 
     def get_future(self) -> Pending[Any]:
         """A future of the tensors that the operation writes. Its `wait` waits for the operation."""
+        _asked()
         future: Pending[Any] = Pending(self.wait)
         if self.done:
             future.set_result(self.result())
@@ -257,4 +269,5 @@ class Work:
 
     def result(self) -> list[Any]:
         """The tensors that the operation wrote."""
+        _asked()
         return list(self.results or ())

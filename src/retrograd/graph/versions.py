@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import repeat
 from threading import get_ident
 from typing import Any
 
@@ -214,32 +215,47 @@ def written(array: Any, site: Site | None) -> None:
         leave()
 
 
-def written_all(owners: Iterable[Any], site: Site | None) -> None:
-    """`written` for arrays that own their memory, with fewer calls. The writes have one number."""
+def written_all(owners: Iterable[Any], site: Site | None, times: Iterable[int] = repeat(1)) -> None:
+    """`written` for arrays that own their memory, with fewer calls: so many times for each. The writes have one number.
+    """
     with moment:
         note_writer()
         number, find = next_number(), _books.get
-        for owner in owners:
+        for owner, count in zip(owners, times):
+            if not count:
+                continue
             writes = find(id(owner))
             if writes is None or writes.earlier is None:
                 written(owner, site)
-                continue
-            writes.earlier.append(writes.last)
-            writes.count += 1
-            writes.last = number
-            writes.site = site
+                writes = _books[id(owner)]
+            else:
+                writes.earlier.append(writes.last)
+                writes.count += 1
+                writes.last = number
+                writes.site = site
+            if count > 1:
+                _more(writes, count - 1)
+
+
+def _more(writes: Writes, count: int) -> None:
+    """Count the last write so many times more."""
+    if writes.earlier is None:
+        writes.earlier = deque(maxlen=_REMEMBERED - 1)
+    writes.earlier.extend((writes.last,) * min(count, _REMEMBERED - 1))
+    writes.count += count
 
 
 class Together:
-    """Arrays that own their memory and are written together, again and again.
+    """Arrays that own their memory and are written together, again and again: each so many `times` in a round.
 
     Their entries are looked up only once, until one might have been forgotten.
     """
 
-    __slots__ = ("_entries", "_forgotten", "owners")
+    __slots__ = ("_entries", "_forgotten", "_often", "owners", "times")
 
-    def __init__(self, owners: list[Any]) -> None:
-        self.owners = owners
+    def __init__(self, owners: list[Any], times: list[int]) -> None:
+        self.owners, self.times = owners, times
+        self._often: list[tuple[Any, int]] = []            # entries of those that are written more than once
         self._entries: list[Any] = []
         self._forgotten = -1
 
@@ -257,13 +273,16 @@ class Together:
                 writes.count += 1
                 writes.last = number
                 writes.site = site
+            for writes, count in self._often:
+                _more(writes, count - 1)
         finally:
             leave()
 
     def _look_up(self, site: Site | None) -> None:
         """`written_all`, and find the entries. An entry that has one write only is not yet like the others."""
-        written_all(self.owners, site)
+        written_all(self.owners, site, self.times)
         self._entries = [_books[id(owner)] for owner in self.owners]
+        self._often = [pair for pair in zip(self._entries, self.times) if pair[1] > 1]
         self._forgotten = _forgotten if all([writes.earlier is not None for writes in self._entries]) else -1
 
 

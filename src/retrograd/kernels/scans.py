@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C128, F16, F32, F64, I64, refuse
+from ..dtypes import C64, C128, F16, F32, F64, I64, refuse
+from .native.blas import alone
 from .reductions import of_kind
 from .rows import extremes
 
@@ -16,32 +17,51 @@ from .rows import extremes
 _ENOUGH = 256
 # From this many elements on, sums by matrix products are faster.
 _MANY = 2048
+# The products take so many elements at once, which stay in the cache.
+_PIECE = 1 << 15
+# The types in which running sums and products are computed, as in PyTorch.
+_WIDER = {F16: F32, F32: F64, C64: C128}
 
 
 def _accumulated(ufunc: np.ufunc, x: Any, dim: int, dtype: Any) -> Any:
-    """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Half precision is computed in single."""
+    """`ufunc.accumulate` in PyTorch's dtype: int64 for bools and ints. Floats are computed in the next wider type."""
     if dtype is None:
         dtype = I64 if x.dtype.kind in "biu" else x.dtype
     x = of_kind(x, dtype)
-    if x.ndim == 0:
-        return x.astype(dtype)
-    result = running(ufunc, x, dim, F32 if dtype == F16 else dtype)
-    return result if result.dtype == dtype else result.astype(dtype)
+    return running(ufunc, x, dim, dtype, wide=_WIDER.get(dtype)) if x.ndim else x.astype(dtype)
 
 
-def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None) -> Any:
+def running(ufunc: np.ufunc, x: Any, dim: int, dtype: Any, out: Any = None, wide: Any = None) -> Any:
     """`ufunc.accumulate`. If the other axes are long enough, each step along `dim` handles all of them at once.
 
-    Contiguous integers are the exception: NumPy accumulates them faster, because an integer addition takes little time.
+    If `wide` is given, this type is computed in. Contiguous integers are an exception: NumPy accumulates them faster,
+    because an integer addition takes little time.
     """
     if x.size < _ENOUGH * x.shape[dim] or (
             dim == x.ndim - 1 and np.dtype(dtype).kind in "iu" and ufunc in (np.add, np.multiply)):
-        return ufunc.accumulate(x, dim, dtype, out=out)
+        if wide is None:
+            return ufunc.accumulate(x, dim, dtype, out=out)
+        found = ufunc.accumulate(x, dim, wide)
+        if out is None:
+            return found.astype(dtype)
+        np.copyto(out, found, casting="same_kind")
+        return out
     result = np.empty(x.shape, dtype) if out is None else out
     steps, sums = np.moveaxis(x, dim, 0), np.moveaxis(result, dim, 0)
-    sums[:1] = steps[:1]
-    for i in range(1, len(steps)):
-        ufunc(sums[i - 1], steps[i], out=sums[i], dtype=dtype, casting="unsafe")
+    if wide is None:
+        sums[:1] = steps[:1]
+        for i in range(1, len(steps)):
+            ufunc(sums[i - 1], steps[i], out=sums[i], dtype=dtype, casting="unsafe")
+        return result
+    block, before = max(1, _PIECE * len(steps) // max(x.size, 1)), None
+    for at in range(0, len(steps), block):
+        part = steps[at:at + block].astype(wide)
+        if before is not None:
+            ufunc(before, part[:1], out=part[:1])
+        for i in range(1, len(part)):
+            ufunc(part[i - 1], part[i], out=part[i])
+        np.copyto(sums[at:at + block], part, casting="same_kind")
+        before = part[-1:]
     return result
 
 
@@ -61,34 +81,49 @@ def _by_products(x: Any, dim: int) -> bool:
 
 
 def _sums_by_products(x: Any, dim: int, backwards: bool) -> Any:
-    """Running sums along `dim` from one end, in blocks.
+    """Running sums along `dim` from one end, in pieces.
 
     In a plain running sum, each addition waits for the addition before it. Here the product with a triangle of ones
     gives all sums of short blocks at once, and each block starts from the sum of the blocks before it. The product
     includes every element, even if only multiplied by 0. So arrays with infinities or nans are summed one by one.
     """
-    last = dim == x.ndim - 1
-    lines = x if last else np.moveaxis(x, dim, -1)
+    lines = np.moveaxis(x, dim, -1)
     n = lines.shape[-1]
+    rows, found = lines.reshape(-1, n), np.empty((x.size // n, n), x.dtype)
+    tall, long = max(1, _PIECE // n), min(n, _PIECE)
+    with alone():
+        for top in range(0, len(rows), tall):
+            before: Any = 0.0                              # the sums of these lines up to a piece
+            for at in range(0, n, long):
+                piece = slice(top, top + tall), slice(max(n - at - long, 0), n - at) if backwards else (
+                    slice(at, at + long))
+                before = _sums_of_piece(rows[piece], before, found[piece], backwards)
+                if before is None:
+                    return _one_by_one(x, dim, backwards)
+    return np.moveaxis(found.reshape(lines.shape), -1, dim)
+
+
+def _sums_of_piece(lines: Any, before: Any, out: Any, backwards: bool) -> Any:
+    """Write the running sums of lines to `out`. They start from the sums `before`, and their last sums are returned.
+
+    The result is None if there are infinities or nans.
+    """
+    count, n = lines.shape
     length = _length_of_blocks(n)
-    if n % length:
-        padded = np.zeros((*lines.shape[:-1], n + -n % length), x.dtype)
-        padded[..., :n] = lines
-    else:
-        padded = np.array(lines, order="C")
-    parts = padded.reshape(x.size // n, -1, length)
-    totals = parts @ np.ones(length, x.dtype)
+    padded = np.zeros((count, n + -n % length), F64)
+    padded[:, :n] = lines
+    padded[:, n - 1 if backwards else 0] += before
+    parts = padded.reshape(count, -1, length)
+    totals = parts @ np.ones(length)
     if not np.isfinite(totals).all():
-        return np.flip(running(np.add, np.flip(x, dim), dim, x.dtype), dim) if backwards else (
-            running(np.add, x, dim, x.dtype))
+        return None
     if backwards:
         parts[:, :-1, -1] += sums_from(totals, 1)[:, 1:]
     else:
-        parts[:, 1:, 0] += cumsum(totals, 1, None)[:, :-1]
-    sums = (parts.reshape(-1, length) @ _triangle(length, x.dtype, backwards)).reshape(padded.shape)
-    if n % length:
-        sums = sums[..., :n]
-    return sums if last else np.moveaxis(sums, -1, dim)
+        parts[:, 1:, 0] += cumsum(totals, 1, F64)[:, :-1]
+    sums = (parts.reshape(-1, length) @ _triangle(length, F64, backwards)).reshape(padded.shape)
+    np.copyto(out, sums[:, :n], casting="same_kind")
+    return sums[:, 0 if backwards else n - 1].copy()
 
 
 def _length_of_blocks(n: int) -> int:
@@ -106,12 +141,17 @@ def sums_from(x: Any, dim: int) -> Any:
     """For each element along `dim`, the sum from this element to the end: the transpose of `cumsum`."""
     if x.ndim == 0:
         return x.copy()
-    if _by_products(x, dim):
-        return _sums_by_products(x, dim, True)
-    wide = F32 if x.dtype == F16 else x.dtype
-    result = np.empty(x.shape, wide)
-    running(np.add, np.flip(x, dim), dim, wide, np.flip(result, dim))
-    return result.astype(x.dtype, copy=False)
+    return _sums_by_products(x, dim, True) if _by_products(x, dim) else _one_by_one(x, dim, True)
+
+
+def _one_by_one(x: Any, dim: int, backwards: bool) -> Any:
+    """Running sums along `dim` from one end."""
+    wide = _WIDER.get(x.dtype)
+    if not backwards:
+        return running(np.add, x, dim, x.dtype, wide=wide)
+    result = np.empty(x.shape, x.dtype)
+    running(np.add, np.flip(x, dim), dim, x.dtype, np.flip(result, dim), wide)
+    return result
 
 
 def cumprod(x: Any, dim: int, dtype: Any) -> Any:

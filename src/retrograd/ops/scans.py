@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import F64
 from ..kernels import reductions, scans as kernels
+from .basic import cast
 from .choosing import either, ones
 from .framework import Op, linear, operator
 from .indexing.sorting import PAIR, reordered
@@ -56,12 +58,16 @@ cumprod: Op = operator("cumprod", kernels.cumprod, x=lambda g, x, out, dim: (
 
 
 def _logcumsumexp(g: Any, x: Any, out: Any, dim: Any) -> Any:
-    """exp(x) times the sum of g exp(-out) from each element on, as a recurrence with factors of at most 1."""
+    """exp(x) times the sum of g exp(-out) from each element on, as a recurrence with factors of at most 1.
+
+    The factors are products of differences of neighbors, which are near 1. So they are computed in double precision.
+    """
     if not x.ndim:
         return g
-    before = shift(out, dim, 1, -math.inf)
-    kept = np.exp(np.where(before == out, 0.0, before - out))
-    return np.exp(x - out) * _pulled(g, kept, dim)
+    exact = cast(out, F64) if out.dtype.kind == "f" else out
+    before = shift(exact, dim, 1, -math.inf)
+    kept = np.exp(np.where(before == exact, 0.0, before - exact))
+    return np.exp(x - out) * cast(_pulled(cast(g, exact.dtype), kept, dim), g.dtype)
 
 
 logcumsumexp = operator("logcumsumexp", kernels.logcumsumexp, x=_logcumsumexp)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..dtypes import dtype
 from ..limits import finfo
 from ..names import missing
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementsOptimizer, Rates, scalar
-from .stepping import as_float, check_learning_rate
+from .formula import ElementsOptimizer, Rates
+from .saved_numbers import as_float, scalar
+from .stepping import check_learning_rate
 
 __all__ = ["Adafactor"]
 if not TYPE_CHECKING:
@@ -27,6 +28,9 @@ class Adafactor(ElementsOptimizer):
     `weight_decay` shrinks p. `maximize` changes the sign of g. `foreach` makes no difference. Raises ValueError for an
     option out of range.
     """
+
+    _later: ClassVar[Mapping[str, Any]] = {"foreach": None}
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, beta2_decay: float = -0.8,
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..names import missing
 from ..tensors.functions.linalg.accumulating import addmm
 from .formula import FormulaOptimizer
-from .stepping import as_float, check_learning_rate
+from .saved_numbers import as_float
+from .stepping import check_learning_rate
 
 __all__ = ["Muon"]
 if not TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from .formula import ElementsOptimizer, check_numbers
+from .saved_numbers import later
 from .stepping import check_learning_rate
 
 __all__ = ["Adadelta"]
@@ -24,6 +25,9 @@ class Adadelta(ElementsOptimizer):
     writes_lines = True
     _zeros = ("square_avg", "acc_delta")
     _devices = ElementsOptimizer._devices[:-1]
+
+    _later = later(capturable=False)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6,
                  weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False,

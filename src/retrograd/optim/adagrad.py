@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from ..tensors.functions.creation.creation import full_like
-from .formula import ElementsOptimizer, Rates, check_numbers, scalar
+from .formula import ElementsOptimizer, Rates, check_numbers
+from .saved_numbers import as_float, later, scalar
 from .sparse_steps import is_sparse, with_values
-from .stepping import as_float, check_learning_rate, check_modes
+from .stepping import check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
 if not TYPE_CHECKING:
@@ -22,6 +23,9 @@ class Adagrad(ElementsOptimizer):
     s begins at `initial_accumulator_value`. `weight_decay` adds that multiple of p to g. `maximize` changes the sign of
     g. `foreach` and `fused` make no difference. Raises ValueError for a negative option.
     """
+
+    _later = later(fused=None)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
                  initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,

@@ -21,7 +21,8 @@ from ..tensors.state.base import TensorBase, plain
 from . import recorded_steps, stepping
 from .formula import CAPTURABLE, capturable_refusal
 from .option_memory import OptionMemory, memory_of, rate, step_numbers
-from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
+from .saved_numbers import as_float, later
+from .stepping import Scratch, SteppingOptimizer, blocks, changing, gradient, like, numbers
 from .together import MANY, in_one, is_small
 
 __all__ = ["Adam"]
@@ -49,6 +50,9 @@ class Adam(SteppingOptimizer):
     `Optimizer`, and RuntimeError for `fused` with `foreach` or `differentiable`. A step with `capturable` raises
     AssertionError, since there are no CUDA graphs.
     """
+
+    _later = later(capturable=False, amsgrad=False, decoupled_weight_decay=False, fused=None)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from .formula import ElementsOptimizer, Rates, check_numbers
-from .stepping import as_float, check_betas, check_learning_rate
+from .saved_numbers import as_float, later
+from .stepping import check_betas, check_learning_rate
 
 __all__ = ["Adamax"]
 if not TYPE_CHECKING:
@@ -22,6 +23,9 @@ class Adamax(ElementsOptimizer):
     """
 
     _zeros = ("exp_avg", "exp_inf")
+
+    _later = later(capturable=False)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
                  eps: float = 1e-8, weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementsOptimizer, Rates, check_numbers, scalar
-from .stepping import as_float, check_learning_rate
+from .formula import ElementsOptimizer, Rates, check_numbers
+from .saved_numbers import as_float, later, scalar
+from .stepping import check_learning_rate
 
 __all__ = ["ASGD"]
 if not TYPE_CHECKING:
@@ -26,6 +27,9 @@ class ASGD(ElementsOptimizer):
     _numbers = ("step", "eta", "mu")
     _starting = ("lr",)
     _captured = "params, mus, etas, and state_steps"
+
+    _later = later(capturable=False)
+    _were_floats = ("step", "eta", "mu")
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
                  t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,

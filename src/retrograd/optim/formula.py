@@ -13,20 +13,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
-from ..dtypes import C64, C128, F16, F32, F64, default_floating, float32, float64
+from ..dtypes import C64, C128, F16, F32, F64
 from ..errors import user_site
 from ..graph.versions import writing, written
 from ..modes import local
 from ..ops.framework import operator
-from ..tensors.functions.creation.creation import tensor, zeros_like
+from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.recording.overriding import Attention, Otherwise
 from ..tensors.state.base import TensorBase
 from .elements import Elements
 from .optimizer import Optimizer
 from .option_memory import OptionMemory, keep_values, memory_of
+from .saved_numbers import as_float, scalar
 from .sparse_steps import refuse_sparse
-from .stepping import as_float, blocks, check_number, traced
+from .stepping import blocks, check_number, traced
 from .together import MANY, in_one, is_small
 
 # The numbers of a step, and the next values of numbers in the state, by name.
@@ -37,11 +38,6 @@ def check_numbers(**options: Any) -> None:
     """Raises ValueError for an option that is negative or nan."""
     for name, value in options.items():
         check_number(value, f"{name} value")
-
-
-def scalar(value: Any) -> Any:
-    """A number as a 0-d tensor, in the dtype in which steps are counted: float64 if that is the default dtype."""
-    return tensor(as_float(value), dtype=float64 if default_floating() is float64.dtype else float32)
 
 
 def decayed(g: Any, p: Any, group: dict[str, Any]) -> Any:

@@ -11,7 +11,8 @@ from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.functions.shapes.joining import cat
 from .formula import parts
 from .optimizer import Optimizer
-from .stepping import as_float, check_learning_rate
+from .saved_numbers import as_float
+from .stepping import check_learning_rate
 
 __all__ = ["LBFGS"]
 if not TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..names import missing
-from .formula import ElementsOptimizer, Rates, check_numbers, scalar
-from .stepping import as_float, check_betas, check_learning_rate
+from .formula import ElementsOptimizer, Rates, check_numbers
+from .saved_numbers import as_float, later, scalar
+from .stepping import check_betas, check_learning_rate
 
 __all__ = ["NAdam"]
 if not TYPE_CHECKING:
@@ -25,6 +26,9 @@ class NAdam(ElementsOptimizer):
     _zeros = ("exp_avg", "exp_avg_sq")
     _numbers = ("step", "mu_product")
     _captured = "params, mu_products and state_steps"
+
+    _later = later(capturable=False, decoupled_weight_decay=False)
+    _were_floats = ("step", "mu_product")
 
     def __init__(self, params: Iterable[Any], lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
                  eps: float = 1e-8, weight_decay: float = 0, momentum_decay: float = 4e-3,

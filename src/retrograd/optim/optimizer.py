@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
 from ..errors import see, warn
@@ -20,6 +20,7 @@ from ..modes import local
 from ..names import missing
 from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase
+from .saved_numbers import bring_up_to_date
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 if not TYPE_CHECKING:
@@ -105,6 +106,9 @@ class Optimizer:
     OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
 
     _opt_called = False
+    # What saved states of older releases lack, and have as floats (see `saved_numbers`).
+    _later: ClassVar[Mapping[str, Any]] = {}
+    _were_floats: ClassVar[Sequence[str]] = ()
     # A subclass that does not call `__init__` has no hooks, and its steps work.
     _optimizer_step_pre_hooks: Any = ()
     _optimizer_step_post_hooks: Any = ()
@@ -284,6 +288,7 @@ class Optimizer:
         self.__dict__.update(state)
         self._make_hooks()
         self.defaults.setdefault("differentiable", False)
+        bring_up_to_date(self.param_groups, self.state, self._later, self._were_floats)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("

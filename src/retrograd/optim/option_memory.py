@@ -15,7 +15,8 @@ import numpy as np
 
 from ..modes import local
 from ..tensors.state.base import TensorBase
-from .stepping import as_float, traced
+from .saved_numbers import as_float
+from .stepping import traced
 
 Array = np.ndarray[Any, Any]
 _DOUBLE = np.dtype(np.float64)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from .formula import ElementsOptimizer, Rates, check_numbers
-from .stepping import as_float, check_betas, check_learning_rate
+from .saved_numbers import as_float, later
+from .stepping import check_betas, check_learning_rate
 
 __all__ = ["RAdam"]
 if not TYPE_CHECKING:
@@ -23,6 +24,9 @@ class RAdam(ElementsOptimizer):
     """
 
     _zeros = ("exp_avg", "exp_avg_sq")
+
+    _later = later(capturable=False, decoupled_weight_decay=False)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
                  eps: float = 1e-8, weight_decay: float = 0, decoupled_weight_decay: bool = False, *,

@@ -11,8 +11,8 @@ from typing import Any
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.functions.elementwise.comparison import maximum
 from ..tensors.state.base import TensorBase
-from .formula import parts, scalar
-from .stepping import as_float
+from .formula import parts
+from .saved_numbers import as_float, scalar
 
 
 def _requires_grad(value: Any) -> bool:

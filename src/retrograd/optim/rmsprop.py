@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from .formula import ElementsOptimizer, check_numbers
+from .saved_numbers import later
 from .stepping import check_learning_rate
 
 __all__ = ["RMSprop"]
@@ -23,6 +24,9 @@ class RMSprop(ElementsOptimizer):
     """
 
     writes_lines = True
+
+    _later = later(capturable=False, momentum=0, centered=False)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
                  weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..names import missing
 from ..tensors.functions.creation.creation import full_like
 from .formula import ElementsOptimizer
+from .saved_numbers import later
 from .stepping import check_learning_rate
 
 __all__ = ["Rprop"]
@@ -26,6 +27,9 @@ class Rprop(ElementsOptimizer):
     _zeros = ("prev", "step_size")
     _starting = ("lr",)
     _unread = ("lr",)
+
+    _later = later(capturable=False)
+    _were_floats = ("step",)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,

@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import warn
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
-from .stepping import as_float
+from .saved_numbers import as_float
 
 EPOCH_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "

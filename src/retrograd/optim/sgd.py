@@ -14,7 +14,8 @@ from ..ops.framework import operator
 from ..tensors.state.base import plain
 from . import recorded_steps, stepping
 from .option_memory import rate, step_numbers
-from .stepping import Scratch, SteppingOptimizer, as_float, blocks, changing, gradient, like, numbers
+from .saved_numbers import as_float, later
+from .stepping import Scratch, SteppingOptimizer, blocks, changing, gradient, like, numbers
 
 __all__ = ["SGD"]
 if not TYPE_CHECKING:
@@ -39,6 +40,8 @@ class SGD(SteppingOptimizer):
     Raises ValueError for a negative option, for Nesterov's momentum without momentum or with dampening, and the errors
     of `Optimizer`; RuntimeError for `fused` with `foreach` or `differentiable`.
     """
+
+    _later = later(nesterov=False, fused=False)
 
     def __init__(self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None,

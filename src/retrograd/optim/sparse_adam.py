@@ -12,8 +12,9 @@ from ..tensors.arguments.options import strided
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
+from .saved_numbers import as_float
 from .sparse_steps import is_sparse, with_values
-from .stepping import as_float, check_betas
+from .stepping import check_betas
 
 __all__ = ["SparseAdam"]
 if not TYPE_CHECKING:

@@ -58,13 +58,6 @@ def check_betas(betas: tuple[Any, Any]) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
-def as_float(value: Any) -> float:
-    """An option as a number. The option may be a tensor or an array of one element."""
-    if isinstance(value, TensorBase):
-        return value._array.item()
-    return value.item() if type(value) is np.ndarray else value
-
-
 def gradient(parameter: Any) -> Any:
     """The gradient of a parameter as an array; None if there is none, or if the step is made of functions of tensors.
     """

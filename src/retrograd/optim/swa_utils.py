@@ -20,8 +20,8 @@ from ..nn.modules.module import Module
 from ..tensors.functions.creation.creation import tensor
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
+from .saved_numbers import as_float
 from .schedules import Schedule, for_groups
-from .stepping import as_float
 
 __all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
            "get_swa_multi_avg_fn", "update_bn"]

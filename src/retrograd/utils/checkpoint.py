@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..amp import switches
+from ..amp.autocast_mode import autocast
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
@@ -109,6 +111,7 @@ class CheckpointFunction(Function):
         """Run the function without recording. Keep its arguments and the state of the random generator."""
         check_backward_validity(args)
         ctx.run_function, ctx.random_state = run_function, get_rng_state() if preserve_rng_state else None
+        ctx.autocast = _present_autocast()
         ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -128,7 +131,7 @@ class CheckpointFunction(Function):
             args[i] = tensor
         with _random_numbers_from(ctx.random_state):
             leaves = detach_variable(tuple(args))
-            with enable_grad():
+            with enable_grad(), ctx.autocast():
                 outputs = ctx.run_function(*leaves)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
@@ -150,6 +153,12 @@ def _to_all_leaves(walk: Any) -> bool:
     return True
 
 
+def _present_autocast() -> Callable[[], autocast]:
+    """What makes a context in which autocast is as it is now."""
+    return partial(autocast, "cpu", switches.get_autocast_dtype("cpu"), switches.is_autocast_enabled("cpu"),
+                   switches.is_autocast_cache_enabled())
+
+
 @contextlib.contextmanager
 def _random_numbers_from(state: Any) -> Generator[None]:
     """Draw random numbers from this state of the default generator, and restore the generator afterwards."""
@@ -164,10 +173,11 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
                debug: bool = False, early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
     """Call `function(*args, **kwargs)` and keep only its arguments. Backward runs the function again.
 
-    The random numbers are the same in both runs, unless `preserve_rng_state` is False. `context_fn()` returns two
-    context managers, one for each run. A recomputation stops once it has all needed values, unless `early_stop` is
-    False. With `use_reentrant`, the first run is not recorded, in a `CheckpointFunction`. Then `autograd.grad` and
-    keyword arguments are not supported, and only tensors that are arguments themselves get gradients.
+    The random numbers are the same in both runs, unless `preserve_rng_state` is False. Autocast is the same in both
+    runs. `context_fn()` returns two context managers, one for each run. A recomputation stops once it has all needed
+    values, unless `early_stop` is False. With `use_reentrant`, the first run is not recorded, in a
+    `CheckpointFunction`. Then `autograd.grad` and keyword arguments are not supported, and only tensors that are
+    arguments themselves get gradients.
 
     The function must save values of the same number, shapes and dtypes in both runs. Otherwise backward raises
     CheckpointError, which names the first difference. `determinism_check="none"` compares only the number. With `debug`
@@ -200,7 +210,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     if not local.thread.grad:
         return function(*args, **kwargs)
     state = get_rng_state() if preserve_rng_state else None
-    segment = Segment(partial(_again, function, kwargs, state, recompute_context), args,
+    segment = Segment(partial(_again, function, kwargs, state, _present_autocast(), recompute_context), args,
                       early_stop=early_stop if _Settings.early_stop is None else _Settings.early_stop,
                       compare=determinism_check == "default", debug=bool(debug))
     with watching(segment), forward_context:
@@ -211,10 +221,10 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     return result
 
 
-def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any,
+def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any, as_before: Callable[[], autocast],
            context: contextlib.AbstractContextManager[Any], *args: Any) -> None:
     """Run a checkpointed function again."""
-    with _random_numbers_from(state), context:
+    with _random_numbers_from(state), as_before(), context:
         function(*args, **kwargs)
 
 

@@ -331,6 +331,24 @@ PROGRAMS = {
         rec(x, 5).sum().backward()
         print(x.grad)
     """,
+    "autocast around the function, or around the backward pass": """
+        w = torch.linspace(-1, 1, 9).view(3, 3).requires_grad_()
+        def f(x):
+            print(torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"), torch.is_autocast_cache_enabled())
+            return torch.nn.functional.linear(x, w).sin()
+        for kind in KINDS:
+            for dtype in (torch.bfloat16, torch.float16):
+                with torch.autocast("cpu", dtype=dtype, cache_enabled=False):
+                    y = checkpoint(f, torch.ones(2, 3, requires_grad=True), use_reentrant=kind)
+                    print(y.dtype)
+                y.float().sum().backward()
+                print(w.grad)
+            y = checkpoint(f, torch.ones(2, 3, requires_grad=True), use_reentrant=kind)
+            with torch.autocast("cpu"):
+                y.sum().backward()
+            print(w.grad.dtype, torch.is_autocast_enabled("cpu"))
+            w.grad = None
+    """,
     "functions that write to their inputs": """
         x = leaf()
         y = checkpoint(lambda x: x.mul(2).relu_().exp_(), x, use_reentrant=False)

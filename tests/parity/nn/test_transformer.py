@@ -253,3 +253,23 @@ def test_programs_learn_alike(program: Callable[[Any], list[float]]) -> None:
         warnings.simplefilter("ignore")
         theirs, ours = (program(library) for library in LIBRARIES)
     assert ours == pytest.approx(theirs, rel=2e-5)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (3, 0, 4)])
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", ["TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer",
+                                  "MultiheadAttention"])
+def test_empty_batches_and_sequences(name: str, training: bool, batch_first: bool, shape: tuple[int, ...]) -> None:
+    def told(t: Any) -> Any:
+        sizes = {"Transformer": (4, 2, 1, 1, 8), "MultiheadAttention": (4, 2)}.get(name, (4, 2, 8))
+        module = getattr(t.nn, name)(*sizes, batch_first=batch_first).train(training)
+        x = t.randn(shape, requires_grad=True)
+        given = {"TransformerEncoderLayer": 1, "MultiheadAttention": 3}.get(name, 2)
+        found = module(*[x] * given)
+        found = found if isinstance(found, tuple) else (found,)
+        found[0].sum().backward()
+        return [tuple(y.shape) for y in found], x.grad.shape, [p.grad for p in module.parameters()]
+
+    same(told)
+    same(lambda t: t.nn.MultiheadAttention(4, 2)(*[t.randn(shape)] * 3, need_weights=False)[0].shape)

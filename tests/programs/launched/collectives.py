@@ -48,6 +48,10 @@ def moves() -> None:
     into = [torch.zeros(3) for _ in range(size)]
     case("gather", lambda: (dist.gather(numbers(), into if rank == 0 else None, 0), into))
     case("scatter", lambda: written(torch.zeros(4), dist.scatter, parts() if rank == 1 else None, 1))
+    numbered = [torch.tensor(float(i)) for i in range(size)]
+    case("scatter of numbers", lambda: written(torch.tensor(0.), dist.scatter, numbered if rank == 1 else None, 1))
+    case("gather of numbers", lambda: (dist.gather(numbered[rank] + 1, numbered if rank == 0 else None, 0), numbered))
+    case("reduce_scatter of numbers", lambda: written(torch.tensor(0.), dist.reduce_scatter, numbered))
     case("all_to_all", lambda: written(parts(), dist.all_to_all, [part * (rank + 2) for part in parts()]))
     case("all_to_all_single", lambda: written(
         torch.zeros(2 * size), dist.all_to_all_single, torch.arange(2. * size) + 10 * rank))

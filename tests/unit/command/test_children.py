@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from needing import on_unix
+
 PROGRAM = """
 import multiprocessing, sys
 {first}
@@ -94,6 +96,7 @@ if __name__ == "__main__":
 """
 
 
+@on_unix
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_workers_end_after_their_parent_was_killed(method: str, folder: Path) -> None:
     (folder / "program.py").write_text(ORPHANS.format(method=method))

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import multiprocessing
 import re
 import signal
 import subprocess
@@ -217,7 +218,7 @@ def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder
         assert "Did you mean" not in last
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_a_child_process_has_the_same_torch(method: str, folder: Path) -> None:
     program = f"""
 import multiprocessing, torch

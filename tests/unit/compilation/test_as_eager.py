@@ -21,6 +21,26 @@ def written_places(x: Any) -> None:
     view[PLACES] = x.sum()
 
 
+ALIKE: dict[str, Callable[[Any], Any]] = {
+    "a product with one": lambda x: x * 1.0, "a copy": lambda x: x.clone(), "a copy of a copy": lambda x: x.clone() * 1}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ALIKE)
+def test_views_of_cotangents_that_a_pass_puts_in_the_place_of_copies(name: str, backend: str) -> None:
+    def gradients(change: Callable[[Any], Any]) -> list[Any]:
+        weight, found = torch.ones(1, 1, requires_grad=True), []
+        function = change(lambda x: ALIKE[name](torch.nn.functional.linear(x.view(-1, 1), weight).view(-1)))
+        for i in range(3):
+            x = torch.arange(1.0 + i, 4.0 + i, requires_grad=True)
+            function(x).sum().backward()
+            found.append((x.grad.tolist(), weight.grad.tolist()))        # type: ignore[union-attr]
+        return found
+
+    compiled = gradients(lambda function: torch.compile(function, backend=backend, fullgraph=True))
+    assert compiled == gradients(lambda function: function)
+
+
 LIKE: dict[str, Callable[[Any], Any]] = {
     "zeros_like": torch.zeros_like, "ones_like": torch.ones_like, "empty_like": torch.empty_like,
     "full_like": lambda x: torch.full_like(x, 2.0), "rand_like": torch.rand_like}

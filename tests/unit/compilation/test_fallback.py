@@ -96,6 +96,20 @@ def test_what_looks_at_numbers(function: Callable[..., Any], capsys: pytest.Capt
     assert no_traced_left()
 
 
+def test_results_lie_as_they_do_without_a_trace() -> None:
+    def laid_out(x: Any, y: Any) -> Any:
+        before = torch.where(x > y, x, y)
+        x.sum().item()
+        return before, torch.where(x > y, x, y), x + y, torch.lerp(x, y, 0.5), torch.addcmul(x, y, y), x.mul(y).sin()
+
+    x, y = torch.randn(3, 4).t(), torch.randn(4, 3)
+    compiled = torch.compile(laid_out)
+    for _ in range(2):
+        with warnings.catch_warnings(action="ignore"):
+            found = compiled(x, y)
+        assert [t.stride() for t in found] == [t.stride() for t in laid_out(x, y)] == [(1, 4)] * 6
+
+
 @pytest.mark.parametrize("function", LOOKING)
 def test_the_whole_graph_is_asked_for(function: Callable[..., Any]) -> None:
     p = torch.ones(2)

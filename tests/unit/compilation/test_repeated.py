@@ -194,14 +194,15 @@ def test_writes_to_several_arrays_are_counted_as_those_to_each(seed: int) -> Non
     chance = random.Random(seed)
     ours, alone = [[np.zeros(3) for _ in range(4)] for _ in range(2)]
     groups = [[0, 1, 2], [1, 3], [0, 1, 2, 3]]
-    together = [versions.Together([ours[place] for place in group]) for group in groups]
+    often = [[1, 1, 1], [2, 100], [1, 3, 1, 1]]
+    together = [versions.Together([ours[place] for place in group], times) for group, times in zip(groups, often)]
     start = versions.next_number()
     for _ in range(100):
         action, place = chance.choice(["group", "group", "group", "one", "forget"]), chance.randrange(4)
         if action == "group":
             group = chance.randrange(3)
             together[group].written(None)
-            versions.written_all([alone[i] for i in groups[group]], None)
+            versions.written_all([alone[i] for i in groups[group]], None, often[group])
         elif action == "one":
             for arrays in (ours, alone):
                 versions.written(arrays[place][1:], None)

@@ -85,7 +85,8 @@ def test_methods_and_the_attributes_that_they_name() -> None:
 
 def test_third_party_values_are_not_walked() -> None:
     state = walk(lambda: (np.add, itertools.chain, torch.relu, math.pi), (), {})
-    assert {*words(state, OPAQUE)} == {"np", "itertools", "torch", "math"}
+    assert {*words(state, OPAQUE)} == {"np", "itertools", "torch", "math", "np.add", "itertools.chain", "builtins"}
+    assert "math.pi" in words(state, CONSTANT)
 
 
 # What cannot be replayed

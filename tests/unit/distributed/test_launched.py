@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -40,6 +41,18 @@ def test_facts_of_processes(count: int, tmp_path: Path) -> None:
         checkpoint.load({"other": 1}, checkpoint_id=tmp_path / "saved")
     with pytest.raises(ValueError, match="^Size mismatch between saved torch.Size.* and current"):
         checkpoint.load({"model": {"0.bias": torch.zeros(1)}}, checkpoint_id=tmp_path / "saved")
+
+
+@pytest.mark.sampled(2)
+@starts
+@pytest.mark.parametrize("count", [2, 3])
+def test_compiled_functions_of_processes(count: int) -> None:
+    """`RETROGRAD_PROGRAMS=500` in the environment runs so many random programs."""
+    first, programs = 10_000 * count, int(os.environ.get("RETROGRAD_PROGRAMS", "10"))
+    backends = ["numpy", *(["llvm"] if importlib.util.find_spec("llvmlite") else [])]
+    result = launched("compiled", count, SECONDS + 2 * programs, str(first), str(first + programs), *backends)
+    assert result.returncode == 0, result.stderr
+    assert sorted(re.findall(r"compared by \d", result.stdout)) == [f"compared by {rank}" for rank in range(count)]
 
 
 PLACE = r'File ".*faults.py", line \d+, in <module>'

@@ -7,8 +7,10 @@ import pytest
 
 import retrograd as torch
 from comparing.programs import OURS, printed
+from needing import on_unix
 
 
+@on_unix
 def test_processes_share_tensors_and_say_how_they_fail() -> None:
     lines = printed("processes.py", *OURS)
     assert lines[:7] == ["False True True True False", "9.0", "tensor([3., 3., 3.]) 0", "tensor([6., 6., 6.])",

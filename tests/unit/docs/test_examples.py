@@ -6,7 +6,6 @@ PyTorch 2.13.0, and are marked so.
 
 import math
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from needing import needs
+from needing import needs, on_unix
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 RUN = (sys.executable, "-W", "error", "-m", "retrograd", "run")
@@ -254,7 +253,10 @@ def test_digits(tmp_path: Path) -> None:
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
 
 
+@on_unix
 def test_digits_on_a_terminal_keeps_to_one_line_and_fails_below_its_goal(tmp_path: Path) -> None:
+    import pty  # Windows has none
+
     reader, writer = pty.openpty()
     command = [*RUN, str(EXAMPLES / "digits.py"), "--epochs", "2"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=writer, stderr=subprocess.STDOUT) as process:

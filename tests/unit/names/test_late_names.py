@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import random
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
+from needing import on_unix
 from retrograd import names
 from retrograd.names import inside, late
 from retrograd.nn import functional, modules
@@ -86,14 +86,13 @@ def test_names_mean_the_same_in_any_order_of_first_touches(seed: int) -> None:
         name: what for name, what in found.items() if name in expected}
 
 
+@on_unix
 def test_each_file_is_imported_alone() -> None:
     """Each file of the package can be the first that a program imports after the package itself.
 
     It is there under its name, it hints at missing names if PyTorch has the module, and it does not take the place of
     a function of its name. Each import is in a process of its own, a copy of one that has imported the package alone.
     """
-    if not hasattr(os, "fork"):
-        pytest.skip("processes are copied by fork, which this system lacks")
     files = sorted(path.relative_to(SOURCE).with_suffix("").parts for path in SOURCE.rglob("*.py"))
     paths = [".".join(("retrograd", *parts)).removesuffix(".__init__") for parts in files]
     failed = run(f"""

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+if not hasattr(os, "fork"):
+    pytest.skip("the tool runs tests in forked processes", allow_module_level=True)
+
 from mutants.__main__ import AREAS, Noticed, known_survivors, sample
 from mutants.covering import Map
 from mutants.faults import faults_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -18,6 +19,7 @@ import pytest
 
 import retrograd as torch
 from comparing.programs import OURS, printed
+from needing import on_unix
 from retrograd.utils import data
 from retrograd.utils.data import DataLoader, Dataset, IterableDataset
 
@@ -112,6 +114,7 @@ def test_the_processes_stay_only_if_they_are_to() -> None:
     wait_until(lambda: not multiprocessing.active_children())
 
 
+@on_unix
 def test_a_killed_worker_is_reported_within_seconds() -> None:
     began = time.monotonic()
     with pytest.raises(RuntimeError, match=r"^DataLoader worker \(pid\(s\) \d+\) exited unexpectedly \(signal 9\)"):
@@ -128,6 +131,7 @@ def test_an_iterator_that_is_left_early_leaves_no_process() -> None:
     wait_until(lambda: not multiprocessing.active_children())
 
 
+@on_unix
 def test_ctrl_c_ends_the_program_and_its_workers(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import signal, time, torch\nfrom torch.utils.data import DataLoader, IterableDataset\n"
@@ -183,3 +187,10 @@ def test_more_workers_than_cores_are_warned_about() -> None:
 def test_the_program_of_wrong_calls_ends() -> None:
     assert printed("data_faults.py", *OURS)[0] == (
         "KeyError Caught KeyError in DataLoader worker process 0. KeyError: 'five'")
+
+
+def test_a_sampler_with_very_many_samples_begins_at_once() -> None:
+    sampler = data.RandomSampler(range(100), replacement=True, num_samples=10**15,
+                                 generator=torch.Generator().manual_seed(0))
+    first = data.RandomSampler(range(100), replacement=True, num_samples=64, generator=torch.Generator().manual_seed(0))
+    assert [*itertools.islice(sampler, 64)] == [*first]

@@ -52,8 +52,8 @@ class BlockedLoop:
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Run the loop on whole arrays. Returns the sums."""
-        if self.flat:
-            arrays = tuple([array.reshape(-1) if array.size == self.length else array for array in arrays])
+        if self.flat:                                      # a number of two dims would give a block two dims
+            arrays = tuple([array.reshape(-1) if array.ndim or self.length == 1 else array for array in arrays])
         parts: list[tuple[int, list[tuple[Any, ...]]]] = []
         least = self.least
 

@@ -1,10 +1,11 @@
 """Memory of results that a plan uses again, as long as nobody else holds it.
 
-The results of a run lie in buffers of the plan, and the program holds them as tensors. Before the next run, a `Lease`
-asks who still holds the buffer. If only the tensor of the last run does, and the tensor stands nowhere but as the
-gradient that the next run replaces, the tensor gets the next numbers. If the program holds the tensor or the memory
-elsewhere, the plan goes on with other memory. A program often holds the result of one run until the next run is over,
-so the plan does not forget the memory that it leaves: two memories take turns.
+The results of a run lie in buffers of the plan, and the program holds them as tensors. The plan holds no tensor, so a
+weak reference to a result ends with the program's last reference. Before the next run, a `Lease` asks who still holds
+the buffer. If only a tensor does that stands nowhere but as the gradient that the next run replaces, and that nobody
+can see through a weak reference, this tensor gets the next numbers. If the program holds the memory elsewhere, the plan
+goes on with other memory. A program often holds the result of one run until the next run is over, so the plan does not
+forget the memory that it leaves: two memories take turns.
 
 Who holds memory is counted as `ownership` describes: through a tuple, since an attribute and a tuple own their
 references in every version of Python. If these counts do not work, the plan goes on with other memory in each run.
@@ -14,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import getweakrefcount
 
 import numpy as np
 
 from ...graph import ownership, versions
 from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of
-from ...tensors.state.base import note_layout, plain
+from ...tensors.state.base import Results, plain
 from ..stand_ins import seen_in
 
 Array = np.ndarray[Any, Any]
@@ -29,15 +31,15 @@ Array = np.ndarray[Any, Any]
 class Lease:
     """The memory of one result: `array` is the result, `memory` owns its elements. Both are counted when nobody else
     holds them. `name` is the name of the array in the plan. `leaf` is the leaf whose gradient the result is, if the run
-    leaves the result there.
+    leaves the result there. `again` says that the gradient that stands there now gets the next numbers.
     """
 
-    __slots__ = ("_array_count", "_memory_count", "array", "leaf", "memory", "name", "names", "slots", "tensor")
+    __slots__ = ("_array_count", "_memory_count", "again", "array", "leaf", "memory", "name", "names", "slots")
 
     def __init__(self, name: str, array: Array, memory: Array) -> None:
         self.name, self.array, self.memory = name, array, memory
-        self.tensor: Any = None
         self.leaf: Any = None
+        self.again = False
         self.names: list[str] | None = None                # of all arrays of the plan in this memory, once looked up
         self.slots: list[tuple[Array, Array]] = []         # and the tables of addresses in it, with the places there
 
@@ -47,28 +49,36 @@ class Lease:
 
     def is_free(self) -> bool:
         """Take the memory back, if this is possible. Returns whether it is."""
-        references = getrefcount(*(self.tensor,))          # before a variable here holds the tensor, too
-        tensor = self.tensor
-        held = getrefcount(*(self.array,)) - self._array_count
-        if getrefcount(*(self.memory,)) != self._memory_count or held > (tensor is not None):
+        self.again = self.leaf is not None and self.leaf._meta is not None and self._is_replaced(self.leaf._meta)
+        if getrefcount(*(self.memory,)) != self._memory_count or (
+                getrefcount(*(self.array,)) != self._array_count + self.again):
             return False
-        if tensor is not None:
-            meta = None if self.leaf is None else self.leaf._meta
-            in_place = meta is not None and meta.grad is tensor              # where the next run puts its result
-            if not held or tensor._meta is not None or tensor._edge is not None or references != HELD_ONCE + in_place:
-                if held and references != HELD_ONCE:
-                    return False
-                self.tensor = None
         versions.forget(self.memory)
         return True
 
+    def _is_replaced(self, meta: Any) -> bool:
+        """Whether the gradient of the leaf is a tensor over this array that nothing else holds, and that the program
+        has not changed.
+        """
+        references, tensor = getrefcount(*(meta.grad,)), meta.grad           # counted before a variable here holds it
+        return (references == HELD_ONCE and type(tensor) is Results.tensor and tensor._array is self.array
+                and tensor._meta is None and tensor._edge is None and not tensor.__dict__
+                and not getweakrefcount(tensor))
+
     def result(self) -> Any:
         """The tensor with the result of the run."""
-        tensor = self.tensor
-        if tensor is None:
-            tensor = self.tensor = plain(self.array)
-            note_layout(tensor)
-        return tensor
+        if self.again:
+            tensor = self.leaf._meta.grad
+            if tensor is not None and tensor._array is self.array:           # unless another thread has replaced it
+                return tensor
+        return plain(self.array)
+
+    def spoil(self) -> None:
+        """Take away the gradient that should have had the next numbers, after a run that did not come to its end. The
+        program has replaced the gradient, or has taken it away to do so.
+        """
+        if self.again and self.leaf._meta.grad is not None and self.leaf._meta.grad._array is self.array:
+            self.leaf._meta.grad = None
 
 
 class Left:
@@ -101,11 +111,12 @@ class Leases:
     memory that the plan has left last, by the name of the first result in it.
     """
 
-    __slots__ = ("by_place", "left", "scope", "tables")
+    __slots__ = ("_moving", "by_place", "left", "scope", "tables")
 
     def __init__(self, leases: dict[int, Lease], scope: dict[str, Any], tables: list[Array]) -> None:
         self.by_place, self.scope, self.tables = leases, scope, tables
         self.left: dict[str, Left] = {}
+        self._moving: tuple[Left, list[Lease]] | None = None           # what an interrupt may have left half done
 
     def settle(self) -> None:
         """Begin to count who holds the memory. Call this when the plan is complete."""
@@ -114,11 +125,18 @@ class Leases:
 
     def take_back(self) -> None:
         """Take all memory back. The plan goes on with other memory in the place of what the program holds."""
+        if self._moving is not None:
+            self._return(*self._moving)
         held = [lease for lease in self.by_place.values() if HELD_ONCE < 0 or not lease.is_free()]
         if held:
             self._leave({id(lease.memory) for lease in held})
         elif self.left:
             self.left.clear()
+
+    def spoil(self) -> None:
+        """Take away the gradients that a run has not written to its end."""
+        for lease in self.by_place.values():
+            lease.spoil()
 
     def _leave(self, owners: set[int]) -> None:
         """Leave memory to the program."""
@@ -144,13 +162,15 @@ class Leases:
 
     def _move(self, leases: list[Lease]) -> None:
         """Have the plan use the memory that it left before, or new memory, in the place of that of some leases."""
-        name = leases[0].name
-        other, self.left[name] = self.left.get(name), Left(leases, self.scope)
+        name, present = leases[0].name, Left(leases, self.scope)
+        other = self.left.get(name)
+        self._moving = present, leases
         if other is not None and HELD_ONCE > 0 and other.is_free():
             versions.forget(other.memory)
             self._return(other, leases)
         else:
-            self._begin(leases)
+            self._begin(leases, present)
+        self.left[name], self._moving = present, None
 
     def _return(self, other: Left, leases: list[Lease]) -> None:
         """Use memory again that was left."""
@@ -158,18 +178,18 @@ class Leases:
         for table, places, addresses in other.entries:
             table[places] = addresses
         for lease, array in zip(leases, other.arrays, strict=True):
-            lease.array, lease.memory, lease.tensor = array, other.memory, None
+            lease.array, lease.memory = array, other.memory
+        self._moving = None
 
-    def _begin(self, leases: list[Lease]) -> None:
-        """Use new memory."""
-        first = leases[0]
-        start, memory = address(first.memory), np.empty_like(first.memory)
-        for name in first.names or ():
-            self.scope[name] = seen_in((memory, 0), self.scope[name], address(self.scope[name]) - start)
-        for table, places in first.slots:
-            table[places] = table[places] - np.uintp(start) + np.uintp(address(memory))
+    def _begin(self, leases: list[Lease], present: Left) -> None:
+        """Use new memory in the place of the present one."""
+        start, memory = address(present.memory), np.empty_like(present.memory)
+        for name, array in present.named.items():
+            self.scope[name] = seen_in((memory, 0), array, address(array) - start)
+        for table, places, addresses in present.entries:
+            table[places] = addresses - np.uintp(start) + np.uintp(address(memory))
         for lease in leases:
-            lease.array, lease.memory, lease.tensor = self.scope[lease.name], memory, None
+            lease.array, lease.memory = self.scope[lease.name], memory
         del memory
         for lease in leases:
             lease.settle()

@@ -42,10 +42,19 @@ class Plan:
         code: NumPyCode = executor(self.program, self.units, self.given)
         return code
 
+    @cached_property
+    def ready(self) -> Ready:
+        """What runs the plan."""
+        return self.code.ready
+
     def begin(self) -> Ready:
-        """What runs the plan. The plan itself is of no further use, and lets go of everything else."""
-        ready = self.code.ready
-        del self.program, self.units, self.code
+        """What runs the plan. The plan itself is of no further use, and lets go of everything else.
+
+        If this is interrupted, it may be called again.
+        """
+        ready = self.ready
+        for name in ("program", "units", "code"):
+            vars(self).pop(name, None)
         ready.leases.settle()
         return ready
 

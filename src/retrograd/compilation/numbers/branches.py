@@ -22,7 +22,7 @@ from ..program import Program
 Array = np.ndarray[Any, Any]
 
 
-class Undo:
+class WayBack:
     """What puts back all that a run of a plan changes outside of the plan.
 
     `fixed` is memory that is always the same, and `places` are those of tensors that the guard finds.
@@ -46,7 +46,7 @@ class Undo:
         return put_back
 
 
-def undo(program: Program, state: State, numbers: dict[int, int], given: dict[int, int]) -> Undo | None:
+def way_back(program: Program, state: State, numbers: dict[int, int], given: dict[int, int]) -> WayBack | None:
     """What puts back the changes of a program; None if some of the memory is not known.
 
     `numbers` are the values of the tensors of the state, by item. `given` are the places of those that the guard finds.
@@ -70,4 +70,4 @@ def undo(program: Program, state: State, numbers: dict[int, int], given: dict[in
     draws = any(map(effects.draws, program.lines))
     found = [item.value for item in state.items if isinstance(item.value, Generator)] if draws else []
     generators = {id(each): each for each in [*found, *([default_generator] if draws else ())]}
-    return Undo([*fixed.values()], places, [*generators.values()])
+    return WayBack([*fixed.values()], places, [*generators.values()])

@@ -149,9 +149,7 @@ class Numbers:
             each.array = None                              # which nothing needs any more
         self.tape.numbers = None                           # so that they do not hold each other
         places = [(group[0].parent.value, group[0].step) for group in self.groups if group[0].parent is not None]
-        places += self.left
-        self.left = []
-        return settle(result, places, self._made) if self._made else result
+        return settle(result, [*places, *self.left], self._made) if self._made else result
 
     # What the guard and the recipe need
 

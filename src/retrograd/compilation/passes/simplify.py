@@ -48,18 +48,21 @@ def without_detours(program: Program) -> Program:
     values = program.values
     written = all_memory_written(program)
     outputs = {values[number].memory for number in program.outputs}
+    # Memory that results of lines that are no views share: nobody knows how they lie in other memory.
+    shared = {values[number].memory for line in program.lines if not line.op.view for number in line.results
+              if values[number].is_view}
     instead: dict[int, int] = {}
     kept = []
     for line in program.lines:
         line = _with(line, instead)
         same = None if line.write else _same_numbers(line, values)
-        if same is None or not _may_share(values, same, line.results[0], written, outputs):
+        if same is None or line.results[0] in shared or not _may_share(values, same, line.results[0], written, outputs):
             kept.append(line)
             continue
         instead[line.results[0]] = same
         if values[line.results[0]].memory in outputs:
             outputs.add(values[same].memory)
-    _move(values, instead)
+    _move(values, instead, kept)
     return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
 
 
@@ -70,12 +73,19 @@ def _with(line: Line, instead: dict[int, int]) -> Line:
     return line._replace(args=replaced(line.args, Ref, lambda ref: Ref(instead.get(ref.number, ref.number))))
 
 
-def _move(values: list[Value], instead: dict[int, int]) -> None:
-    """Have the views of values that others stand for be views of those."""
+def _move(values: list[Value], instead: dict[int, int], lines: list[Line]) -> None:
+    """Have the views of values that others stand for be views of those, at their places in memory."""
     owners = {number: values[same].memory for number, same in instead.items() if values[number].memory == number}
+    moved = set()
     for value in values:
         while value.memory in owners:
             value.memory = owners[value.memory]
+            moved.add(value.number)
+    for line in lines:
+        if line.op.view and not moved.isdisjoint(line.results):
+            found = line.call(*replaced(line.args, Ref, lambda ref: values[ref.number].like))
+            for number, like in zip(line.results, found if line.several else (found,), strict=True):
+                values[number].like = like
 
 
 def _may_share(values: list[Value], same: int, copied: int, written: set[int], outputs: set[int]) -> bool:
@@ -132,7 +142,7 @@ def with_shared_results(program: Program) -> Program:
             kept.append(line)
         else:
             instead.update(zip(line.results, earlier.results, strict=True))
-    _move(values, instead)
+    _move(values, instead, kept)
     return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
 
 

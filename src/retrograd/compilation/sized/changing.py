@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..communicating import may_communicate
 from ..state import State
 
 
@@ -12,6 +13,7 @@ class Sizes:
     before, and other sizes. Traces from then on note what the function does with sizes.
 
     A noted size is no int of Python's own, as `type` would show. So a program that mentions `type` must ask for notes.
+    A call that may communicate is traced without notes, since it cannot be run again if notes turn out to be wrong.
     """
 
     def __init__(self, expected: bool) -> None:
@@ -25,4 +27,4 @@ class Sizes:
             self.change = any([shape != (known := self.known.get(words, shape)) and len(shape) == len(known)
                                for words, shape in shapes.items()])
             self.known = {**shapes, **self.known}
-        return self.change
+        return self.change and not may_communicate(state)

@@ -68,9 +68,9 @@ class SizedRecipe(Recipe):
         sizes = inputs[-1]
         code = self.plan.bind(sizes)
         if code is not self.code:
-            self.code = code
             code.ready.leases.take_back()
             self._run_with(code.ready)
+            self.code = code
         if self.passes or self.retaking:
             self.backward, self.finishing = self._for(sizes)
         return super().repeat(inputs, args, kwargs)

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...names import reached
 from ...tensors.arguments.size import Size
 from ..reading import OWN, whose
 
@@ -34,20 +33,13 @@ class Use(NamedTuple):
 
 
 class Uses:
-    """The uses of one traced run, in order."""
+    """The uses of one traced run, in order. Those of the run that lasts are `current`."""
 
     current: ClassVar[Uses | None] = None
 
     def __init__(self) -> None:
         self.noted: list[Use] = []
         self.thread = threading.get_ident()
-
-    def __enter__(self) -> Uses:
-        self._before, Uses.current = Uses.current, self
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        Uses.current = self._before
 
     def returned(self, frame: FrameType, value: Any) -> None:
         """Note the plain numbers that a function of the package returns to other code. (Sizes note their own uses.)"""
@@ -139,13 +131,6 @@ def plain(value: Any) -> Any:
     if kind is slice:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     return value
-
-
-def without_sizes(result: Any) -> Any:
-    """What a program has returned, with ints in the place of sizes."""
-    pytree = reached("utils._pytree")
-    sizes = any([type(leaf) in (SizeInt, SizeFloat, Size) for leaf in pytree.tree_leaves(result)])
-    return pytree.tree_map(plain, result) if sizes else result
 
 
 def _by_own_code() -> bool:

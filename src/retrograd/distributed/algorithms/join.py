@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from ...devices import device
+from ...modes import before_message
 from ...names import missing
 from ...tensors.functions.creation.creation import ones, zeros
 from ...tensors.tensor import Tensor
@@ -71,6 +72,7 @@ class Join:
         self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
 
     def __enter__(self) -> None:
+        before_message("the program enters a Join of torch.distributed")
         for joinable in self._joinables:
             joinable._join = self if self._enable and joinable is self._joinables[0] else None
 

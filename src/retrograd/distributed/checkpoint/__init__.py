@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
+from ...launching import Everyone
+from ...modes import before_message
 from ...names import missing
 from ...serialization.loading import load as load_file
 from ...serialization.saving import save as save_file
 from ...tensors.tensor import Tensor
 from ..collectives import barrier
-from ..groups import GroupMember, ProcessGroup, member
+from ..groups import ProcessGroup, member
 from ..objects import all_gather_object
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
@@ -65,8 +67,9 @@ def save(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
 
     Raises ValueError if no folder is given.
     """
+    before_message("the program calls torch.distributed.checkpoint.save")
     place = _place(checkpoint_id, storage_writer)
-    group = None if no_dist or GroupMember.world is None else member(process_group)
+    group = None if no_dist or Everyone.group is None else member(process_group)
     rank, size = (0, 1) if group is None else (group.rank(), group.size())
     entries = dict(_entries(_states(state_dict)))
     partial = place.with_name(f"{place.name}.partial")
@@ -115,6 +118,7 @@ def load(state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | 
     Raises RuntimeError for an entry that the checkpoint lacks, ValueError for a tensor of another shape, and
     FileNotFoundError if there is no checkpoint.
     """
+    before_message("the program calls torch.distributed.checkpoint.load")
     place = _place(checkpoint_id, storage_reader)
     table = json.loads((place / METADATA).read_text(encoding="utf-8"))
     if table["format"] != _FORMAT:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ...autograd.grad_mode import no_grad
+from ...launching import Everyone
 from ...names import missing
 from ...tensors.functions.creation.creation import full
 from ...tensors.functions.shapes.joining import cat
 from ...tensors.tensor import Tensor
-from ..groups import GroupMember, ProcessGroup, member
+from ..groups import ProcessGroup, member
 from ..reductions import ReduceOp
 from .functional import _AllReduce
 
@@ -20,7 +21,7 @@ if not TYPE_CHECKING:
 
 def several(group: ProcessGroup | None) -> bool:
     """Whether the group has several processes."""
-    return GroupMember.world is not None and member(group).size() > 1
+    return Everyone.group is not None and member(group).size() > 1
 
 
 def over_processes(input: Tensor, running_mean: Any, running_var: Any, weight: Any, bias: Any, momentum: float,

@@ -11,18 +11,35 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import F64
 from ..native import blas
 
 # OpenBLAS starts threads from 9216 elements on for a product with a vector, and beyond 1 << 18 multiplications for
 # others.
 _PIECE, _PRODUCT = 9000, 1 << 18
+# The BLAS adds the elements of a row in a few running sums, whose rounding errors grow with the row. So longer rows are
+# added in pieces of this length, and the sums of the pieces in double precision.
+_LONG = 1 << 15
+
+
+def row_dots(x: Any, y: Any) -> Any:
+    """For each row of the matrix x, the sum of its products with a row of y, or with y itself if y is one row."""
+    length = x.shape[1]
+    if length <= _LONG:
+        return np.vecdot(x, y)
+    total = np.zeros(len(x), F64)
+    for at in range(0, length, _LONG):
+        total += np.vecdot(x[:, at:at + _LONG], y[..., at:at + _LONG])
+    return total.astype(x.dtype, copy=False)
 
 
 def by_row(x: Any, line: Any) -> Any:
     """x @ line: for each row of the matrix x, its sum with the weights `line`."""
+    count, length = x.shape
+    if length > _LONG:
+        return row_dots(x, line)
     if blas.is_alone():
         return x.dot(line)
-    count, length = x.shape
     tall = _PIECE // length
     whole = count - count % tall if tall > 1 else 0
     if not whole:

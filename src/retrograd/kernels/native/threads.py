@@ -32,7 +32,7 @@ class _Part:
     def __init__(self, context: Context, work: Work, start: int, stop: int) -> None:
         self.context, self.work, self.start, self.stop = context, work, start, stop
         self.error: BaseException | None = None
-        self.done = threading.Lock()
+        self.over, self.done = False, threading.Lock()
         self.done.acquire()
 
     def run(self) -> None:
@@ -63,6 +63,7 @@ class _Helper:
             assert part is not None
             part.run()
             self.free.release()                             # first, or the waiting thread would find this helper busy
+            part.over = True
             part.done.release()
             del part                                        # and with it the arrays of its work
 
@@ -135,13 +136,22 @@ def in_parts(work: Work, length: int, cost: float) -> None:
     for helper, part in zip(helpers, parts, strict=True):
         helper.begin(part)
     try:
-        work(*first)
-    finally:
-        for part in parts:
-            part.done.acquire()
+        try:
+            work(*first)
+        finally:
+            _wait_for(parts)
+    finally:                                                # an interrupt may have ended the first wait
+        _wait_for(parts)
     for part in parts:
         if part.error is not None:
             raise part.error
+
+
+def _wait_for(parts: list[_Part]) -> None:
+    """Wait until parts are over, which write to the caller's memory. This may be called again."""
+    for part in parts:
+        while not part.over:
+            part.done.acquire()
 
 
 def blocks(start: int, stop: int, most: int) -> list[slice]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import F64
-from ..linalg.line_products import add_thin, by_row
+from ..linalg.line_products import add_thin, by_row, row_dots
 from ..native.threads import blocks, in_parts
 
 # Shorter runs bring no gain, because NumPy starts its loops again for each run. FAR bounds the square of a mean over
@@ -55,7 +55,7 @@ def sums_of_runs(x: Any, length: int, other: Any = None) -> Any:
         in_parts(lambda a, b: np.copyto(found[a:b], by_row(rows[a:b], ones)), len(rows), x.size * _PASS)
     else:
         others = other.reshape(-1, length)
-        in_parts(lambda a, b: np.vecdot(rows[a:b], others[a:b], out=found[a:b]), len(rows), x.size * _PASS)
+        in_parts(lambda a, b: np.copyto(found[a:b], row_dots(rows[a:b], others[a:b])), len(rows), x.size * _PASS)
     return found.astype(F64).reshape(x.shape[:_lead(x, length)])
 
 

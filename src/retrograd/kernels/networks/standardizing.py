@@ -15,7 +15,7 @@ import numpy as np
 
 from ...dtypes import F32, F64
 from ..elementwise.elementary import widened
-from ..linalg.line_products import add_thin, by_row, thin
+from ..linalg.line_products import add_thin, by_row, row_dots, thin
 from ..native.blas import alone
 from ..native.threads import blocks, in_parts
 from .channels import length_of_runs, near, runs_backward, runs_sum
@@ -25,8 +25,9 @@ _BLOCK, _SUMMED, _SMALL, _LARGE = 1 << 19, 1 << 17, 1 << 12, 1 << 18
 # Up to here, whole products of two pairs are so small that the BLAS starts no threads. Such a product adds the elements
 # of a row in their order, which loses digits in long rows.
 _MIDDLE = 1 << 15
-# Sums of up to _FEW elements are fastest with a temporary.
-_FEW = 1 << 14
+# Sums of up to _FEW elements are fastest with a temporary. `einsum` adds up to _ADDED rows to each other: the rounding
+# errors of its sums grow with them.
+_FEW, _ADDED = 1 << 14, 1 << 12
 
 
 def _length(x: Any, axes: tuple[int, ...]) -> int:
@@ -52,6 +53,10 @@ def sums(x: Any, axes: tuple[int, ...], other: Any = None) -> Any:
     """The sums of x, or of x * other, over axes that keep size 1. Large sums use double precision."""
     if x.size < _FEW:
         return np.add.reduce(x if other is None else x * other, axis=axes, keepdims=True)
+    if len(x) > _ADDED and 0 in axes:
+        pieces = [slice(at, at + _ADDED) for at in range(0, len(x), _ADDED)]
+        total = sum([sums(x[piece], axes, None if other is None else other[piece]).astype(F64) for piece in pieces])
+        return total.astype(x.dtype, copy=False)
     inner = x.ndim - 1 in axes
     subscripts = [*range(x.ndim)]
     kept = [axis for axis in subscripts if axis not in axes]
@@ -169,14 +174,14 @@ def _moments_of_rows(x: Any, ones: Any, eps: float, mean: Any, rstd: Any, out: A
     length = x.shape[1]
     level = by_row(x, ones)
     np.divide(level, length, out=mean)
-    np.vecdot(x, x, out=rstd)
+    np.copyto(rstd, row_dots(x, x))
     level *= mean
     rstd -= level
     far = not (level <= 15.0 * rstd).all()
     if far:
         np.subtract(x, mean[:, None], out=out)
         out -= (by_row(out, ones) / length)[:, None]
-        np.vecdot(out, out, out=rstd)
+        np.copyto(rstd, row_dots(out, out))
     rstd += length * eps
     np.divide(math.sqrt(length), np.sqrt(rstd, out=rstd), out=rstd)
     return far

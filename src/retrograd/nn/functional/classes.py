@@ -161,7 +161,7 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {y.shape[0]}")
     elif y.ndim == 0 or x.shape[0] != y.shape[0]:
         raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size "
-                         f"({y.shape[0] if y.ndim else 1})." + see("shapes#batch-of-targets"))
+                         f"({y.shape[0] if y.ndim else 0})." + see("shapes#batch-of-targets"))
     if x.ndim <= 2 and y.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported. The target has shape "
                            f"{list(y.shape)}.")

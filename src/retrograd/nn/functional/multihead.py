@@ -218,11 +218,11 @@ def _weighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float) -> tuple[Any,
     return matrix.bmm(weights, v), weights
 
 
-def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, batch: int) -> Any:
+def _unweighted(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, causal: bool, batch: int, heads: int) -> Any:
     """The attention without its weights: (L * batch, heads * size)."""
     if mask is not None:
-        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(batch, -1, *mask.shape[1:])
-    q, k, v = (x.view(batch, x.shape[0] // batch, *x.shape[1:]) for x in (q, k, v))
+        mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(batch, heads, -1, mask.shape[-1])
+    q, k, v = (x.view(batch, heads, *x.shape[1:]) for x in (q, k, v))
     found = scaled_dot_product_attention(q, k, v, mask, dropout_p, causal)
     return found.permute(2, 0, 1, 3).reshape(batch * found.shape[2], found.shape[1] * found.shape[3])
 
@@ -272,6 +272,7 @@ def multi_head_attention_forward(
         weights = weights.view(batch, num_heads, length, k.shape[1])
         weights = weights.mean(1) if average_attn_weights else weights
     else:
-        found, weights = _unweighted(q, k, v, mask, p, hinted, batch), None
-    result = linear(found, out_proj_weight, out_proj_bias).view(length, batch, -1)
+        found, weights = _unweighted(q, k, v, mask, p, hinted, batch, num_heads), None
+    result = linear(found, out_proj_weight, out_proj_bias)
+    result = result.view(length, batch, result.shape[1])
     return (result, weights) if batched else (result.squeeze(1), weights if weights is None else weights.squeeze(0))

@@ -13,7 +13,7 @@ from ...distributed.groups import ProcessGroup, member
 from ...distributed.objects import all_gather_object
 from ...distributed.reducer import Reducer
 from ...errors import warn
-from ...modes import local
+from ...modes import before_message, local
 from ...tensors.functions.creation.creation import full
 from ...tensors.tensor import Tensor
 from ..modules.module import Module
@@ -116,6 +116,7 @@ class DistributedDataParallel(Module, Joinable):
         """What the module computes. Sends the buffers before, and expects a backward pass if gradients are recorded."""
         if self._reducer is None:
             return self.module(*inputs, **kwargs)
+        before_message("the program calls a module of DistributedDataParallel")
         self._announce(self._reducer)
         output = self.module(*inputs, **kwargs)
         if local.thread.grad and self.require_backward_grad_sync:

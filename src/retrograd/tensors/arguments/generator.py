@@ -54,13 +54,16 @@ class Generator:
         state: TensorBase = plain(self.twister.get_state())
         return state
 
-    def set_state(self, new_state: TensorBase) -> None:
-        """Go to a position that `get_state` returned. Raises TypeError or RuntimeError for any other value."""
+    def set_state(self, new_state: TensorBase) -> Generator:
+        """Go to a position that `get_state` returned. Returns the generator. Raises TypeError or RuntimeError for any
+        other value.
+        """
         if not isinstance(new_state, TensorBase):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         if new_state._array.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         self.twister.set_state(new_state._array)
+        return self
 
     def clone_state(self) -> Generator:
         """Another generator at the same position."""

@@ -168,7 +168,7 @@ def _elements(array: Array, options: PrintOptions, indent: int) -> str:
     edge = options.edgeitems
     cut = [summarised and size > 2 * edge for size in array.shape]
     # From here on only the shown elements count, for the notation too, so a tensor of any size prints in the same time.
-    shown = _edges(array, cut, edge)
+    shown = np.asarray(_edges(array, cut, edge))             # numbers, if a traced array answers
     if shown.dtype in dtypes.NARROW:
         shown = shown.astype(np.float32)
     content = cells(shown, options.precision, options.sci_mode)

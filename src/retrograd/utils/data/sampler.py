@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Any, Generic, TypeVar, cast
 
 from ...dtypes import float64, int64
@@ -79,7 +79,7 @@ class RandomSampler(Sampler[int]):
         source, count = len(self.data_source), self.num_samples
         generator = Generator().manual_seed(drawn_seed()) if self.generator is None else self.generator
         at_once = _DRAWN_AT_ONCE if self.replacement else source
-        for size in (*[at_once] * (count // at_once), count % at_once):
+        for size in chain(repeat(at_once, count // at_once), [count % at_once]):
             if self.replacement:
                 yield from randint(high=source, size=(size,), dtype=int64, generator=generator).tolist()
             else:

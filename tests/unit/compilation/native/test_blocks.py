@@ -47,6 +47,52 @@ def test_random_programs_in_blocks_of_two_elements(loops: list[blocks.BlockedLoo
     assert len(loops) > 3
 
 
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4)])
+def test_numbers_of_all_dims_beside_arrays(loops: list[blocks.BlockedLoop], shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(shape, requires_grad=True)
+    for dims in range(len(shape) + 1):
+        p = torch.full((1,) * dims, 0.5, requires_grad=True)
+
+        def several(x: Any, p: Any) -> Any:
+            return ((x * p).sin() + p * x, torch.where(x > p, x, x * p).exp(), torch.lerp(x, x.exp(), p).tanh(),
+                    (torch.maximum(x, p) - p).sum())
+
+        def step(x: Any, p: Any) -> Any:
+            results = several(x, p)
+            return *results, *torch.autograd.grad(sum([(part * part).sum() for part in results]), (x, p))
+
+        compiled = torch.compile(step, backend="numpy")
+        for _ in range(3):
+            for found, wanted in zip(compiled(x, p), step(x, p), strict=True):
+                assert found.shape == wanted.shape
+                torch.testing.assert_close(found, wanted)
+    assert any([loop.flat for loop in loops])
+
+
+@pytest.mark.parametrize("rows", [(numpy_code.BLOCKED + k) // 4 + 1 for k in (-4, 0, 4)] + [blocks.BLOCK // 4 + 1])
+def test_a_network_with_a_slope_around_the_sizes_of_blocks(rows: int) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(rows, 4)
+
+    def step(model: Any, optimizer: Any) -> Any:
+        optimizer.zero_grad(set_to_none=False)
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    losses = []
+    for backend in ("eager", "numpy"):
+        torch.manual_seed(1)
+        layers = torch.nn.Linear(4, 4), torch.nn.Softmax(-1), torch.nn.PReLU(), torch.nn.RMSNorm(4)
+        model = torch.nn.Sequential(*layers)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        compiled = torch.compile(step, backend=backend)
+        losses.append([compiled(model, optimizer).item() for _ in range(4)])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
 def chain(x: Any) -> Any:
     """Elementwise operations, of which no value is needed for long."""
     return ((x.sin() + 1).exp() * 2 - 3).cos()

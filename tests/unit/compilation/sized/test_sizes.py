@@ -16,6 +16,7 @@ from compiled.sizes import EXECUTORS, check, normal, noted_traces, parts, why
 from needing import needs
 from programs.sized_programs import author, compared
 from retrograd.compilation.sized.sizes import SizeFloat, SizeInt, Uses
+from retrograd.compilation.undoing import Undo
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "80"))
 SIZES = (4, 6, 9, 13, 4, 3, 40, 1, 7, 200)
@@ -210,8 +211,9 @@ def test_a_program_that_raises_raises_for_each_size() -> None:
 
 
 def test_what_a_program_does_with_a_size_is_noted() -> None:
-    size = SizeInt(16)
-    with Uses() as uses:
+    size, uses = SizeInt(16), Uses()
+    with Undo() as undo:
+        undo.put(Uses, "current", uses)
         assert type(size + 1) is type(3 * size - 2) is type(-size) is SizeInt
         assert not uses.noted
         assert size > 5
