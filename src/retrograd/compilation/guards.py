@@ -36,7 +36,7 @@ from .items import (
     overlapping,
     root_of,
 )
-from .numbers.guarding import ask_for_others, ask_for_outcomes, ask_for_type
+from .numbers.guarding import ask_for_type, ask_more
 from .owned import by_key, is_bare
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
@@ -93,9 +93,8 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     writer.aliases()
     writer.memory(unused, () if state.identity else unread)
     inputs = [item.number for item in state.tensors() if not is_constant(item) and item.number not in unused]
-    if numbers is not None and numbers.changes_others:
-        ask_for_others(writer, [item for item in state.items if not (is_constant(item) or is_bare(item))])
-    writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *ask_for_outcomes(writer, numbers)])}]")
+    more = [] if numbers is None else ask_more(writer, state, numbers)
+    writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *more])}]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
 

@@ -164,9 +164,10 @@ class FirstRun:
             set_rng_state(drawn)
 
     def _put_back(self) -> None:
-        """Give memory its former numbers, and make no steps of schedules."""
+        """Give memory and counters their former numbers, and make no steps of schedules."""
         self.tape.deferred.make()
         self.tape.put_back()
+        self.numbers.put_back()
         self.schedules.steps.clear()
 
     def _finish(self, recipe: Recipe, left: Left) -> None:

@@ -14,7 +14,7 @@ import gc
 import math
 import weakref
 from collections.abc import Callable, Iterable
-from operator import attrgetter, methodcaller
+from operator import attrgetter
 from threading import get_ident
 from typing import Any
 
@@ -94,23 +94,6 @@ class Traced(Answering):
         self.tape.give_up("the program looks at the numbers of a tensor")
         self.tape.deferred.make()
         return self.like
-
-    def item(self, *index: Any) -> Any:
-        """The number as one of Python's, which the program may hand on."""
-        return self._read(methodcaller("item", *index))
-
-    def tolist(self) -> Any:
-        """The numbers as Python's, which the program may hand on."""
-        return self._read(methodcaller("tolist"))
-
-    def __bool__(self) -> bool:
-        """On which the program may branch."""
-        numbers = self.tape.numbers
-        return bool(self.seen()) if numbers is None else bool(numbers.branch(self))
-
-    def _read(self, whole: Callable[[Any], Any]) -> Any:
-        numbers = self.tape.numbers
-        return whole(self.seen()) if numbers is None else numbers.read(self, whole)
 
 
 # Operators whose results have a shape that their numbers decide.
@@ -288,14 +271,15 @@ class Tape:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
             self.deferred.make()                           # what another thread has not, which gave the tape up
-            return self._unnoted(op, call, replaced(args, Traced, _numbers), write)
+            plain_args = replaced(args, Traced, _numbers)
+            return self._unnoted(op, call(*plain_args), plain_args, write)
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
         promised = self.deferred.begin(op, real, write) if self.deferred.active else None
         found = call(*real) if promised is None else promised
         if self.stopped:                                   # since the kernel has looked at a number
-            return found
+            return self._unnoted(op, found, real, write)
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
             site = self._known_calls.setdefault((id(site.code), site.offset), site)
@@ -312,9 +296,8 @@ class Tape:
             self.deferred.note(line, real, promised)
         return results if several else results[0]
 
-    def _unnoted(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    def _unnoted(self, op: Op, found: Any, args: Iterable[Any], write: bool) -> Any:
         """The result of a call that no line says, in the layout that PyTorch gives it."""
-        found = call(*args)
         if write or op.layout != "elementwise" or type(found) is tuple or self._in_rule():
             return found
         return in_common_order(np.asarray(found), [arg for arg in args if type(arg) is np.ndarray])

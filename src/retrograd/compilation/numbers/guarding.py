@@ -6,7 +6,8 @@ from collections import deque
 from typing import Any
 
 from ..differences import Check
-from ..items import CONSTANT, CONTAINER, GROWN, OBJECT, Item
+from ..items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State, is_constant
+from ..owned import is_bare
 from .expressions import PLACE_BITS, Expression, Writer, words
 from .watching import Numbers
 
@@ -30,23 +31,28 @@ def ask_for_type(writer: Any, item: Item, source: str, check: Check) -> None:
     writer.test(f"type({name}) is not {kind}{size}", name, check)
 
 
-def ask_for_others(writer: Any, items: list[Item]) -> None:
+def ask_more(writer: Any, state: State, numbers: Numbers) -> list[str]:
+    """Write the lines about all numbers of a trace. Returns the names of the numbers that a repetition reads."""
+    if numbers.changes_others:
+        _ask_for_others(writer, state)
+    return _ask_for_outcomes(writer, numbers)
+
+
+def _ask_for_others(writer: Any, state: State) -> None:
     """Write a line that asks that no two of the things that may be others in each call are the same thing.
 
     Otherwise a change of one of them would be a change of another one, too.
     """
-    found = [item for item in items if item.kind in (GROWN, OBJECT) or isinstance(item.value, _MUTABLE)]
+    found = [item for item in state.items if (item.kind in (GROWN, OBJECT) or isinstance(item.value, _MUTABLE))
+             and not (is_constant(item) or is_bare(item))]
     if len(found) > 1:
         ids = ", ".join([f"id(v{item.number})" for item in found])
         words = " and ".join([item.words for item in found])
         writer.test(f"len({{{ids}}}) != {len(found)}", "None", Check(words, "distinct", CONTAINER, None))
 
 
-def ask_for_outcomes(writer: Any, numbers: Numbers | None) -> list[str]:
+def _ask_for_outcomes(writer: Any, numbers: Numbers) -> list[str]:
     """Write the lines for the outcomes of comparisons. Returns the names of the numbers that a repetition reads."""
-    if numbers is None:
-        return []
-
     def leaf(expression: Expression) -> str:
         assert expression.item is not None
         item = expression.item

@@ -15,8 +15,8 @@ from typing import Any
 
 from ...ops.basic import clone
 from .. import kinds
-from ..items import CONSTANT, CONTAINER, OBJECT, Item, State
-from ..places import Step
+from ..items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State
+from ..places import MISSING, Step
 from ..reading import OWN, whose
 from .counters import counters, is_users
 from .expressions import FUNCTIONS, Expression, Writer, in_order
@@ -46,6 +46,8 @@ class Numbers:
         self.tape, self.thread = tape, get_ident()
         self.allowed = not may_be_strict(state)
         self.groups = counters(state) if self.allowed else []
+        self._grown = [item.value for item in state.items if item.kind == GROWN]
+        self._lengths = state.grown.lengths
         self.outcomes: list[tuple[Expression, Any]] = []   # that the guard asks for
         self.branches: list[tuple[Expression, Any]] = []   # that depend on numbers of tensors
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
@@ -77,6 +79,15 @@ class Numbers:
                 item.role, item.array = "number", expression
             assert first.parent is not None
             first.step.write(first.parent.value, number)
+
+    def put_back(self) -> None:
+        """Give the places in which the program counts, and the lists that grow, what they had before."""
+        for first in [group[0] for group in self.groups]:
+            assert first.parent is not None
+            if first.step.read(first.parent.value) is not MISSING:
+                first.step.write(first.parent.value, first.value)
+        for each in self._grown:
+            del each[self._lengths[id(each)]:]
 
     def stand_in(self, expression: Expression) -> Any:
         """A number for the program."""
