@@ -129,9 +129,11 @@ class Compiled:
                 run.tape.writers = writers
                 result = run.run()
         except TypeError:
-            if not run.found_by_itself or run.tape.communicates:
+            if not run.found_by_itself:
                 raise
             self.sizes, self.calls = None, []              # the program may have asked for an int of Python's own
+            if not run.is_undone:                          # or it raises the error itself, after changes
+                raise
             return self._first(args, kwargs)
         except GivenUp as error:
             raise RuntimeError(f"torch.compile with fullgraph=True found that {name_of(self.function)} cannot be "

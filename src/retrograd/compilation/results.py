@@ -19,6 +19,7 @@ from ..modes import local
 from ..names import reached
 from ..tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, set_leaf
 from . import kinds
+from .harmless import is_harmless
 from .items import Item, State
 from .numbers.expressions import Expression
 from .numbers.stand_ins import is_traced
@@ -281,10 +282,14 @@ def new_tensors(value: Any) -> Iterable[Any]:
     return [leaf for leaf in reached("utils._pytree").tree_leaves(value) if isinstance(leaf, TensorBase)]
 
 
-def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:
-    """The leaves of a graph, and whether it has a node that is more than its gradients: with hooks, or an error."""
+SPECIAL = ("the graph of the results has hooks, has a step without a derivative, or leads to a new leaf that requires "
+            "grad")
+
+
+def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
+    """The leaves of a graph, and why a trace cannot follow its backward pass; "" if a trace can."""
     waiting, seen, leaves = [edge.node for edge in edges], set[int](), []
-    special = False
+    special = ""
     while waiting:
         node = waiting.pop()
         if node is None or id(node) in seen:
@@ -293,6 +298,10 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], bool]:
         if isinstance(node, AccumulateGrad):
             leaves.append(node.variable)
             continue
-        special = special or _is_hooked(node) or node.name() == "NotImplemented"
+        if not special and (_is_hooked(node) or node.name() == "NotImplemented"):
+            special = SPECIAL
+        elif not special and not is_harmless(node):
+            special = "the backward pass of the results runs code of the program that may change something: that of " \
+                      f"{node.name()}"
         waiting += [edge.node for edge in node.edges if edge is not None]
     return leaves, special

@@ -30,7 +30,7 @@ from .numbers.watching import Numbers
 from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
-from .results import Left, Unknown, form, leaves_reached, new_tensors
+from .results import SPECIAL, Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
 from .sized.left import without_sizes
@@ -68,13 +68,14 @@ class FirstRun:
         self.tape, self.plans = Tape(whole, native, self.uses), list[Plan]()
         self.recipe: Recipe | None = None
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
+        self.is_undone = False                             # whether a run with an error has left nothing
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
         self.schedules, self.borders = Schedules(self.before, self.tape), Borders()
         self.numbers = Numbers(self.before, self.tape)
         self.result: Any = None                            # of the function, until the end of the run
         self.reason: Reason | None = None
-        self.site = user_site()
+        self.watching, self.site = Watching(self.tape, self.uses, self.before), user_site()
         refusals = self.before.refusals
         why = refusals[0] if refusals else clock(self.before)
         if why is not None:
@@ -103,9 +104,7 @@ class FirstRun:
             try:
                 self.counts = Counts(tape, [array for _, array in held])
                 self.numbers.put_in_place()
-                self.result = self._watched_run()
-                if self.uses is not None:
-                    self.result = without_sizes(self.result, self.function, self.args, self.kwargs, self.before)
+                self.result = self._function_run()
                 self.counts.check()
                 self.borders.check()
                 if tape.reason is None:
@@ -115,24 +114,37 @@ class FirstRun:
                 self._put_back()
                 raise
             except TypeError:
-                self._undo(drawn)
+                if drawn is not None and self._is_unseen():
+                    self._put_back()
+                    set_rng_state(drawn)
+                    self.is_undone = True
                 raise
         self.reason = tape.reason
         result, self.result = self.twins.originals(self.result), None
         self.before.let_go()
         return result
 
+    def _function_run(self) -> Any:
+        """What the function returns. No size of the trace stays in the result or in the program, not after an error."""
+        result = None
+        try:
+            result = self._watched_run()
+        finally:
+            if self.uses is not None:
+                result = without_sizes(result, self.function, self.args, self.kwargs, self.before)
+        return result
+
     def _watched_run(self) -> Any:
         """Call the function, with everything in place that shows what it does."""
-        watching, undo = Watching(self.tape, self.uses, self.before), Undo()
+        undo = Undo()
         with undo, undo:
             self.rates.put(undo)
             self.schedules.put(undo)
             undo.put(local.thread, "transform", self.tape.record)
-            watching.put(undo)
+            self.watching.put(undo)
             result = self.function(*self.args, **self.kwargs)
         self.numbers.end()
-        watching.check()
+        self.watching.check()
         return result
 
     def _note_end(self, undo: Undo, held: list[tuple[Any, Array]]) -> None:
@@ -157,11 +169,14 @@ class FirstRun:
         """Put plain numbers in the places of those that stand in for them."""
         self.result = self.numbers.give_back(self.result)
 
-    def _undo(self, drawn: Any) -> None:
-        """Give memory and random streams their former numbers, if the call will be traced again without notes."""
-        if drawn is not None and not self.tape.communicates:
-            self._put_back()
-            set_rng_state(drawn)
+    def _is_unseen(self) -> bool:
+        """Whether the run, which an error has ended, has changed nothing but numbers, so that it can be made again."""
+        if self.tape.communicates or self.tape.reason is not None or self.watching.calls.found is not None:
+            return False
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
+        changed, lost = changes(self.before, after), self.numbers.lost(self.before, after)
+        after.let_go()
+        return not (changed.effects or changed.unrepeatable or lost)
 
     def _put_back(self) -> None:
         """Give memory and counters their former numbers, and make no steps of schedules."""
@@ -310,12 +325,12 @@ class FirstRun:
         leaves, special = leaves_reached([made[place]._edge for place in recorded])
         known = {id(item.value) for item in sources}
         if special or any([id(leaf) not in known for leaf in leaves]):
-            self.tape.give_up("the graph of the results has hooks, has a step without a derivative, or leads to a "
-                              "new leaf that requires grad")
+            self.tape.give_up(special or SPECIAL)
             return None, []
         spent: list[int] = []
         undo = Undo()
         with undo, undo:
+            undo.note(partial(set_rng_state, get_rng_state()))           # a custom Function may draw
             self.borders.close(leaves, undo)
             found = self._gradients([made[place] for place in recorded], sources)
             if found is _SPENT:
@@ -340,7 +355,9 @@ class FirstRun:
                 undo.put(tape, "rehearses", True)
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,
                              retain_graph=True)
-        except RuntimeError as error:
+        except GivenUp:
+            raise
+        except Exception as error:                         # which the program raises where it runs the pass
             return _SPENT if "second time" in str(error) else tape.give_up(
                 "the backward pass of the results raises an error")
         if tape.reason is not None:

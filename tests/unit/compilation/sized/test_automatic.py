@@ -120,6 +120,26 @@ def test_an_error_of_the_program_stays_its_error() -> None:
     check(normal(7, 3) + 1, made(normal(7, 3)), True)
 
 
+def test_a_program_that_raises_an_error_after_changes_runs_once() -> None:
+    seen: list[Any] = []
+
+    def wrong(x: Any) -> Any:
+        if x.shape[0] == 9:
+            seen.append(x.shape[0])
+            return x + "a"
+        return x + 1
+
+    made = torch.compile(wrong, backend="numpy")
+    for size in (5, 8, 9, 9, 7):
+        if size == 9:
+            with pytest.raises(TypeError):
+                made(normal(size, 3))
+        else:
+            check(normal(size, 3) + 1, made(normal(size, 3)), True)
+    assert seen == [9, 9]
+    assert {type(size) for size in seen} == {int}
+
+
 def test_the_warning_says_why_there_is_no_plan_for_all_sizes() -> None:
     made = torch.compile(lambda x: x * (x.shape[0] // 2), backend="numpy")
     for size in range(2, 10):
