@@ -60,10 +60,9 @@ class Compiled:
             turn = Turn()
             with turn, turn:
                 turn.wait()
-        entries = self.entries
+        entries, declined = self.entries, list[Any]()      # those of which a branch turns out otherwise
         if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
-        declined: list[Any] = []                           # of which a branch turns out otherwise
         for entry in entries:
             guard, recipe = entry
             inputs = guard.check(function, args, kwargs)
@@ -85,11 +84,9 @@ class Compiled:
                 except BaseException:                      # such as KeyboardInterrupt
                     self._drop(recipe)
                     raise
-                if not free:
-                    return function(*args, **kwargs)
                 self.tried += recipe.way_back is not None
-                if result is not DECLINED:
-                    return recipe.stepped(result)
+                if not free or result is not DECLINED:
+                    return recipe.stepped(result) if free else function(*args, **kwargs)
                 self.declined += 1
                 declined.append(recipe)
         return self._traced(args, kwargs, declined)
