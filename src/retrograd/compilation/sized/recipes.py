@@ -17,7 +17,8 @@ from .. import kinds
 from ..backward_plans import TracedBackward
 from ..changes import Effect, Whole
 from ..guards import Guard
-from ..passes.effects import may_start_again
+from ..passes.effects import all_memory_written, may_start_again
+from ..program import Program, Value
 from ..recipe import Backward, Recipe, quiet
 from ..results import Left
 from ..stand_ins import let_go
@@ -151,8 +152,20 @@ def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]
     let_go(values, {value.number for value in values if value.source != "line"} - others)
     if back is not None:
         back = back._replace(program=back.program._replace(values=values))
+    _keep_numbers(values, [program] if back is None else [program, back.program])
     return TracedCall(guard, recipe, TracedProgram(program._replace(values=values), given), back, places,
                       left_behind(left, effects, result), views, uses.noted)
+
+
+def _keep_numbers(values: list[Value], programs: list[Program]) -> None:
+    """Copy constants that are only read. The program may write to them before the call is compared with others."""
+    written: set[int] = set()
+    for program in programs:
+        written |= all_memory_written(program._replace(values=values))
+        written |= {values[number].memory for number in program.outputs}
+    for value in values:
+        if value.source == "constant" and value.memory not in written and value.like.nbytes <= kinds.CONTENT_LIMIT:
+            value.like = value.like.copy(order="K")
 
 
 def left_behind(left: Left, effects: list[Effect], result: Any) -> Any:

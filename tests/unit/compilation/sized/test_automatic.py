@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
+import random
 import warnings
 import weakref
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -138,6 +140,22 @@ def test_a_program_that_raises_an_error_after_changes_runs_once() -> None:
             check(normal(size, 3) + 1, made(normal(size, 3)), True)
     assert seen == [9, 9]
     assert {type(size) for size in seen} == {int}
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.filterwarnings("ignore:torch.compile runs function as it is, since it was traced 8 times")
+def test_numbers_of_an_array_that_changes_are_those_of_the_call(backend: str, dynamic: bool | None) -> None:
+    kept = bytearray(np.ones(1, np.float32).tobytes())
+    seen = np.frombuffer(kept, np.float32)
+
+    def function(x: Any) -> Any:
+        return (x + torch.from_numpy(seen) * 2) * torch.from_numpy(seen).sum()
+
+    made, draw = torch.compile(function, backend=backend, dynamic=dynamic), random.Random(0)
+    for _ in range(60):
+        size, kept[3] = draw.randint(2, 7), draw.choice((63, 64, 63))
+        check(function(normal(size, 3)), made(normal(size, 3)), backend == "numpy")
 
 
 def test_the_warning_says_why_there_is_no_plan_for_all_sizes() -> None:
