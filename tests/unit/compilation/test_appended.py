@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 import warnings
 from collections.abc import Callable
@@ -92,3 +93,35 @@ def test_things_that_become_the_same(backend: str) -> None:
         return found
 
     assert results(lambda f: torch.compile(f, backend=backend)) == results(lambda f: f)
+
+
+def test_a_call_that_must_be_traced_whole_and_is_not_changes_nothing(backend: str) -> None:
+    own = state()
+
+    def step(x: Any) -> Any:
+        own.n += 1
+        own.stats["loss"] = x.sum().item()
+        own.history.append(x.sum().item())
+        return x * float(x.sum())
+
+    with pytest.raises(RuntimeError, match="looks at the numbers"):
+        torch.compile(step, backend=backend, fullgraph=True)(torch.ones(2))
+    assert vars(own) == vars(state())
+
+
+def test_a_call_of_another_size_that_raises_an_error_counts_once(backend: str) -> None:
+    own, sizes = state(), (2, 3, 4, 5, 6, 7)
+
+    def step(x: Any) -> Any:
+        own.n += 1
+        own.history.append(x.sum().item())
+        if x.shape[0] > 4:
+            raise TypeError("too large")
+        return x * 2
+
+    compiled = torch.compile(step, backend=backend)
+    for size in sizes:
+        with contextlib.suppress(TypeError):
+            compiled(torch.ones(size))
+    assert (own.n, own.history) == (len(sizes), [*map(float, sizes)])
+    assert {type(number) for number in own.history} == {float}
