@@ -30,6 +30,7 @@ from .numbers.watching import Numbers
 from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
+from .restoring import restore
 from .results import SPECIAL, Left, Unknown, form, leaves_reached, new_tensors
 from .schedules import Schedules
 from .sized.changing import Sizes
@@ -170,19 +171,22 @@ class FirstRun:
         self.result = self.numbers.give_back(self.result)
 
     def _is_unseen(self) -> bool:
-        """Whether the run, which an error has ended, has changed nothing but numbers, so that it can be made again."""
+        """Put back what the run, which an error has ended, has changed. Returns whether nothing is left of it but
+        numbers, so that it can be made again.
+        """
         if self.tape.communicates or self.tape.reason is not None or self.watching.calls.found is not None:
             return False
+        self.numbers.put_back()
+        restore(self.before)
         after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
-        changed, lost = changes(self.before, after), self.numbers.lost(self.before, after)
+        changed = changes(self.before, after)
         after.let_go()
-        return not (changed.effects or changed.unrepeatable or lost)
+        return not (changed.effects or changed.unrepeatable)
 
     def _put_back(self) -> None:
-        """Give memory and counters their former numbers, and make no steps of schedules."""
+        """Give memory its former numbers, and make no steps of schedules."""
         self.tape.deferred.make()
         self.tape.put_back()
-        self.numbers.put_back()
         self.schedules.steps.clear()
 
     def _finish(self, recipe: Recipe, left: Left) -> None:

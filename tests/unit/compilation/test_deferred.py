@@ -329,8 +329,8 @@ def test_a_trace_that_begins_again(counts: Counter[str]) -> None:
         given = x(size, 3)
         assert numbers(ready(given)) == numbers((x(size, 3) + 1) * 6)
         assert given.tolist() == (x(size, 3) + 1).tolist()
-    assert len(box) == 3                                   # the second call began again
-    assert numbers(box[1]) == numbers(box[2]) == numbers((x(6, 3) + 1) * 3)
+    assert len(box) == 2                                   # the second call began again, and left one result
+    assert numbers(box[1]) == numbers((x(6, 3) + 1) * 3)
 
 
 def test_sizes_that_change(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,10 +82,13 @@ class Numbers:
 
     def put_back(self) -> None:
         """Give the places in which the program counts, and the lists that grow, what they had before."""
-        for first in [group[0] for group in self.groups]:
+        for group in self.groups:
+            first = group[0]
             assert first.parent is not None
             if first.step.read(first.parent.value) is not MISSING:
                 first.step.write(first.parent.value, first.value)
+            for item in group:
+                item.role = ""                             # no stand-in is there any more
         for each in self._grown:
             del each[self._lengths[id(each)]:]
 
