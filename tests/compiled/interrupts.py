@@ -134,7 +134,7 @@ class Looks(Steps):
     def step(self, x: Any) -> Any:
         self.optimizer.zero_grad()
         loss = (self.model(x) ** 2).mean()
-        if loss > 1e9:
+        if float(loss) > 1e9:
             return loss
         loss.backward()
         self.optimizer.step()
@@ -206,8 +206,28 @@ class Large(Program):
         return y, y.sum()
 
 
+class Counting(Steps):
+    """Counts in its state, hands on numbers, and branches on one."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.calls, self.total, self.losses = 0, 0.0, list[float]()
+
+    def step(self, x: Any) -> Any:
+        loss = super().step(x)
+        self.calls += 1
+        self.total += loss.item()
+        self.losses.append(loss.item())
+        return loss if loss < 1e9 else loss.sqrt()
+
+
 PROGRAMS: dict[str, type[Program]] = {cls.__name__: cls for cls in (
-    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large)}
+    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large, Counting)}
+
+
+def counted(program: Program) -> list[Any]:
+    """The numbers in the state of a program. (A method would read the list that the program only appends to.)"""
+    return [program.calls, program.total, *program.losses] if isinstance(program, Counting) else []
 
 
 def interrupted(kind: type[Program], backend: str, call: int, at: int | None) -> tuple[Program, Any, Interrupted]:
@@ -226,6 +246,8 @@ def left_behind(program: Program) -> list[str]:
     """What a trace has left behind that it should have given back."""
     found = [f"a tensor has {type(tensor._array).__name__}" for tensor in program.tensors()
              if type(tensor._array) is not np.ndarray]
+    found += [f"a number is a {type(number).__name__}" for number in counted(program)
+              if type(number) not in (int, float)]
     found += ["a border" for tensor in program.tensors() if isinstance(tensor._edge, Border)]
     thread = local.thread
     for words, holds in (
@@ -267,6 +289,8 @@ def difference(program: Program, step: Callable[..., Any], call: int, exact: boo
         if not torch.equal(torch.get_rng_state(), after):
             return f"call {later}: random numbers"
         state = after
+        if not np.allclose(counted(program), counted(twin), 1e-4):
+            return f"call {later}: {counted(program)} and {counted(twin)}"
         for mine, other in zip([*_results(found), *program.tensors()], [*_results(wanted), *twin.tensors()],
                                strict=True):
             if mine.shape != other.shape or not (torch.equal(mine, other) if exact else torch.allclose(

@@ -1,12 +1,14 @@
 """What a traced array answers to whoever takes it for a NumPy array: the numbers, and the trace is given up.
 
 That is a program that looks at numbers, or another thread: while a call is traced, traced arrays stand behind tensors
-that all threads share. So kernels of the other threads meet them, and write to them, too.
+that all threads share. So kernels of the other threads meet them, and write to them, too. If the program may hand on a
+number or branch on it (`numbers`), the trace goes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from threading import get_ident
 from typing import Any
 
@@ -67,8 +69,22 @@ class Answering(np.lib.mixins.NDArrayOperatorsMixin, Geometry):
     def __len__(self) -> int:
         return len(self.seen())
 
+    def item(self, *index: Any) -> Any:
+        """The number as one of Python's, which the program may hand on."""
+        return self._read(methodcaller("item", *index))
+
+    def tolist(self) -> Any:
+        """The numbers as Python's, which the program may hand on."""
+        return self._read(methodcaller("tolist"))
+
+    def _read(self, whole: Callable[[Any], Any]) -> Any:
+        numbers = self.tape.numbers
+        return whole(self.seen()) if numbers is None else numbers.read(self, whole)
+
     def __bool__(self) -> bool:
-        return bool(self.seen())
+        """On which the program may branch."""
+        numbers = self.tape.numbers
+        return bool(self.seen()) if numbers is None else bool(numbers.branch(self))
 
     def __int__(self) -> int:
         return int(self.seen())

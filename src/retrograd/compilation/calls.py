@@ -119,6 +119,7 @@ class Watch:
     def __init__(self, read: Mapping[int, CodeType], returned: Callable[[FrameType, Any], None] | None) -> None:
         self.read, self.returned, self.imported = read, returned, False
         self.found: tuple[str, Site | None] | None = None
+        self.codes: set[CodeType] = set()                    # of the program's functions that have run
         self.aside: FrameType | None = None                  # an import, or what is no part of the program's run
         self.callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}      # of Python's garbage collector
         self.former: Any = None
@@ -150,6 +151,8 @@ class Watch:
     def _called(self, frame: FrameType) -> None:
         """See a call of a function written in Python."""
         module = frame.f_globals.get("__name__")
+        if whose(module) == USER:
+            self.codes.add(frame.f_code)
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if _is_import(module, caller) or frame.f_code in self.callbacks or (
                 module == "weakref" and frame.f_code.co_name == "remove") or (

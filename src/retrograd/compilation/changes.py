@@ -6,13 +6,16 @@ Two walks, before and after the call, are compared thing by thing. Tensors are c
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
 from . import kinds
 from .differences import shown
-from .items import ARRAY, CONSTANT, CONTAINER, OBJECT, OPAQUE, SET, TENSOR, Defined, Item, State
+from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, SET, TENSOR, Defined, Item, State
+from .numbers.counters import place_of
+from .numbers.expressions import Expression
+from .numbers.stand_ins import FloatNumber, IntNumber, is_traced
 from .places import MISSING, Step
 from .reading import is_type
 
@@ -54,9 +57,13 @@ class Whole(NamedTuple):
         parts = None if self.parts is None else {key: part.without(others) for key, part in self.parts.items()}
         return Whole(self.value, self.fresh or id(self.value) in others, parts)
 
+    def counts(self) -> bool:
+        """Whether there is a number in it that is another one in each call."""
+        return type(self.value) is Expression or any([part.counts() for part in (self.parts or {}).values()])
+
     def tensors(self) -> Iterator[Any]:
         """The tensors that a replay has to make, or has to find among the arguments."""
-        if self.fresh:
+        if self.fresh and type(self.value) is not Expression:
             yield self.value
         for part in (self.parts or {}).values():
             yield from part.tensors()
@@ -127,9 +134,13 @@ class _Comparison:
     def __init__(self, before: State, after: State, found: Changes) -> None:
         self.before, self.after, self.found = before, after, found
         self.new_names = after.mentioned - before.mentioned
+        self.built: dict[int, Hashable] = {}                 # the place of each new container
 
     def thing(self, item: Item, later: Item) -> None:
         """Compare a thing with itself after the call."""
+        if item.kind == GROWN:
+            self.grown(item, later)
+            return
         if item.kind == TENSOR:
             self.tensor(item, later)
         elif item.kind in _BY_FACTS and item.facts != later.facts:
@@ -151,6 +162,15 @@ class _Comparison:
                                              and step.key in self.new_names):
                 self.place(item, step, item.entries.get(step), later.entries.get(step))
 
+    def grown(self, item: Item, later: Item) -> None:
+        """Note what was appended to a list."""
+        for step, part in later.entries.items():
+            whole = self.whole(part, place_of(item, step))
+            if whole is None:
+                self.found.unrepeatable.append(f"something was appended to {item.words} that no repetition makes")
+            else:
+                self.effect(item, Step("append", step.key), whole)
+
     def tensor(self, item: Item, later: Item) -> None:
         """Compare the geometry of a tensor, and whether it requires grad."""
         old, new = item.facts, later.facts
@@ -166,10 +186,16 @@ class _Comparison:
         nothing = (None, MISSING) if step.kind == "meta" else (MISSING,)
         old = None if old is not None and any(old.value is value for value in nothing) else old
         new = None if new is not None and any(new.value is value for value in nothing) else new
-        if (old is None and new is None) or (old is not None and new is not None and _same(old, new)):
+        same = old is new or (old is not None and new is not None and _same(old, new))
+        if same and (old is None or new is None or not _is_another(old, new)):
             return
-        whole = None if new is None else self.whole(new)
+        whole = None if new is None or is_traced(step.key) else self.whole(new, place_of(holder, step))
         had_tensor = old is not None and _has_tensor(old)
+        if old is not None and (same or old.role in ("number", "guarded")) and whole is not None:
+            self.effect(holder, step, whole)
+            return
+        if old is not None and old.kind == CONSTANT and not _is_none(old) and whole is not None and whole.counts():
+            whole = None                                     # the guard asks for the number that was there
         if new is None or _is_none(new):
             if had_tensor:
                 self.effect(holder, step, whole)
@@ -196,12 +222,15 @@ class _Comparison:
         key = self.before.known.get(id(step.key)) if step.kind == "item" else None
         return step.words(holder.words, None if key is None else key.words)
 
-    def whole(self, item: Item, outer: frozenset[int] = frozenset()) -> Whole | None:
+    def whole(self, item: Item, place: Hashable, outer: frozenset[int] = frozenset()) -> Whole | None:
         """How a value is built again; None if it has parts that a replay cannot make.
 
-        `outer` are the numbers of the containers that the value stands in. A value in itself is not built again.
+        `outer` are the numbers of the containers that the value stands in. A value in itself is not built again, and
+        neither is a list or dict that also stands in another place.
         """
         known = self.before.known.get(id(item.value))
+        if _is_number(item):
+            return Whole(item.value.expression, fresh=True)
         if item.kind == TENSOR:
             return Whole(item.value, fresh=known is None or not known.fixed)
         if item.kind == CONSTANT or (known is not None and known.fixed):
@@ -209,8 +238,13 @@ class _Comparison:
         if (item.kind != CONTAINER or known is not None or type(item.value) in kinds.PARTS or item.number in outer
                 or len(outer) > _DEPTH):
             return None
+        if any([is_traced(step.key) for step in item.entries]):
+            return None
+        if type(item.value) is not tuple and self.built.setdefault(item.number, place) != place:
+            return None
         inner = outer | {item.number}
-        parts = {step.key: self.whole(part, inner) for step, part in item.entries.items() if step.kind == "item"}
+        parts = {step.key: self.whole(part, place_of(item, step), inner)
+                 for step, part in item.entries.items() if step.kind == "item"}
         whole = {key: part for key, part in parts.items() if part is not None}
         return Whole(item.value, False, whole) if len(whole) == len(parts) else None
 
@@ -227,6 +261,10 @@ def _same(old: Item, new: Item) -> bool:
         if (old.number, new.number) in seen or (old.value is new.value and old.kind != CONSTANT):
             continue
         seen.add((old.number, new.number))
+        if old.role and _is_number(new) and new.value.expression is old.array:
+            continue
+        if old.role == "number":                             # which the guard does not ask for
+            return False
         if CONSTANT in (old.kind, new.kind):
             if old.kind != new.kind or kinds.differ(new.value, old.value):
                 return False
@@ -238,12 +276,22 @@ def _same(old: Item, new: Item) -> bool:
     return True
 
 
+def _is_number(item: Item | None) -> bool:
+    """Whether a value is a number that is another one in each call."""
+    return item is not None and type(item.value) in (FloatNumber, IntNumber)
+
+
+def _is_another(old: Item, new: Item) -> bool:
+    """Whether a list or dict is another one with the same parts. Who holds the old one sees no later change."""
+    return old.value is not new.value and isinstance(new.value, (list, dict, deque, set))
+
+
 def _has_tensor(item: Item) -> bool:
-    """Whether a value is a tensor, or a list, tuple or dict that holds a tensor."""
+    """Whether a value is a tensor or a number of the trace, or a list, tuple or dict that holds one."""
     waiting, seen = [item], set[int]()
     while waiting:
         part = waiting.pop()
-        if part.kind == TENSOR:
+        if part.kind == TENSOR or _is_number(part):
             return True
         if part.kind == CONTAINER and part.number not in seen:
             seen.add(part.number)

@@ -13,6 +13,7 @@ from ..modes import local
 from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
+from .recipe import DECLINED
 from .run_once import FirstRun
 from .sized.changing import Sizes
 from .tracing import GivenUp, Reason
@@ -24,6 +25,8 @@ FEW = 2
 TRIED, MOST_REFUSALS = 6, 12
 # After so many traces that other threads have spoiled, no call is traced any more.
 MOST_DISTURBED = 100
+# After so many runs of plans with branches, of which three in four were for other outcomes, the function runs as it is.
+MOST_TRIED = 50
 
 
 class Compiled:
@@ -45,6 +48,7 @@ class Compiled:
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
         self.reason: Reason | None = None
         self.disturbed = 0                                 # how many traces other threads have spoiled
+        self.tried = self.declined = 0                     # runs of plans with branches, and those for another outcome
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Repeat a traced call if its guard holds. Otherwise trace this call."""
@@ -56,7 +60,7 @@ class Compiled:
             turn = Turn()
             with turn, turn:
                 turn.wait()
-        entries = self.entries
+        entries, declined = self.entries, list[Any]()      # those of which a branch turns out otherwise
         if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
         for entry in entries:
@@ -80,11 +84,23 @@ class Compiled:
                 except BaseException:                      # such as KeyboardInterrupt
                     self._drop(recipe)
                     raise
-                return recipe.stepped(result) if free else function(*args, **kwargs)
-        turn = Turn()
+                self.tried += recipe.way_back is not None
+                if not free or result is not DECLINED:
+                    return recipe.stepped(result) if free else function(*args, **kwargs)
+                self.declined += 1
+                declined.append(recipe)
+        return self._traced(args, kwargs, declined)
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any], declined: list[Any]) -> Any:
+        """A call that no plan serves. `declined` are the recipes that did not serve it."""
+        function, turn = self.function, Turn()
         with turn, turn:
-            if not turn.take() or any([guard(function, args, kwargs) for guard, _ in self.entries]):
+            if not turn.take() or any([guard(function, args, kwargs)
+                                       for guard, recipe in self.entries if recipe not in declined]):
                 return function(*args, **kwargs)           # another thread traces too long, or has traced such a call
+            if self.tried > MOST_TRIED and self.declined * 4 > self.tried * 3:
+                self._run_as_it_is(Reason("its branches on numbers turn out otherwise in most calls", None))
+                return function(*args, **kwargs)
             return self(*args, **kwargs) if self._follows(args, kwargs) else self._first(args, kwargs)
 
     def knows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -97,7 +113,7 @@ class Compiled:
     def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a call."""
         if len(self.entries) >= self.limit:
-            why = self.entries[-1][0].why(self.function, args, kwargs)
+            why = self.entries[-1][0].why(self.function, args, kwargs) or "its branches on numbers turn out otherwise"
             more = f"; there is no plan for all sizes, since {self.refused[-1]}" if self.refused else ""
             self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}{more}", None))
             return self.function(*args, **kwargs)

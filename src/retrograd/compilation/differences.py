@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..dtypes import dtype as torch_dtype
 from ..tensors.state.base import TensorBase
 from .items import ARRAY, TENSOR, Facts, facts_of
+from .numbers.stand_ins import Number
 from .places import Missing
 
 
@@ -23,8 +24,8 @@ _short.maxstring = _short.maxother = 60
 class Check(NamedTuple):
     """What a line of a guard compares. `words` name the place, and `former` is what stood there.
 
-    `what` is 'value', 'same' (the same object), 'alias' (the same object as in the place `former`), 'attributes',
-    'container', 'content', 'tensor', 'memory' or 'sizes'. `kind` is the kind of the item.
+    `what` is 'value', 'same' (the same object), 'alias' (the same object as in the place `former`), 'distinct',
+    'attributes', 'container', 'content', 'tensor', 'memory' or 'sizes'. `kind` is the kind of the item.
     """
 
     words: str
@@ -45,6 +46,8 @@ def said(check: Check, present: Any) -> str:
         return _tensor(check, present)
     if check.what == "alias":
         return f"{check.words} and {check.former} were the same object, and are not"
+    if check.what == "distinct":
+        return f"{check.words} were different things, and two of them are the same now"
     if check.what == "memory":
         return f"{check.words} share other memory with each other or with captured tensors than before"
     if check.what == "sizes":
@@ -60,6 +63,7 @@ def said(check: Check, present: Any) -> str:
 
 def shown(value: Any) -> str:
     """A value in a sentence: short, and under the user's name."""
+    value = value.value if issubclass(type(value), Number) else value
     return f"a {type(value).__name__}" if isinstance(value, TensorBase) else _short.repr(value)
 
 

@@ -23,6 +23,7 @@ from .items import (
     ARRAY,
     CONSTANT,
     CONTAINER,
+    GROWN,
     OBJECT,
     OPAQUE,
     REFUSED,
@@ -35,6 +36,7 @@ from .items import (
     overlapping,
     root_of,
 )
+from .numbers.guarding import ask_for_type, ask_more
 from .owned import by_key, is_bare
 from .places import MISSING, SOURCES, Step
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
@@ -71,7 +73,7 @@ class Guard:
 
 
 def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (),
-         unread: Container[int] = ()) -> Guard:
+         unread: Container[int] = (), numbers: Any = None) -> Guard:
     """The guard for a state that was walked before a trace.
 
     `replaced` are tensors that the call replaces by others in their places (`Changes.replaced`). Like the arguments,
@@ -91,7 +93,8 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     writer.aliases()
     writer.memory(unused, () if state.identity else unread)
     inputs = [item.number for item in state.tensors() if not is_constant(item) and item.number not in unused]
-    writer.lines.append("  return [" + ", ".join([f"v{number}" for number in inputs]) + "]")
+    more = [] if numbers is None else ask_more(writer, state, numbers)
+    writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *more])}]")
     return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
 
 
@@ -167,11 +170,8 @@ class _Writer:
     def place(self, item: Item, source: str) -> None:
         """Write the lines that find a value in its place, and ask for the same object if it must be the same."""
         check = Check(item.words, "same", item.kind, item.value if item.kind in (OPAQUE, REFUSED, CONSTANT) else None)
-        if item.role == "rate":
-            option = self.constant(f"h{item.number}", item.array)
-            self.line(f"v = {source}", check)
-            self.test(f"v is not {option}.value and {option}.refuses(v)", "v",
-                      Check(item.words, "value", CONSTANT, item.value))
+        if item.role in ("rate", "number") or item.kind == GROWN:
+            ask_for_type(self, item, source, check)
         elif item.kind == CONSTANT:
             self.equal(item, source)
         elif item.fixed:

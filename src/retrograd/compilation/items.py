@@ -13,9 +13,10 @@ from ..tensors.state.base import requires, stands_as_leaf
 from .places import Step
 
 # The kinds of items. CONSTANT: a value that cannot change, such as a number. CONTAINER: a list, tuple or dict, or
-# another thing that is guarded by its parts. OBJECT: a thing with an identity, and with parts.
-TENSOR, CONSTANT, CONTAINER, OBJECT, SET, ARRAY, OPAQUE, REFUSED = (
-    "tensor", "constant", "container", "object", "set", "array", "opaque", "refused")
+# another thing that is guarded by its parts. OBJECT: a thing with an identity, and with parts. GROWN: a list to which
+# the program only appends, so that its parts do not matter.
+TENSOR, CONSTANT, CONTAINER, OBJECT, SET, ARRAY, OPAQUE, REFUSED, GROWN = (
+    "tensor", "constant", "container", "object", "set", "array", "opaque", "refused", "grown")
 
 
 class Facts(NamedTuple):
@@ -131,13 +132,13 @@ class State:
 
     `mentioned` are the names in the code that may run: of other objects' attributes the call knows nothing. `identity`
     says whether the code may ask which of several equal things a thing is. `read` is the code of the functions that the
-    call can reach, by identity.
+    call can reach, by identity. `grown` are lists that the walk has not looked into.
     """
 
     def __init__(self, items: list[Item], known: dict[int, Item], mentioned: frozenset[str], modes: Any,
-                 identity: bool, read: dict[int, CodeType]) -> None:
+                 identity: bool, read: dict[int, CodeType], grown: Any) -> None:
         self.items, self.known, self.mentioned, self.modes, self.identity = items, known, mentioned, modes, identity
-        self.read = read
+        self.read, self.grown = read, grown
 
     def let_go(self) -> None:
         """Take the items apart, since parents and parts hold each other. The state is of no further use."""

@@ -38,6 +38,7 @@ from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 from .items import ARRAY, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, facts_of
+from .numbers.stand_ins import FloatNumber, IntNumber
 from .places import Missing
 from .reading import OWN, USER, is_made_in_c, is_type, made_by_c, whose, whose_class
 from .sized.sizes import SizeFloat, SizeInt, plain
@@ -45,8 +46,10 @@ from .sized.sizes import SizeFloat, SizeInt, plain
 _NUMBER = "it cannot change, and is compared by its type and value"
 _SINGLE = "it cannot change, and is compared by identity"
 # Values that a guard compares by type and by equality, or by identity, with the reason why this is enough.
-NUMBERS: dict[type[Any], str] = dict.fromkeys(
-    (int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt, SizeFloat), _NUMBER)
+NUMBERS: dict[type[Any], str] = {
+    **dict.fromkeys((int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt,
+                     SizeFloat), _NUMBER),
+    **dict.fromkeys((FloatNumber, IntNumber), "it stands for a number of the trace, and no guard sees it")}
 SINGLETONS: dict[type[Any], str] = dict.fromkeys(
     (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing), _SINGLE)
 _NUMBERS, _SINGLETONS = tuple(NUMBERS), tuple(SINGLETONS)
@@ -120,11 +123,14 @@ def refusal(value: Any) -> str | None:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a value cannot change, so that it is compared by type and equality."""
+    """Whether a value cannot change, so that it is compared by type and equality.
+
+    A number of a trace is such a value, and a tuple with one is none, because each call makes another tuple.
+    """
     if isinstance(value, _SINGLETONS):
         return True
     if type(value) is tuple:
-        return all(map(is_constant, value))
+        return all([is_constant(part) and type(part) not in (FloatNumber, IntNumber) for part in value])
     return isinstance(value, _NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 

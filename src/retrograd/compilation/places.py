@@ -36,6 +36,8 @@ MISSING = Missing()
 class Step(NamedTuple):
     """A step of a kind in `SOURCES`, or of the kind 'fixed', which always leads to the same thing.
 
+    A step of the kind 'append' is only written: the value becomes another element of a list.
+
     `key` is the name, index or key. `shown` is the name of a captured variable or of an argument, if `key` is a number.
     """
 
@@ -77,6 +79,8 @@ class Step(NamedTuple):
                 delattr(thing, key)
             else:
                 setattr(thing, key, value)
+        elif kind == "append":
+            thing.append(value)
         else:
             place = thing if kind == "item" else thing.__globals__ if kind == "global" else vars(thing)
             if value is MISSING:

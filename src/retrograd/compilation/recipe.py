@@ -28,6 +28,10 @@ from .passes.effects import may_start_again
 Array = np.ndarray[Any, Any]
 
 
+# What `repeat` returns if the traced call does not tell what this call does.
+DECLINED: Any = object()
+
+
 class Backward:
     """The backward pass of the results: how to run it, and what it needs.
 
@@ -81,14 +85,18 @@ class Recipe:
         self.may_start_again = may_start_again(plan.program)
         self.quiet = quiet()
         self.site: Any = None
+        self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
+        self.way_back: Any = None                          # from a run, if the call has branches
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Do what the traced call did, with other numbers. Returns what the call would return."""
-        ready = self.ready
-        if ready is None:
-            ready = self._begin()
+        """Do what the traced call did, with other numbers. Returns what the call would return.
+
+        The result is `DECLINED` if a branch of the call would turn out otherwise. Then nothing has changed.
+        """
+        if self.ready is None:
+            self._begin()
         else:
-            ready.leases.take_back()
+            self.ready.leases.take_back()
         given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
         written = self.written
         if self.written_given:
@@ -96,12 +104,9 @@ class Recipe:
         if versions.before_write:
             for array in written:
                 versions.writing(array)
-        try:
-            arrays = self.quiet.run(ready.run, *given)
-        except BaseException as error:                     # such as KeyboardInterrupt
-            ready.leases.spoil()
-            self._count_writes(error, given, written)
-            raise
+        arrays = self._run(inputs, given, written) if self.way_back is None else self._tried(inputs, given)
+        if arrays is None:
+            return DECLINED
         if self.written_given:
             versions.written_all(map(owner_of, written), self.site, [*self.times, *[n for _, n in self.written_given]])
         elif self.owners is not None:
@@ -117,6 +122,34 @@ class Recipe:
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
         return result
+
+    def _run(self, inputs: list[Any], given: list[Array], written: list[Array]) -> Any:
+        """The arrays of a run. The numbers that follow from them come behind `inputs`."""
+        try:
+            arrays = self.quiet.run(self.ready.run, *given)
+        except BaseException as error:                     # such as KeyboardInterrupt
+            self.ready.leases.spoil()
+            self._count_writes(error, given, written)
+            raise
+        if self.numbers is not None:
+            inputs += self.numbers(arrays, inputs)
+        return arrays
+
+    def _tried(self, inputs: list[Any], given: list[Array]) -> Any:
+        """The arrays of a run, and the numbers behind `inputs`; None if a branch of the call turns out otherwise."""
+        put_back, numbers = self.way_back.keep(inputs), None
+        try:
+            arrays = self.quiet.run(self.ready.run, *given)
+            numbers = self.numbers(arrays, inputs)
+        except Exception:                                  # the program may go another way, without the error
+            return None
+        finally:
+            if numbers is None:
+                put_back()
+        if numbers is None:
+            return None
+        inputs += numbers
+        return arrays
 
     def stepped(self, result: Any) -> Any:
         """Make the steps of schedules after the call has returned `result`, which is returned again. An error in them
@@ -141,13 +174,11 @@ class Recipe:
         versions.written_all([owner_of(tensors[place]._array) for place, _ in self.counted], self.site,
                              [count for _, count in self.counted])
 
-    def _begin(self) -> Ready:
+    def _begin(self) -> None:
         """Have the plan make its code."""
         assert self.plan is not None
-        ready = self.plan.begin()
-        self._run_with(ready)
+        self._run_with(self.plan.begin())
         self.plan = None
-        return ready
 
     def _run_with(self, ready: Ready) -> None:
         """Have repetitions run with this."""

@@ -21,6 +21,9 @@ from ..tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edg
 from . import kinds
 from .harmless import is_harmless
 from .items import Item, State
+from .numbers.expressions import Expression
+from .numbers.stand_ins import is_traced
+from .numbers.watching import STAND_INS, Numbers
 from .tracing import Traced
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
@@ -34,8 +37,8 @@ class Unknown(Exception):
 class Left:
     """The new tensors of a call. `made` are outputs of the plan; `views` are views of them, or of known tensors."""
 
-    def __init__(self, before: State, inputs: list[int]) -> None:
-        self.before, self.inputs = before, inputs
+    def __init__(self, before: State, inputs: list[int], numbers: Numbers) -> None:
+        self.before, self.inputs, self.numbers = before, inputs, numbers
         self.known = {id(item.value): item for item in before.tensors()}
         self.bases = {id(item.value._meta.base): item for item in before.tensors()
                       if item.value._meta is not None and item.value._meta.base is not None}
@@ -79,7 +82,10 @@ class Left:
         return max(-1, self.places.get(id(tensor), -1))
 
     def finder(self, tensor: Any) -> Make:
-        """How a repetition finds a tensor."""
+        """How a repetition finds a tensor, or makes a number."""
+        if type(tensor) is Expression:
+            at = len(self.inputs) + len(self.numbers.counted()) + self.numbers.place(tensor)
+            return lambda tensors, inputs, args, kwargs: inputs[at]
         item = self.known.get(id(tensor))
         if item is not None:
             if item.number in self.inputs:
@@ -195,30 +201,37 @@ def _taken_again(view: Any) -> bool:
                 and found.dtype == like.dtype and np.may_share_memory(found, like) | (not like.size))
 
 
-def form(value: Any, left: Left, before: State) -> Make:
-    """How a repetition makes a value that the call returned. Raises Unknown if it cannot."""
-    return _Forms(left, before).make(value)
+def form(value: Any, left: Left, before: State, placed: set[int]) -> Make:
+    """How a repetition makes a value that the call returned. Raises Unknown if it cannot.
+
+    `placed` are the identities of new lists and dicts that the call has left in its state.
+    """
+    return _Forms(left, before, placed).make(value)
 
 
 class _Forms:
     """The forms of the parts of one result."""
 
-    def __init__(self, left: Left, before: State) -> None:
+    def __init__(self, left: Left, before: State, placed: set[int]) -> None:
         self.left, self.before = left, before
-        self.seen: set[int] = set()
+        self.seen = {*placed}
 
     def make(self, value: Any) -> Make:
         """How a repetition makes a part."""
         if isinstance(value, TensorBase):
             return self.left.finder(value)
+        if type(value) in STAND_INS:
+            return self.left.finder(value.expression)
         if kinds.is_constant(value):
             return lambda tensors, inputs, args, kwargs: value
         item = self.before.known.get(id(value))
         if item is not None:
             return _found(item)
         if id(value) in self.seen:
-            raise Unknown("the program returns the same new list or dict in two places")
+            raise Unknown("the program returns a new list or dict in two places, or also leaves it in its state")
         self.seen.add(id(value))
+        if isinstance(value, dict) and any(map(is_traced, value)):
+            raise Unknown("the program returns a dict with a number of its state as a key")
         children, rebuild = _taken_apart(value)
         parts = [self.make(child) for child in children]
         return lambda tensors, inputs, args, kwargs: rebuild([part(tensors, inputs, args, kwargs) for part in parts])

@@ -19,11 +19,14 @@ from . import guards
 from .backward_plans import TracedBackward
 from .behind import give_back, put_in_place
 from .borders import Borders
-from .changes import Effect, Whole, changes
+from .changes import changes
 from .counts import Counts
 from .execution.numpy_code import Ready
 from .execution.plan import Plan, planned
-from .items import ARRAY, Item
+from .items import ARRAY, CONTAINER, Item
+from .leaving import leaving
+from .numbers.branches import way_back
+from .numbers.watching import Numbers
 from .program import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
@@ -70,6 +73,8 @@ class FirstRun:
         self.tape.keeps_numbers = whole or self.found_by_itself
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in self.before.items])    # which may be written
         self.schedules, self.borders = Schedules(self.before, self.tape), Borders()
+        self.numbers = Numbers(self.before, self.tape)
+        self.result: Any = None                            # of the function, until the end of the run
         self.reason: Reason | None = None
         self.watching, self.site = Watching(self.tape, self.uses, self.before), user_site()
         refusals = self.before.refusals
@@ -99,11 +104,12 @@ class FirstRun:
             self.borders.put(tape, tensors)
             try:
                 self.counts = Counts(tape, [array for _, array in held])
-                result = self._function_run()
+                self.numbers.put_in_place()
+                self.result = self._function_run()
                 self.counts.check()
                 self.borders.check()
                 if tape.reason is None:
-                    self._describe(result)
+                    self._describe(self.result)
                 tape.check()
             except GivenUp:
                 self._put_back()
@@ -115,7 +121,7 @@ class FirstRun:
                     self.is_undone = True
                 raise
         self.reason = tape.reason
-        result = self.twins.originals(result)
+        result, self.result = self.twins.originals(self.result), None
         self.before.let_go()
         return result
 
@@ -126,7 +132,7 @@ class FirstRun:
             result = self._watched_run()
         finally:
             if self.uses is not None:
-                result = without_sizes(result, self.function, self.args, self.kwargs, self.before.mentioned)
+                result = without_sizes(result, self.function, self.args, self.kwargs, self.before)
         return result
 
     def _watched_run(self) -> Any:
@@ -138,6 +144,7 @@ class FirstRun:
             undo.put(local.thread, "transform", self.tape.record)
             self.watching.put(undo)
             result = self.function(*self.args, **self.kwargs)
+        self.numbers.end()
         self.watching.check()
         return result
 
@@ -146,6 +153,7 @@ class FirstRun:
         undo.note(self.schedules.make)
         undo.note(partial(self.tape.deferred.make, last=True))
         undo.note(self.twins.give_back)
+        undo.note(self._settle)
         undo.note(self._let_go)
         undo.note(partial(give_back, held))
         undo.note(self.borders.remove)
@@ -158,14 +166,19 @@ class FirstRun:
         new = [] if self.left is None else self.left.every()
         take_away(self.tape, [*self.before.tensors_and_bases(), *new])
 
+    def _settle(self) -> None:
+        """Put plain numbers in the places of those that stand in for them."""
+        self.result = self.numbers.give_back(self.result)
+
     def _is_unseen(self) -> bool:
         """Put back what the run, which an error has ended, has changed. Returns whether nothing is left of it but
         numbers, so that it can be made again.
         """
         if self.tape.communicates or self.tape.reason is not None or self.watching.calls.found is not None:
             return False
+        self.numbers.put_back()
         restore(self.before)
-        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
         changed = changes(self.before, after)
         after.let_go()
         return not (changed.effects or changed.unrepeatable)
@@ -199,33 +212,38 @@ class FirstRun:
     def _describe(self, result: Any) -> None:
         """Make the recipe, unless something stands against it."""
         tape = self.tape
-        after = walk(self.function, self.args, self.kwargs, self.before.mentioned)
-        changed = changes(self.before, after)
+        after = walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
+        changed, lost = changes(self.before, after), self.numbers.lost(self.before, after)
+        self.numbers.note(changed.effects, self.args, self.kwargs)
+        placed = {number for number, item in after.known.items()
+                  if item.kind == CONTAINER and number not in self.before.known and type(item.value) is not tuple}
         after.let_go()                                     # nothing needs the traced arrays longer than the trace
-        if changed.unrepeatable:
-            return tape.give_up(changed.unrepeatable[0], True)
+        if changed.unrepeatable or lost is not None:
+            return tape.give_up(lost or changed.unrepeatable[0], True)
         if tape.missed():
             return tape.give_up("the program uses a tensor that the search did not find", True)
         left_there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
         returns = new_tensors(result)
-        self.guard = guards.make(self.before, changed.replaced, *self._unread([*returns, *left_there]))
-        left = Left(self.before, self.guard.inputs)
+        unread = self._unread([*returns, *left_there])
+        self.guard = guards.make(self.before, changed.replaced, *unread, self.numbers)
+        left = Left(self.before, self.guard.inputs, self.numbers)
         try:
             for tensor in [*left_there, *returns]:
                 left.add(tensor)
-            returned = form(result, left, self.before)
+            returned = form(result, left, self.before, placed)
+            applied = [leaving(effect, left) for effect in changed.effects]
         except Unknown as reason:
             return tape.give_up(str(reason), True)
         self.left = left
         recipe = self._recipe(left)
         if recipe is not None:
             recipe.returned, recipe.finishing = returned, left.finishing()
-            recipe.effects = [_effect(effect, left) for effect in changed.effects]
-            recipe.schedules = [*self.schedules.steps]
-            recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
-                             for effect in changed.effects if effect.is_gradient}
+            recipe.effects, recipe.schedules = applied, [*self.schedules.steps]
+            if recipe.way_back is None:                    # else the gradients must keep their numbers
+                recipe.leaves = {left.place(effect.whole.value): effect.anchor           # type: ignore[union-attr]
+                                 for effect in changed.effects if effect.is_gradient}
             self.recipe = recipe
-            if self.uses is not None:
+            if self.uses is not None and not self.numbers.used:
                 self.call = reached("compilation.sized.recipes").traced_call(
                     self.guard, recipe, self.traced, self.back, self._given(), left, changed.effects, result, self.uses)
         return None
@@ -255,7 +273,7 @@ class FirstRun:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
-        numbers = [*outputs, *saved]
+        numbers = [*outputs, *saved, *[array.number for array in self.numbers.arrays()]]
         self.arrays = [alive[number].like for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
         self.traced = program, tuple(given)
@@ -266,6 +284,13 @@ class FirstRun:
         self.plans = [plan]
         recipe = Recipe([given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
+        recipe.numbers = self.numbers.maker(len(outputs) + len(saved), len(self.guard.inputs))
+        if self.numbers.branches:
+            values = {item.number: tape.outside(item.array).number for item in self.before.tensors()}
+            recipe.way_back = way_back(program, self.before, values, given)
+            if recipe.way_back is None:
+                tape.give_up("the program branches on a number, and writes memory whose tensor may be another one")
+                return None
         self.counts.note(recipe, self.before, lines, given)
         self.counts.note_results(recipe, made)
         if back is not None:
@@ -370,25 +395,3 @@ class FirstRun:
             return found
 
         return traced.planned(plan, run)
-
-
-def _found(whole: Whole, left: Left) -> Whole:
-    """A new value with what finds the new tensors in their places."""
-    if whole.fresh:
-        return Whole(left.finder(whole.value), True)
-    return whole if whole.parts is None else whole._replace(
-        parts={key: _found(part, left) for key, part in whole.parts.items()})
-
-
-def _effect(effect: Effect, left: Left) -> Callable[..., Any]:
-    """How a repetition leaves a new value in a place."""
-    whole = effect.whole
-    effect = effect._replace(whole=None if whole is None else _found(whole, left))
-    if whole is not None and effect.is_gradient:
-        find, leaf, name = left.finder(whole.value), effect.anchor, effect.step.key
-        return lambda tensors, inputs, args, kwargs: setattr(leaf._meta, name, find(tensors, inputs, args, kwargs))
-
-    def apply(tensors: list[Any], inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        effect.apply(lambda find: find(tensors, inputs, args, kwargs), args, kwargs)
-
-    return apply

@@ -24,6 +24,7 @@ from .items import (
     ARRAY,
     CONSTANT,
     CONTAINER,
+    GROWN,
     OBJECT,
     OPAQUE,
     REFUSED,
@@ -36,6 +37,7 @@ from .items import (
     take_apart,
 )
 from .named import Named
+from .numbers.appended import NOTHING_GROWN, Grown, appended
 from .patches import foreign
 from .places import MISSING, Step
 from .reading import ANY_ATTRIBUTE, OWN, USER, codes, is_type, mentions, whose, whose_class
@@ -59,21 +61,24 @@ _WRITTEN = ("__wrapped__", "_torchdynamo_orig_callable")
 
 
 def walk(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-         mentioned: frozenset[str] = frozenset()) -> State:
+         mentioned: frozenset[str] = frozenset(), grown: Grown | None = None) -> State:
     """All that a call `function(*args, **kwargs)` can reach.
 
-    `mentioned` are names that are taken as named by the code, besides those that the walk finds. For the walk after a
-    call, pass `mentioned` of the state before.
+    `mentioned` are names that are taken as named by the code, besides those that the walk finds. `grown` are lists of
+    which the walk looks only at later elements. For the walk after a call, pass both of the state before.
     """
     while True:
-        found = Walk(mentioned)
+        found = Walk(mentioned, NOTHING_GROWN if grown is None else grown)
         found.start(function, args, kwargs)
         names = mentioned | found.names
         if len(found.items) >= MOST:
             found.refuse_all()
             names = mentioned
         if names == mentioned:
-            return State(found.items, found.known, mentioned, modes(), found.identity, found.read)
+            state = State(found.items, found.known, mentioned, modes(), found.identity, found.read, found.grown)
+            grown = appended(state) if grown is None else NOTHING_GROWN
+            if not grown.lengths:
+                return state
         take_apart(found.items)
         mentioned = names
 
@@ -91,7 +96,8 @@ def argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[
 class Walk:
     """One walk. `names` are those that the code mentions, as far as the walk has come."""
 
-    def __init__(self, mentioned: frozenset[str]) -> None:
+    def __init__(self, mentioned: frozenset[str], grown: Grown) -> None:
+        self.grown = grown
         self.items: list[Item] = []
         self.known: dict[int, Item] = {}
         self.mentioned = mentioned
@@ -152,7 +158,9 @@ class Walk:
             parent.entries[step] = known
             return
         kind, facts = kinds.kind_of(value)
-        if kind == TENSOR:
+        if id(value) in self.grown.lengths:
+            kind = GROWN
+        elif kind == TENSOR:
             kind, facts = self._facts(value, facts)
         fixed = kind in (OBJECT, OPAQUE, ARRAY) or kind == TENSOR
         if given and (kind == TENSOR or kinds.is_record(value) or type(value) is FunctionType):
@@ -184,6 +192,9 @@ class Walk:
                     self.place(item, Step("fixed", i), part, False)
         elif kind == CONTAINER:
             self._container(item, given)
+        elif kind == GROWN:
+            for i in range(self.grown.lengths[id(value)], len(value)):
+                self.place(item, Step("item", i), value[i], False)
         elif kind == OPAQUE:
             if "__wrapped__" in kinds.attributes_of(value):
                 self.place(item, Step("attribute", "__wrapped__"), kinds.attributes_of(value)["__wrapped__"], given)

@@ -106,6 +106,7 @@ class Tape:
     def __init__(self, whole: bool = False, native: bool = False, uses: Uses | None = None) -> None:
         self.whole = whole                                 # whether giving up is an error
         self.keeps_numbers = whole                         # of memory from outside before it is written
+        self.numbers: Any = None                           # that the program has read, if it hands them on
         self.uses = uses                                   # of sizes that may be others in later calls
         self.rehearses = False                             # whether the compiler alone runs this part
         self.communicates = False                          # whether messages have left or come
@@ -152,6 +153,11 @@ class Tape:
                 self.check()
                 if self.rehearses:
                     raise Needless(words)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this thread has given up."""
+        return self.reason is not None and not self.values
 
     def check(self) -> None:
         """Raise GivenUp if the run cannot be repeated and this is an error."""
@@ -259,16 +265,21 @@ class Tape:
         """Make a call, and write it down."""
         if self.uses is not None:
             args = plain_sizes(args)
+        if self.numbers is not None:
+            args = self.numbers.plain(args)
         if self.reason is None and op.name in SHAPED_BY_NUMBERS:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
             self.deferred.make()                           # what another thread has not, which gave the tape up
-            return self._unnoted(op, call, replaced(args, Traced, _numbers), write)
+            plain_args = replaced(args, Traced, _numbers)
+            return self._unnoted(op, call(*plain_args), plain_args, write)
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
             self._keep_before(ref)
         promised = self.deferred.begin(op, real, write) if self.deferred.active else None
         found = call(*real) if promised is None else promised
+        if self.stopped:                                   # since the kernel has looked at a number
+            return self._unnoted(op, found, real, write)
         call, site = self._known_calls.setdefault(call, call), user_site(2)
         if site is not None:
             site = self._known_calls.setdefault((id(site.code), site.offset), site)
@@ -285,9 +296,8 @@ class Tape:
             self.deferred.note(line, real, promised)
         return results if several else results[0]
 
-    def _unnoted(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+    def _unnoted(self, op: Op, found: Any, args: Iterable[Any], write: bool) -> Any:
         """The result of a call that no line says, in the layout that PyTorch gives it."""
-        found = call(*args)
         if write or op.layout != "elementwise" or type(found) is tuple or self._in_rule():
             return found
         return in_common_order(np.asarray(found), [arg for arg in args if type(arg) is np.ndarray])

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..kernels.random.twister import Twister
 from .calls import Watch
+from .numbers.appended import disturbed
 from .sized.sizes import Uses
 from .state import State
 from .surroundings import modes, outside_random
@@ -38,13 +39,13 @@ def clock(state: State) -> str | None:
 
 class Watching:
     """Gives up if this thread prints, calls what is unknown, leaves a mode changed, or restarts random numbers, or if
-    the random numbers of Python or NumPy move on.
+    the random numbers of Python or NumPy move on, or if the program reads a list that only grows.
 
     `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
     """
 
     def __init__(self, tape: Tape, uses: Uses | None, state: State) -> None:
-        self.tape, self.uses, self.thread = tape, uses, threading.get_ident()
+        self.tape, self.uses, self.grown, self.thread = tape, uses, state.grown, threading.get_ident()
         self.calls = Watch(state.read, None if uses is None else uses.returned)
         self.restarts, self.before, self.random = Twister.restarts.count, modes(), outside_random()
 
@@ -65,6 +66,8 @@ class Watching:
 
     def check(self) -> None:
         """Give up if the program has done something that was to be watched for."""
+        if disturbed(self.grown, self.calls.codes):
+            self.tape.give_up("the program reads a list that it appends to under another name")
         if self.calls.imported:                              # the next call finds the module
             self.tape.give_up("the program imports a module for the first time", passing=True)
         if self.calls.found is not None:

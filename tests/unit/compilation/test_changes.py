@@ -164,13 +164,20 @@ def test_other_changes_cannot_be_repeated(change: Any, said: str) -> None:
     assert found.effects == []
 
 
-def test_equal_lists_in_place_of_others_are_no_change() -> None:
-    holder = Holder(value=[1, (2, 3)])
+def test_equal_lists_in_place_of_others_are_made_again() -> None:
+    """Who holds the old list sees no change of the new one."""
+    holder, old = Holder(value=[1, (2, 3)], other=(1, 2)), [1, (2, 3)]
 
     def step() -> None:
         holder.value = [1, (2, 3)]
+        holder.other = (1, 2)
 
-    assert changed(step) == ([], [], [])
+    found = changed(step)
+    assert (len(found.effects), found.unrepeatable, found.replaced) == (1, [], [])
+    holder.value = old
+    found.effects[0].apply(lambda value: value)
+    assert holder.value == old
+    assert holder.value is not old
 
 
 def test_schedulers_change_numbers() -> None:
@@ -196,7 +203,7 @@ def test_lists_that_hold_themselves() -> None:
         holder.other = [torch.ones(1)]
         holder.other.append(holder.other)
 
-    assert len(changed(step).unrepeatable) == 1
+    assert len(changed(step).unrepeatable) == 2
 
 
 def test_a_traced_step_of_an_optimizer() -> None:

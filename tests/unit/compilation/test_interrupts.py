@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[2]
 CASES = [*[(name, "numpy", 0) for name in PROGRAMS], ("Steps", "llvm", 1), ("Adam", "numpy", 1), ("Sized", "llvm", 1),
          ("Listed", "numpy", 1), ("Steps", "numpy", 2), ("Adam", "llvm", 2), ("Sized", "numpy", 2),
          ("Large", "llvm", 2), ("Outside", "llvm", 2), ("Hooked", "numpy", 1), ("Sized", "llvm", 3),
-         ("Sized", "numpy", 4)]
+         ("Sized", "numpy", 4), ("Counting", "llvm", 1), ("Counting", "numpy", 2)]
 # Each case takes one of so many lines, from its own number on. A test without `--thorough` runs about one of the cases.
 PARTS = 300
 pytestmark = [pytest.mark.filterwarnings("ignore:torch.compile runs (step|<lambda>) as it is"),

@@ -8,19 +8,19 @@ from typing import Any
 from ...names import reached
 from ...tensors.arguments.size import Size
 from ..items import CONTAINER, SET, Item
-from ..state import walk
+from ..state import State, walk
 from .sizes import SizeFloat, SizeInt, plain
 
 _WATCHED = (SizeInt, SizeFloat)
 
 
 def without_sizes(result: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                  mentioned: frozenset[str]) -> Any:
+                  before: State) -> Any:
     """What a call has returned, with ints in the place of sizes; and so in all that the call can reach."""
     pytree = reached("utils._pytree")
     if any([type(leaf) in (*_WATCHED, Size) for leaf in pytree.tree_leaves(result)]):
         result = pytree.tree_map(plain, result)
-    state = walk(function, (args, result), kwargs, mentioned)
+    state = walk(function, (args, result), kwargs, before.mentioned, before.grown)
     _make_plain(state.items)
     state.let_go()
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -264,6 +265,13 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return plain(np.zeros((*classes.shape, num_classes), np.int64))
+    if num_classes == -1:
+        return plain(_one_hot(num_classes, classes))
+    return plain(beyond(partial(_one_hot, num_classes), classes))
+
+
+def _one_hot(num_classes: int, classes: Any) -> Any:
+    """The vectors of classes; -1 stands for as many classes as the greatest class needs."""
     if classes.min() < 0:
         raise RuntimeError(f"Class values must be non-negative. The least class is {classes.min()}.")
     if num_classes == -1:
@@ -273,4 +281,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                            f"and num_classes is {num_classes}.")
     vectors = np.zeros((classes.size, num_classes), np.int64)
     vectors.reshape(-1)[classes.reshape(-1) + np.arange(0, vectors.size, num_classes)] = 1
-    return plain(vectors.reshape(*classes.shape, num_classes))
+    return vectors.reshape(*classes.shape, num_classes)
