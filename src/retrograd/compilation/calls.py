@@ -155,7 +155,7 @@ class Watch:
             self.codes.add(frame.f_code)
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if _is_import(module, caller) or frame.f_code in self.callbacks or (
-                module == "weakref" and frame.f_code.co_name == "remove") or (
+                module in ("weakref", "_weakrefset") and frame.f_code.co_name in ("remove", "_remove")) or (
                 caller is not None and caller.startswith(_COMPILER) and caller != _RUN and whose(module) == USER):
             self.aside = frame
             self.imported = self.imported or (frame.f_code.co_name == "_find_and_load" and whose(caller) == USER)
