@@ -7,7 +7,6 @@ of this package, and functions that depend on their arguments alone. It may writ
 
 from __future__ import annotations
 
-import builtins
 import dis
 import inspect
 from types import CodeType, FunctionType, ModuleType
@@ -19,7 +18,7 @@ from ..tensors.state.base import TensorBase
 from . import kinds
 from .calls import unknown
 from .known import C_MODULES
-from .patches import content
+from .patches import variable
 from .places import MISSING
 from .reading import OWN, USER, chains, codes, is_type, whose
 
@@ -90,13 +89,10 @@ class _Reader:
     def _may_reach(self, function: FunctionType, names: tuple[str, ...]) -> bool:
         """Whether code may use what a variable from outside holds, and its attributes if it is a module."""
         root, *attributes = names
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        if root in cells:
-            thing = content(cells[root])
-        elif root in {name for code in codes(function.__code__) for name in code.co_cellvars}:
+        own = {name for code in codes(function.__code__) for name in code.co_cellvars}
+        if root in own.difference(function.__code__.co_freevars):
             return True                                      # a variable of the function itself
-        else:
-            thing = function.__globals__.get(root, getattr(builtins, root, MISSING))
+        thing = variable(function, root)
         for name in attributes:
             if not isinstance(thing, ModuleType):
                 break

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import kinds
 from .calls import hidden, unknown
 from .items import CONSTANT, CONTAINER, OPAQUE, REFUSED, Item
-from .patches import content
+from .patches import variable
 from .places import MISSING, Step
 from .reading import LIBRARY, OWN, USER, Mentions, chains, is_type, whose
 
@@ -83,10 +83,8 @@ class Named:
     def _chains(self, item: Item) -> None:
         """Note what the code names from its variables on."""
         function = item.value
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for (root, *attributes), called in chains(function.__code__):
-            own = function.__globals__.get(root, getattr(builtins, root, MISSING))
-            thing = content(cells[root]) if root in cells else own
+            thing = variable(function, root)
             for i, name in enumerate(attributes):
                 thing = self._attribute(thing, name, i + 2 - called < len(attributes))
             names = ".".join((root, *attributes))

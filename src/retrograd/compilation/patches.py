@@ -105,22 +105,22 @@ def _classes(items: list[Item]) -> list[type[Any]]:
 
 def _named(function: FunctionType) -> Iterator[Place]:
     """The attributes of modules of libraries that a function names."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     for (root, *names), _ in chains(function.__code__):
-        thing: Any = function.__globals__.get(root, getattr(builtins, root, MISSING))
-        if root in cells:
-            thing = content(cells[root])
+        thing = variable(function, root)
         for name in names[:-1]:
             thing = vars(thing).get(name, MISSING) if isinstance(thing, ModuleType) else MISSING
         if names and isinstance(thing, ModuleType) and whose(thing.__name__) != USER:
             yield Place(thing, names[-1], vars(thing).get(names[-1], MISSING))
 
 
-def content(cell: Any) -> Any:
-    """What stands in a cell; MISSING if nothing does."""
+def variable(function: FunctionType, name: str) -> Any:
+    """What a variable from outside of a function holds: captured, global or a builtin; MISSING if there is none."""
+    free = function.__code__.co_freevars
+    if name not in free or function.__closure__ is None:
+        return function.__globals__.get(name, getattr(builtins, name, MISSING))
     try:
-        return cell.cell_contents
-    except ValueError:
+        return function.__closure__[free.index(name)].cell_contents
+    except ValueError:                                       # an empty cell
         return MISSING
 
 
