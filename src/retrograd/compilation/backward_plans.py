@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels.layout import steps
 from .passes import effects
-from .program import Program
+from .program.lines import Program
 from .recipe import Backward, quiet
 
 Array = np.ndarray[Any, Any]

@@ -16,8 +16,10 @@ from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, SET, TENSO
 from .numbers.counters import place_of
 from .numbers.expressions import Expression
 from .numbers.stand_ins import FloatNumber, IntNumber, is_traced
-from .places import MISSING, Step
-from .reading import is_type
+from .places import Step
+from .program import constants
+from .program.constants import MISSING
+from .program.origins import is_type
 
 _DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
@@ -266,7 +268,7 @@ def _same(old: Item, new: Item) -> bool:
         if old.role == "number":                             # which the guard does not ask for
             return False
         if CONSTANT in (old.kind, new.kind):
-            if old.kind != new.kind or kinds.differ(new.value, old.value):
+            if old.kind != new.kind or constants.differ(new.value, old.value):
                 return False
         elif (old.kind not in (SET, CONTAINER) or type(old.value) is not type(new.value) or old.facts != new.facts
               or old.entries.keys() != new.entries.keys()):

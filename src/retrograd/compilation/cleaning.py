@@ -9,7 +9,7 @@ from typing import Any
 from ..graph.node import Node
 from ..graph.packed import Packed, Parcel
 from ..tensors.state.base import TensorBase
-from .program import replaced
+from .program.lines import replaced
 
 _numbers = attrgetter("like")
 

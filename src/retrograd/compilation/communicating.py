@@ -16,7 +16,8 @@ from ..launching import Everyone
 from ..names import PACKAGE
 from ..nn.modules.batchnorm import SyncBatchNorm
 from .items import Item, State
-from .reading import ANY_ATTRIBUTE, is_type
+from .program.origins import is_type
+from .reading import ANY_ATTRIBUTE
 
 _MODULES = (f"{PACKAGE}.distributed", f"{PACKAGE}.nn.parallel.distributed")
 

@@ -10,7 +10,7 @@ from ..graph import versions
 from ..kernels.layout import owner_of
 from .items import State
 from .passes import effects
-from .program import Line
+from .program.lines import Line
 from .recipe import Recipe
 from .tracing import Tape
 

@@ -25,7 +25,7 @@ from .execution.numpy_code import NumPyCode
 from .execution.plan import planned
 from .passes.effects import draws_numbers, takes_all_numbers
 from .passes.fusing import ALSO_ELEMENTWISE, LONGEST
-from .program import Line, Program, Ref, Value, last_uses, replaced
+from .program.lines import Line, Program, Ref, Value, last_uses, replaced
 
 Array = np.ndarray[Any, Any]
 # Calls with arrays of at least so many bytes are put off.

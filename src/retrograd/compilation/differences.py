@@ -9,7 +9,7 @@ from ..dtypes import dtype as torch_dtype
 from ..tensors.state.base import TensorBase
 from .items import ARRAY, TENSOR, Facts, facts_of
 from .numbers.stand_ins import Number
-from .places import Missing
+from .program.constants import Missing
 
 
 class Gone(Missing):

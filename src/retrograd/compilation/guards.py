@@ -38,7 +38,8 @@ from .items import (
 )
 from .numbers.guarding import ask_for_type, ask_more
 from .owned import by_key, is_bare
-from .places import MISSING, SOURCES, Step
+from .places import SOURCES, Step
+from .program.constants import MISSING, SINGLETONS, differ, is_constant as cannot_change
 from .surroundings import HOOKS_EVERYWHERE, MODES, READERS, autocast
 
 _HEAD = "def guard(function, args, kwargs):\n try:"
@@ -105,7 +106,7 @@ class _Writer:
         self.state = state
         self.lines: list[str] = []
         self.checks: dict[int, Check] = {}
-        self.scope: dict[str, Any] = {**READERS, "differ": kinds.differ, "gone": GONE, "is_": is_, "requires": requires,
+        self.scope: dict[str, Any] = {**READERS, "differ": differ, "gone": GONE, "is_": is_, "requires": requires,
                                       "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
 
     def line(self, text: str, check: Check) -> None:
@@ -202,7 +203,7 @@ class _Writer:
             self.test(f"{source} is not {value}", source, check)
             return
         known = self.constant(f"c{item.number}", value)
-        if isinstance(value, (*kinds.SINGLETONS,)):
+        if isinstance(value, (*SINGLETONS,)):
             self.test(f"{source} is not {known}", source, check)
             return
         self.line(f"v = {source}", check)
@@ -293,7 +294,7 @@ class _Writer:
         compared = f"len({name}) != {size}" if size else name
         if isinstance(keys, list) and keys and not by_key(item):
             known = self.constant(f"l{n}", keys)
-            same = all(map(kinds.is_constant, keys))
+            same = all(map(cannot_change, keys))
             compared = f"[*{name}] != {known}" if same else f"{compared} or not all(map(is_, {name}, {known}))"
         condition = f"type({name}) is not {self.kind(item)} or {compared}"
         self.test(condition, name, check)
@@ -311,8 +312,8 @@ class _Writer:
         name, n = self.name(item), item.number
         shape, dtype, strides, content, flags = item.facts
         self.test(f"{name}.tobytes() != {self.constant(f'b{n}', content)} or {name}.shape != {shape} or "
-                  f"{name}.flags.num != {flags} or "
-                  f"{name}.strides != {strides} or {name}.dtype is not {self.constant(f'e{n}', dtype)}", name,
+                  f"{name}.flags.num != {flags} or {name}.strides != {strides} or "
+                  f"{name}.dtype is not {self.constant(f'e{n}', dtype)}", name,
                   Check(item.words, "content", ARRAY, None))
 
     # Tensors
@@ -357,16 +358,16 @@ class _Writer:
         for i, (words, source) in enumerate(MODES.items()):
             value = self.state.modes[words]
             known = self.constant(f"mode{i}", value)
-            self.test(f"{source} is not {known} and {source} != {known}", source,
-                      Check(words, "value", CONSTANT, value))
+            check = Check(words, "value", CONSTANT, value)
+            self.test(f"{source} is not {known} and {source} != {known}", source, check)
         if any([isinstance(item.value, ABCMeta) for item in self.state.items]) and not (
                 {"isinstance", "issubclass"}.isdisjoint(self.state.mentioned)):
             self.test(f"token() != {get_cache_token()!r}", "None", Check("abstract classes", "same", OBJECT, None))
         self.test(HOOKS_EVERYWHERE, "None", Check("the hooks on all modules or optimizers", "same", OBJECT, None))
-        if self.state.modes["autocast"]:
-            known = self.constant("cast", self.state.modes["autocast"])
-            self.test(f"autocast() != {known}", "autocast()",
-                      Check("autocast", "value", CONSTANT, self.state.modes["autocast"]))
+        casts = self.state.modes["autocast"]
+        if casts:
+            check = Check("autocast", "value", CONSTANT, casts)
+            self.test(f"autocast() != {self.constant('cast', casts)}", "autocast()", check)
 
     def aliases(self) -> None:
         """Write the lines for places that hold a thing which also stands in another place."""

@@ -15,12 +15,13 @@ from typing import Any
 from ..autograd.function import Function
 from ..autograd.function_node import FunctionNode
 from ..tensors.state.base import TensorBase
-from . import kinds
-from .calls import unknown
 from .known import C_MODULES
 from .patches import variable
-from .places import MISSING
-from .reading import OWN, USER, chains, codes, is_type, whose
+from .program import constants
+from .program.constants import MISSING
+from .program.origins import OWN, USER, is_type, whose
+from .reach.judging import unknown
+from .reading import chains, codes
 
 # Instructions that write to what other code sees, or whose effect nobody can read.
 _REFUSED = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME", "LOAD_NAME", "STORE_ATTR",
@@ -55,7 +56,7 @@ class _Reader:
         if isinstance(thing, TensorBase):
             self.tensors = True
             return whose(kind.__module__) == OWN
-        if kinds.is_constant(thing) or (kind is tuple and all(map(self.may_use, thing))):
+        if constants.is_constant(thing) or (kind is tuple and all(map(self.may_use, thing))):
             return True
         if isinstance(thing, ModuleType):
             return whose(thing.__name__) == OWN or thing.__name__ in C_MODULES

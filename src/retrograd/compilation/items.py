@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.layout import address
+from ..kernels.layout import address, span
 from ..tensors.state.base import requires, stands_as_leaf
 from .places import Step
 
@@ -181,17 +181,4 @@ def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, in
     return tuple([(i, j, address(arrays[j]) - address(arrays[i]))
                   for i in range(len(first)) for j in range(i + 1, len(arrays))
                   if spans[i][0] < spans[j][1] and spans[j][0] < spans[i][1]])
-
-
-def span(array: Any) -> tuple[int, int]:
-    """The addresses of the first byte and behind the last byte of an array. The span of an empty array is empty."""
-    start = end = address(array)
-    if not array.size:
-        return start, start
-    for size, stride in zip(array.shape, array.strides):
-        if stride < 0:
-            start += (size - 1) * stride
-        else:
-            end += (size - 1) * stride
-    return start, end + array.itemsize
 

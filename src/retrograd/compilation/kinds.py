@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import io
 import random
 import re
@@ -28,31 +27,15 @@ from typing import Any, Generic, NewType, Protocol, TypeVar
 
 import numpy as np
 
-from ..devices import device
-from ..dtypes import dtype
 from ..names import PACKAGE
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from ..optim.stepping import Scratch
 from ..tensors.arguments.generator import Generator
-from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 from .items import ARRAY, CONTAINER, OBJECT, OPAQUE, REFUSED, SET, TENSOR, facts_of
-from .numbers.stand_ins import FloatNumber, IntNumber
-from .places import Missing
-from .reading import OWN, USER, is_made_in_c, is_type, made_by_c, whose, whose_class
-from .sized.sizes import SizeFloat, SizeInt, plain
+from .program.origins import OWN, USER, is_made_in_c, is_type, made_by_c, whose, whose_class
 
-_NUMBER = "it cannot change, and is compared by its type and value"
-_SINGLE = "it cannot change, and is compared by identity"
-# Values that a guard compares by type and by equality, or by identity, with the reason why this is enough.
-NUMBERS: dict[type[Any], str] = {
-    **dict.fromkeys((int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt,
-                     SizeFloat), _NUMBER),
-    **dict.fromkeys((FloatNumber, IntNumber), "it stands for a number of the trace, and no guard sees it")}
-SINGLETONS: dict[type[Any], str] = dict.fromkeys(
-    (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing), _SINGLE)
-_NUMBERS, _SINGLETONS = tuple(NUMBERS), tuple(SINGLETONS)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, OrderedDict, defaultdict, Counter, MappingProxyType)
 # The parts of things that are no containers, but whose parts say what they are. Python makes a new method each time.
@@ -120,18 +103,6 @@ def refusal(value: Any) -> str | None:
         if type(value) is not np.ndarray:
             return why_not_closed(value)
     return None
-
-
-def is_constant(value: Any) -> bool:
-    """Whether a value cannot change, so that it is compared by type and equality.
-
-    A number of a trace is such a value, and a tuple with one is none, because each call makes another tuple.
-    """
-    if isinstance(value, _SINGLETONS):
-        return True
-    if type(value) is tuple:
-        return all([is_constant(part) and type(part) not in (FloatNumber, IntNumber) for part in value])
-    return isinstance(value, _NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 
 def is_sequence(value: Any) -> bool:
@@ -224,25 +195,6 @@ def by_mention(cls: type[Any]) -> bool:
     The user has written such a class, and no library but the class `Module` has a part in it.
     """
     return all(base in _PLAIN_BASES or whose_class(base) == USER for base in cls.__mro__)
-
-
-def differ(value: Any, former: Any) -> bool:
-    """Whether two constants differ. A nan equals a nan, and -0.0 differs from 0.0."""
-    kind = type(former)
-    if type(value) is not kind:
-        number, known = plain(value), plain(former)          # a size of a trace is the int that it stands for
-        return differ(number, known) if type(number) is type(known) else True
-    if kind is float or kind is complex:
-        return repr(value) != repr(former)
-    if isinstance(former, np.generic):
-        return bool(value.dtype != former.dtype or value.tobytes() != former.tobytes())
-    if kind is slice:
-        return any([differ(getattr(value, part), getattr(former, part)) for part in ("start", "stop", "step")])
-    if kind is tuple:
-        return len(value) != len(former) or any(map(differ, value, former))
-    if kind is Size:
-        return tuple(value) != tuple(former)
-    return bool(value != former)
 
 
 def kind_of(value: Any) -> tuple[str, Any]:

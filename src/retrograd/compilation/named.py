@@ -16,11 +16,14 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import kinds
-from .calls import hidden, unknown
 from .items import CONSTANT, CONTAINER, OPAQUE, REFUSED, Item
 from .patches import variable
-from .places import MISSING, Step
-from .reading import LIBRARY, OWN, USER, Mentions, chains, is_type, whose
+from .places import Step
+from .program import constants
+from .program.constants import MISSING
+from .program.origins import LIBRARY, OWN, USER, is_type, whose
+from .reach.judging import hidden, unknown
+from .reading import Mentions, chains
 
 if TYPE_CHECKING:
     from .state import Walk
@@ -108,7 +111,7 @@ class Named:
         if item is None or step in item.entries or (whose(thing.__name__) == OWN and _is_own(value)):
             return value
         library, bound = whose(thing.__name__) == LIBRARY, type(value) in kinds.PARTS
-        kind, _ = (CONSTANT, None) if kinds.is_constant(value) else kinds.kind_of(value)
+        kind, _ = (CONSTANT, None) if constants.is_constant(value) else kinds.kind_of(value)
         if library and (bound or (kind == REFUSED and not read)):
             self.walk.add(item, step, value, OPAQUE, True)
         elif library and kind == CONTAINER and len(value) > _MOST_ENTRIES:

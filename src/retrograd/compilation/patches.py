@@ -20,8 +20,9 @@ from ..optim.optimizer import Optimizer
 from ..tensors.state.base import Results
 from .differences import Check
 from .items import OBJECT, Item, State
-from .places import MISSING
-from .reading import OWN, USER, chains, is_type, whose
+from .program.constants import MISSING
+from .program.origins import OWN, USER, is_type, whose
+from .reading import chains
 
 # Methods that modules are called by, whatever the code names.
 _CALLED = frozenset({"__call__", "__getitem__", "__iter__", "forward"})

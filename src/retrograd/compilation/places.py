@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..tensors.state.base import meta_of
+from .program.constants import MISSING
 
 # How Python reads the value of a step from `{o}`, for each kind of step. `{d}` is the dictionary of an object.
 SOURCES = {
@@ -21,16 +22,6 @@ SOURCES = {
     "meta": "{o}._meta.{key}",                               # a part of a tensor, such as `grad`
 }
 MEMBERS = ("_parameters", "_buffers", "_modules")            # where modules keep what programs know as attributes
-
-
-class Missing:
-    """What stands in a place that does not exist."""
-
-    def __repr__(self) -> str:
-        return "missing"
-
-
-MISSING = Missing()
 
 
 class Step(NamedTuple):

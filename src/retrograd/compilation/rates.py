@@ -18,8 +18,8 @@ from ..optim.option_memory import Option, OptionMemory, sides
 from ..optim.schedules import LRScheduler
 from ..optim.stepping import SteppingOptimizer
 from .items import CONSTANT, Item, State
-from .kinds import is_constant
-from .schedules import READING, is_put_off
+from .program.constants import is_constant
+from .reach.put_off import READING, is_put_off
 from .undoing import Undo
 
 Array = np.ndarray[Any, Any]

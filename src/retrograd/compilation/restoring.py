@@ -10,7 +10,8 @@ from collections import deque
 from typing import Any
 
 from .items import CONTAINER, OBJECT, TENSOR, State
-from .places import MISSING, Step
+from .places import Step
+from .program.constants import MISSING
 
 _IN_PLACES = frozenset({"attribute", "variable", "slot", "cell", "global", "meta"})
 

@@ -18,12 +18,12 @@ from ..graph.versions import written_since
 from ..modes import local
 from ..names import reached
 from ..tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, set_leaf
-from . import kinds
 from .harmless import is_harmless
 from .items import Item, State
 from .numbers.expressions import Expression
 from .numbers.stand_ins import is_traced
 from .numbers.watching import STAND_INS, Numbers
+from .program import constants
 from .tracing import Traced
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
@@ -222,7 +222,7 @@ class _Forms:
             return self.left.finder(value)
         if type(value) in STAND_INS:
             return self.left.finder(value.expression)
-        if kinds.is_constant(value):
+        if constants.is_constant(value):
             return lambda tensors, inputs, args, kwargs: value
         item = self.before.known.get(id(value))
         if item is not None:

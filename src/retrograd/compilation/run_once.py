@@ -27,7 +27,7 @@ from .items import ARRAY, CONTAINER, Item
 from .leaving import leaving
 from .numbers.branches import way_back
 from .numbers.watching import Numbers
-from .program import Program
+from .program.lines import Program
 from .rates import Rates
 from .recipe import Backward, Recipe
 from .restoring import restore

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.layout import address
-from .items import span
-from .program import Value
+from ..kernels.layout import address, span
+from .program.lines import Value
 
 Array = np.ndarray[Any, Any]
 # So many bytes are reserved at once. The system gives memory only for pages that are touched, and none is.

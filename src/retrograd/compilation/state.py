@@ -39,9 +39,12 @@ from .items import (
 from .named import Named
 from .numbers.appended import NOTHING_GROWN, Grown, appended
 from .patches import foreign
-from .places import MISSING, Step
-from .reading import ANY_ATTRIBUTE, OWN, USER, codes, is_type, mentions, whose, whose_class
-from .schedules import is_put_off
+from .places import Step
+from .program import constants
+from .program.constants import MISSING
+from .program.origins import OWN, USER, is_type, whose, whose_class
+from .reach.put_off import is_put_off
+from .reading import ANY_ATTRIBUTE, codes, mentions
 from .surroundings import modes, outside_random as outside_random
 
 # A walk that finds so many things ends, and the function is not compiled: a guard would take longer than the function.
@@ -148,7 +151,7 @@ class Walk:
 
     def place(self, parent: Item | None, step: Step, value: Any, given: bool) -> None:
         """Note what stands in a place. `given` says that it came with the arguments, and may be another next time."""
-        if kinds.is_constant(value):
+        if constants.is_constant(value):
             item = self.add(parent, step, value, CONSTANT, False)
             if isinstance(value, enum.Enum) and whose_class(type(value)) == USER:
                 self._member(item, value)
@@ -188,7 +191,7 @@ class Walk:
             self._tensor(item)
         elif kind == SET:
             for i, part in enumerate(sorted(value, key=id)):
-                if not kinds.is_constant(part):
+                if not constants.is_constant(part):
                     self.place(item, Step("fixed", i), part, False)
         elif kind == CONTAINER:
             self._container(item, given)
@@ -250,7 +253,7 @@ class Walk:
             return
         for key, part in value.items() if kinds.is_mapping(value) else enumerate(value):
             self.place(item, Step("item", key), part, given)
-        if kinds.is_mapping(value) and not all(map(kinds.is_constant, value)):
+        if kinds.is_mapping(value) and not all(map(constants.is_constant, value)):
             self.keys.append(item)
         if isinstance(value, defaultdict):
             self.place(item, Step("slot", "default_factory"), value.default_factory, given)
@@ -261,7 +264,7 @@ class Walk:
     def _keys(self, item: Item) -> None:
         """Note the keys of a mapping that are more than constants."""
         for i, key in enumerate(item.value):
-            if not kinds.is_constant(key):
+            if not constants.is_constant(key):
                 if id(key) not in self.known:
                     self.place(item, Step("fixed", i), key, False)
                 for step, part in item.entries.items():

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import Site, user_site
 from ..graph.versions import new_lineage
-from ..kernels.layout import address, in_common_order, offset_of, owner_of, steps
+from ..kernels.layout import address, in_common_order, offset_of, owner_of, span, steps
 from ..modes import local
 from ..ops.basic import copy
 from ..ops.framework import Op
@@ -33,8 +33,7 @@ from . import deferred
 from .answering import Answering
 from .cleaning import clean_holders
 from .communicating import Needless
-from .items import span
-from .program import STEP, Line, Ref, Value, refs, replaced
+from .program.lines import STEP, Line, Ref, Value, refs, replaced
 from .sized.sizes import SizeInt, Uses, plain as plain_sizes
 from .stand_ins import Memory, Place, reserve, seen_in
 

@@ -27,7 +27,8 @@ import pytest
 
 import retrograd as torch
 from retrograd.compilation import kinds, known
-from retrograd.compilation.calls import unknown
+from retrograd.compilation.program import constants
+from retrograd.compilation.reach.judging import unknown
 
 REASONS = {known.ALONE, known.MAKES, known.CALLS, known.LOOKS, known.CHANGES, known.IMPORTS, known.DEFINES,
            known._ITSELF, known._PARTS}
@@ -98,7 +99,7 @@ def test_the_tables_are_of_things_with_reasons() -> None:
     for table in tables:
         for thing, reason in table.items():
             assert reason in REASONS, thing
-    for kinds_table in (kinds.NUMBERS, kinds.SINGLETONS, kinds.CLOSED, kinds.CLOSED_MODULES, kinds.NAMESPACES):
+    for kinds_table in (constants.NUMBERS, constants.SINGLETONS, kinds.CLOSED, kinds.CLOSED_MODULES, kinds.NAMESPACES):
         for kind, reason in kinds_table.items():
             assert len(reason.split()) > 3, kind
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from retrograd.compilation.program.lines.lines import Value
 
 import retrograd as torch
 from compiled.steps import step_of
@@ -18,7 +19,6 @@ from needing import needs
 from retrograd import nn
 from retrograd.compilation.execution.storage import Arena
 from retrograd.compilation.passes.fusing import same_place
-from retrograd.compilation.program import Value
 from retrograd.compilation.stand_ins import let_go, stand_in
 
 SIZE = 200_000

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.framework import Op
-from ..program import Ref as Ref
+from ..program.lines import Ref as Ref
 
 
 class Step(NamedTuple):

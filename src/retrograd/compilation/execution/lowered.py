@@ -12,8 +12,8 @@ from ...tensors.recording.inplace import write_over
 from ..native.lowering import lowers
 from ..native.products import Product
 from ..passes.fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
-from ..program import Line, Value
-from .loops import Loop, Operand, Output, Reduction, Ref, Step
+from ..program.lines import Line, Ref, Value
+from .loops import Loop, Operand, Output, Reduction, Step
 from .python_source import plain_call
 
 # The most multiplications of a product in machine code. Larger ones let other threads run meanwhile.

@@ -14,7 +14,7 @@ from ...kernels.layout import address
 from ..native.machine import Builder, Placed
 from ..native.recurrent import Steps
 from ..passes.fusing import Unit
-from ..program import Line, Program
+from ..program.lines import Line, Program
 from .lowered import Lowered, lowered, product
 from .numpy_code import NumPyCode
 from .stacks import Stacks

@@ -12,7 +12,7 @@ from ...names import reached
 from ..passes.expansions import expanded
 from ..passes.fusing import Unit, units
 from ..passes.simplify import simplified, with_constants
-from ..program import Program
+from ..program.lines import Program
 from ..stand_ins import let_go
 from .numpy_code import NumPyCode, Ready
 

@@ -13,7 +13,7 @@ from ...kernels.networks.lstm import CACHED_BYTES
 from ...ops.networks.recurrent import lstm_layer, lstm_layer_backward
 from ..native.machine import Builder, Native
 from ..native.recurrent import Steps
-from ..program import Line, Ref, Value
+from ..program.lines import Line, Ref, Value
 from .python_source import plain_call
 
 Array = np.ndarray[Any, Any]

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from .. import kinds
 from ..items import CONTAINER, Item, State
 from ..places import Step
-from ..reading import ANY_ATTRIBUTE, USER, codes, whose
+from ..program.origins import USER, whose
+from ..reading import ANY_ATTRIBUTE, codes
 from .counters import is_users
 
 # Code with one of these names may read an attribute that it does not name.

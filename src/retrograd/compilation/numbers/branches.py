@@ -17,7 +17,7 @@ from ...kernels.layout import owner_of
 from ...tensors.arguments.generator import Generator, default_generator
 from ..items import State
 from ..passes import effects
-from ..program import Program
+from ..program.lines import Program
 
 Array = np.ndarray[Any, Any]
 

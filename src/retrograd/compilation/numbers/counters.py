@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from .. import kinds
 from ..items import CONSTANT, CONTAINER, Item, State
 from ..places import Step
-from ..reading import USER, codes, is_type, whose
+from ..program.origins import USER, is_type, whose
+from ..reading import codes
 from .expressions import PLACE_BITS
 
 # In larger lists and dicts, nothing stands in for numbers.

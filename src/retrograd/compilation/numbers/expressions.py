@@ -11,8 +11,6 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..items import Item
-
 # An int of at most so many bits becomes a float without an error, and so does a sum or product of two of them.
 MOST_BITS = 500
 # So many bits may an int in a place have: the guard sees to it.
@@ -33,15 +31,15 @@ class Expression:
     """A number of a traced call: `what(*parts)`, which was `value`.
 
     `what` is an operation, or "read": an element of a value of the tape, of which `array` is the traced array and
-    `parts` is the index. Or it is "place": a number in the state of the program, found by the `item`. Or it is
-    "constant". `of_tape` says whether anything in the expression was read from the tape. `bits` is how many bits an
+    `parts` is the index. Or it is "place": a number in the state of the program, found by the `item` of the walk. Or it
+    is "constant". `of_tape` says whether anything in the expression was read from the tape. `bits` is how many bits an
     int has at most.
     """
 
     __slots__ = ("array", "bits", "item", "of_tape", "parts", "value", "what")
 
     def __init__(self, what: str, parts: tuple[Any, ...], value: Any, bits: int = 0, *, array: Any = None,
-                 item: Item | None = None) -> None:
+                 item: Any = None) -> None:
         self.what, self.parts, self.value, self.bits = what, parts, value, bits
         self.array, self.item = array, item
         self.of_tape: bool = what == "read" or any([part.of_tape for part in self.operands()])
@@ -111,8 +109,8 @@ def words(expression: Expression) -> str:
     """An expression over places as a user writes it."""
     if expression.what == "constant":
         return repr(expression.value)
-    if expression.what == "place" and expression.item is not None:
-        return expression.item.words
+    if expression.what == "place":
+        return str(expression.item.words)
     if expression.what == "read":
         return "a number of a tensor"
     parts = [f"({words(part)})" if part.parts and part.what not in ("constant", "place") else words(part)

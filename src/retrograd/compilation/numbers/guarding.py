@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, Protocol
 
 from ..differences import Check
 from ..items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State, is_constant
 from ..owned import is_bare
 from .expressions import PLACE_BITS, Expression, Writer, words
-from .watching import Numbers
 
 _LIMIT = 2 ** (PLACE_BITS - 1)
 _MUTABLE = (list, dict, deque)
+
+
+class Asked(Protocol):
+    """The numbers of a trace, as far as a guard asks for them.
+
+    `outcomes` are comparisons with their outcomes, and `changes_others` says whether the call changes things that may
+    be others in each call.
+    """
+
+    outcomes: list[tuple[Expression, Any]]
+    changes_others: bool
+
+    def counted(self) -> list[Item]:
+        """The items whose numbers a guard returns behind the tensors."""
 
 
 def ask_for_type(writer: Any, item: Item, source: str, check: Check) -> None:
@@ -31,7 +44,7 @@ def ask_for_type(writer: Any, item: Item, source: str, check: Check) -> None:
     writer.test(f"type({name}) is not {kind}{size}", name, check)
 
 
-def ask_more(writer: Any, state: State, numbers: Numbers) -> list[str]:
+def ask_more(writer: Any, state: State, numbers: Asked) -> list[str]:
     """Write the lines about all numbers of a trace. Returns the names of the numbers that a repetition reads."""
     if numbers.changes_others:
         _ask_for_others(writer, state)
@@ -51,7 +64,7 @@ def _ask_for_others(writer: Any, state: State) -> None:
         writer.test(f"len({{{ids}}}) != {len(found)}", "None", Check(words, "distinct", CONTAINER, None))
 
 
-def _ask_for_outcomes(writer: Any, numbers: Numbers) -> list[str]:
+def _ask_for_outcomes(writer: Any, numbers: Asked) -> list[str]:
     """Write the lines for the outcomes of comparisons. Returns the names of the numbers that a repetition reads."""
     def leaf(expression: Expression) -> str:
         assert expression.item is not None

@@ -9,17 +9,34 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ..sized.sizes import plain as plain_sizes
 from .expressions import DIVISIONS, FUNCTIONS, Expression, combined, constant
 
-if TYPE_CHECKING:
-    from .watching import Numbers
-
 _EXACT = (int, float, bool)
+
+
+class Follower(Protocol):
+    """What the numbers of a trace are asked."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether the program is being traced, and this thread runs it."""
+
+    def divides(self, expression: Expression) -> bool:
+        """Whether a number is zero in no repetition."""
+
+    def decided(self, what: str, parts: tuple[Expression, ...]) -> Any:
+        """The outcome of a comparison, on which the program may branch."""
+
+    def looked_at(self, expression: Expression) -> None:
+        """Note that the program uses a number in a way that nobody can follow."""
+
+    def stand_in(self, expression: Expression) -> Any:
+        """A number for the program."""
 
 
 class Number:
@@ -29,7 +46,7 @@ class Number:
     kind: ClassVar[type[Any]]
     __class__: Any = property(lambda self: self.kind)        # so that `isinstance` says yes
 
-    def __init__(self, numbers: Numbers, expression: Expression) -> None:
+    def __init__(self, numbers: Follower, expression: Expression) -> None:
         self.numbers, self.expression = numbers, expression
 
     value = property(lambda self: self.expression.value)

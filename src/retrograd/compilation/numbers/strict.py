@@ -10,7 +10,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..items import State
-from ..reading import ANY_ATTRIBUTE, LIBRARY, is_type, whose
+from ..program.origins import LIBRARY, is_type, whose
+from ..reading import ANY_ATTRIBUTE
 
 # Modules of Python's library, and NumPy, whose functions take all that behaves like a number.
 _LENIENT = frozenset({

@@ -14,10 +14,11 @@ from types import FrameType
 from typing import Any
 
 from ...ops.basic import clone
-from .. import kinds
 from ..items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State
-from ..places import MISSING, Step
-from ..reading import OWN, whose
+from ..places import Step
+from ..program import constants
+from ..program.constants import MISSING
+from ..program.origins import OWN, whose
 from .counters import counters, is_users
 from .expressions import FUNCTIONS, Expression, Writer, in_order
 from .settling import settle
@@ -261,7 +262,7 @@ def _has_changed(item: Item) -> bool:
         present = step.read(item.value) if step.kind in ("item", "attribute", "slot") else part.value
         if present is part.value or (type(present) in STAND_INS and present.expression is part.array):
             continue
-        if part.kind != CONSTANT or part.role == "number" or kinds.differ(present, part.value):
+        if part.kind != CONSTANT or part.role == "number" or constants.differ(present, part.value):
             return True
     return False
 

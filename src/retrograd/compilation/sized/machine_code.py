@@ -15,7 +15,7 @@ from ..native.recurrent import Steps
 from ..native.sized_products import SizedProduct, has_blas
 from ..native.sized_writing import SizedNest
 from ..passes.fusing import Unit
-from ..program import Line, Value
+from ..program.lines import Line, Value
 from .forms import Sizes, at
 from .plans import SizedCode
 from .symbols import Extent, has_extents, merged

@@ -14,7 +14,7 @@ import numpy as np
 from ...kernels.layout import address
 from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written
-from ..program import Line, Program, Value, refs
+from ..program.lines import Line, Program, Value, refs
 from ..stand_ins import reserve
 from .forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
 from .guards import Sizing, different

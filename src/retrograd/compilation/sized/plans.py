@@ -24,7 +24,7 @@ from ..execution.numpy_code import BLOCKED, NumPyCode
 from ..execution.plan import Plan, planned
 from ..execution.stacks import Stacks
 from ..passes.fusing import Unit, units
-from ..program import Line, Program, Ref, Value, refs, replaced
+from ..program.lines import Line, Program, Ref, Value, refs, replaced
 from .forms import Points, Refused, Sizes, at, varies
 from .pairing import Filled, Layout, SizedProgram, layout
 from .storage import SizedStorage

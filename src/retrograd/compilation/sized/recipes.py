@@ -18,7 +18,8 @@ from ..backward_plans import TracedBackward
 from ..changes import Effect, Whole
 from ..guards import Guard
 from ..passes.effects import all_memory_written, may_start_again
-from ..program import Program, Value
+from ..program import constants
+from ..program.lines import Program, Value
 from ..recipe import Backward, Recipe, quiet
 from ..results import Left
 from ..stand_ins import let_go
@@ -190,7 +191,7 @@ class _Shown:
         """A part of a result."""
         if isinstance(value, TensorBase):
             return self._tensor(value)
-        if kinds.is_constant(value):
+        if constants.is_constant(value):
             return type(value), repr(value)
         item = self.things.get(id(value))
         if item is not None:
@@ -214,6 +215,6 @@ class _Shown:
         if whole.fresh:
             return self._tensor(whole.value)
         if whole.parts is None:
-            return (type(whole.value), repr(whole.value)) if kinds.is_constant(whole.value) else id(whole.value)
+            return (type(whole.value), repr(whole.value)) if constants.is_constant(whole.value) else id(whole.value)
         return type(whole.value), [(repr(key), self.whole(part)) for key, part in whole.parts.items()]
 

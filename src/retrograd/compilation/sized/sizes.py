@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...tensors.arguments.size import Size
-from ..reading import OWN, whose
+from ..program.origins import OWN, whose
 
 
 class Use(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from ...kernels.layout import owner_of
 from ..execution.storage import Storage, laid_out
 from ..passes.fusing import Unit
-from ..program import Line, Program, Value
+from ..program.lines import Line, Program, Value
 from ..stand_ins import Place, reserve
 from .pairing import Layout
 from .symbols import has_extents

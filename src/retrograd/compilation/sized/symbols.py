@@ -11,8 +11,8 @@ import numpy as np
 
 from ...ops.creation import Draw
 from ...tensors.state.replays import Chain
-from .. import kinds
-from ..execution.loops import Ref
+from ..program import constants
+from ..program.lines import Ref
 from .forms import Count, Form, Points, Refused, Sizes, at, times
 from .sizes import SizeInt, plain
 
@@ -81,7 +81,7 @@ def merged(points: Points, values: Sequence[Any], quotients: Quotients = ()) -> 
     if issubclass(kind, Moving):
         _same([value.expression for value in values])
         return first
-    if kind is Ref or (kinds.is_constant(first) and not isinstance(first, (tuple, slice))):
+    if kind is Ref or (constants.is_constant(first) and not isinstance(first, (tuple, slice))):
         return _constant(values)
     if isinstance(first, (tuple, list)):
         if any([len(value) != len(first) for value in values]):
@@ -102,7 +102,7 @@ def merged(points: Points, values: Sequence[Any], quotients: Quotients = ()) -> 
 
 
 def _quotient(points: Points, values: Sequence[float], quotients: Quotients) -> float:
-    if not any([kinds.differ(value, values[0]) for value in values]):
+    if not any([constants.differ(value, values[0]) for value in values]):
         return values[0]
     found = [expression for expression, results in quotients if results == tuple(values)]
     if found and all([other.same(found[0]) for other in found]):
@@ -113,7 +113,7 @@ def _quotient(points: Points, values: Sequence[float], quotients: Quotients) -> 
 def _constant(values: Sequence[Any]) -> Any:
     if type(values[0]) is Ref:
         _same(values)
-    elif any([kinds.differ(value, values[0]) for value in values]):
+    elif any([constants.differ(value, values[0]) for value in values]):
         raise Refused(f"an argument is {values[0]!r} for one size and {values[-1]!r} for another")
     return values[0]
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from retrograd.compilation.program.lines.lines import Ref
 
 from needing import absent, needs
-from retrograd.compilation.execution.loops import Loop, Operand, Output, Reduction, Ref, Step
+from retrograd.compilation.execution.loops import Loop, Operand, Output, Reduction, Step
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.machine import Builder, Native, Placed, build
 from retrograd.compilation.native.products import Product

@@ -12,8 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import Site
-from ..ops.framework import Op
+from ...dtypes import RARE
+from ...errors import Site
+from ...ops.framework import Op
 
 # Where the numbers of a value come from: an argument or captured tensor, a number that never changes, or a line.
 Source = Literal["outside", "constant", "line"]
@@ -105,3 +106,8 @@ def replaced(value: Any, kind: type[Any], replace: Callable[[Any], Any]) -> Any:
     if type(value) in (list, tuple):
         return type(value)([replaced(part, kind, replace) for part in value])
     return value
+
+
+def has_rare_types(line: Line, values: list[Value]) -> bool:
+    """Whether a line has arrays of types that kernels do not take as they are."""
+    return bool(RARE) and any([values[number].like.dtype in RARE for number in (*line.reads, *line.results)])
