@@ -12,7 +12,7 @@ from .execution.plan import Plan, native
 from .execution.python_source import Source
 from .passes.fusing import Unit
 from .program.lines import Line, Value
-from .run_once import FirstRun
+from .trace.run_once import FirstRun
 from .turns import Turn
 
 

@@ -12,7 +12,7 @@ from ...ops.basic import call as of_arrays, clone
 from ...ops.framework import Op
 from ...tensors.recording.inplace import write_over
 from ..program.lines import Line, Ref, Value
-from ..stand_ins import stand_in
+from ..program.stand_ins import stand_in
 
 Array = np.ndarray[Any, Any]
 

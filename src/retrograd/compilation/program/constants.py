@@ -10,8 +10,8 @@ import numpy as np
 from ...devices import device
 from ...dtypes import dtype
 from ...tensors.arguments.size import Size
-from ..numbers.stand_ins import FloatNumber, IntNumber
-from ..sized.sizes import SizeFloat, SizeInt, plain
+from .sizes import SizeFloat, SizeInt, plain
+from .stand_in_numbers import FloatNumber, IntNumber
 
 
 class Missing:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...names import PACKAGE
-from ..known import C_MODULES, LIBRARY_MODULES, MADE, NOT_OF_TYPES, OWN_STATE, PURE, of_library, of_numpy
 from ..program.origins import LIBRARY, OWN, USER, is_made_in_c, is_type, made_by_c, whose
+from .known import C_MODULES, LIBRARY_MODULES, MADE, NOT_OF_TYPES, OWN_STATE, PURE, of_library, of_numpy
 
 # Functions of the package that read or change a state that is no tensor, by module and name.
 _STATES = {

@@ -10,7 +10,7 @@ from typing import Any
 from ...optim.schedules import LRScheduler
 from ..program.constants import MISSING, is_constant
 from ..program.origins import OWN, whose
-from ..reading import ANY_ATTRIBUTE, mentions
+from .reading import ANY_ATTRIBUTE, mentions
 
 # Code that names one of these may read the options of an optimizer.
 READING = ANY_ATTRIBUTE | {"param_groups", "defaults", "state_dict", "load_state_dict", "add_param_group", "get_lr",

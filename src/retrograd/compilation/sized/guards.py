@@ -14,13 +14,13 @@ from itertools import combinations
 from types import CellType
 from typing import Any, NamedTuple
 
-from ..differences import Check
-from ..guards import Guard
-from ..items import TENSOR
 from ..program import constants
-from .forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
-from .sizes import Use
-from .symbols import Quotients, Ratio
+from ..program.forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
+from ..program.sizes import Use
+from ..program.symbols import Quotients, Ratio
+from ..reach.differences import Check
+from ..reach.guards import Guard
+from ..reach.items import TENSOR
 
 _GEOMETRY = re.compile(r"  if type\((\w+)\) is not (\w+) or \((a\d+) := \w+\._array\)\.shape != (\(.*?\)) or "
                        r"a\d+\.strides != (\(.*?\)) or (.*)")
