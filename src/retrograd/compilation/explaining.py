@@ -20,14 +20,20 @@ class Explanation:
     """What `compile` makes of a call. Its text is the plan.
 
     `reason` says why the call cannot be compiled; it is None if the call can be compiled. `plans` are the forward plan
-    and, if the results need gradients, the backward plan. `python` is the source that runs, `llvm` and `assembly` are
-    the texts of the machine code, which are empty if the package llvmlite is absent.
+    and, if the results need gradients, the backward plan. `passes` has for each plan how many lines were traced, and
+    how many lines or units each pass has left. `python` is the source that runs, `llvm` and `assembly` are the texts of
+    the machine code, which are empty if the package llvmlite is absent.
     """
 
     def __init__(self, name: str, run: FirstRun) -> None:
         self.name = name
         self.reason = None if run.reason is None else str(run.reason)
         self.plans: list[Plan] = run.plans if run.reason is None else []
+
+    @property
+    def passes(self) -> list[dict[str, int]]:
+        """For each plan: the passes that it went through, with the number of lines or units that each has left."""
+        return [plan.passed.left for plan in self.plans]
 
     @property
     def python(self) -> str:
@@ -49,7 +55,7 @@ class Explanation:
             return f"{self.name} runs as it is, since {self.reason}."
         parts = [f"{self.name}"]
         for title, plan in zip(("forward", "backward"), self.plans):
-            parts += [f"{title}: {_summary(plan)}", *_listing(plan)]
+            parts += [f"{title}: {_summary(plan)}", _passes(plan), *_listing(plan)]
         return "\n".join(parts)
 
     __repr__ = __str__
@@ -73,6 +79,18 @@ def _summary(plan: Plan) -> str:
     moved = sum(_moved(unit, plan.program.values) for unit in plan.units)
     return (f"{calls} operations in {len(plan.units)} units, of which {len(loops)} are loops; "
             f"{plan.code.storage.bytes:,} bytes of buffers; {moved:,} bytes moved")
+
+
+def _passes(plan: Plan) -> str:
+    """What the passes have made of the traced lines. Those that leave as many lines or units as before are left out."""
+    left = plan.passed.left
+    parts = [f"{left['traced']} lines traced"]
+    for before, (name, count) in zip(left.values(), [*left.items()][1:]):
+        if name == "loops":
+            parts.append(f"{count} units after loops")
+        elif count != before:
+            parts.append(f"{count} after {name}")
+    return f"  {', '.join(parts)}"
 
 
 def _moved(unit: Unit, values: list[Value]) -> int:

@@ -16,11 +16,11 @@ import numpy as np
 from ...ops.framework import called_as_ufunc
 from ..passes.effects import is_view, memory_written
 from ..passes.fusing import Unit
-from ..program.lines import Arithmetic, Line, Program
+from ..passes.stacks import Call, Rows, Stacks
+from ..program.lines import Arithmetic, Line, Program, plain_call
 from .blocks import BlockedLoop, suits
 from .leases import Lease, Leases
-from .python_source import FIRST_LINE, Source, direct, plain_call, write_text
-from .stacks import Call, Rows, Stacks
+from .python_source import FIRST_LINE, Source, direct, write_text
 from .storage import COPIED, Storage, rows_of
 
 Array = np.ndarray[Any, Any]
@@ -52,17 +52,18 @@ class Ready:
 class NumPyCode:
     """A program as one Python function of the arrays of the values `given`, which returns the outputs.
 
-    `memory` has arrays into which outputs are written, by the number of the value.
+    `stacks` are small arrays on which several lines are one call, if the plan has any. `memory` has arrays into which
+    outputs are written, by the number of the value.
     """
 
     def __init__(self, program: Program, units: Sequence[Unit], given: Sequence[int],
-                 memory: Mapping[int, Array] | None = None) -> None:
+                 stacks: Stacks | None = None, memory: Mapping[int, Array] | None = None) -> None:
         self.program, self.values = program, program.values
-        self.stacks = self._stacks(units)
-        self.units: Sequence[Unit] = units if self.stacks is None else self.stacks.units
+        self.stacks = stacks
+        self.units: Sequence[Unit] = units if stacks is None else stacks.units
         self.source, self.storage = Source(), self._storage(set(given))
         self.storage.provided = memory or {}
-        self._memory = [] if self.stacks is None else self.storage.stacked(self.stacks)
+        self._memory = [] if stacks is None else self.storage.stacked(stacks)
         self.natives: list[Any] = []                       # machine code that the source calls
         self.tables: list[Array] = []                      # and the addresses that it uses
         views = [line for line in program.lines if is_view(line, program.values)]
@@ -122,10 +123,6 @@ class NumPyCode:
                 name = f"r{number}"
             texts.setdefault(number, name)
         return [texts[number] for number in self.program.outputs]
-
-    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
-        """The stacks of small arrays on which several lines are one call."""
-        return Stacks(self.program, units)
 
     def _storage(self, given: set[int]) -> Storage:
         """Where the values lie."""

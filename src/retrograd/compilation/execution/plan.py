@@ -1,4 +1,4 @@
-"""From a traced program to something that runs: passes, units, and the executor."""
+"""From a traced program to something that runs: the passes, and the executor."""
 
 from __future__ import annotations
 
@@ -9,37 +9,44 @@ from typing import Any
 from ...extras import absent
 from ...kernels.native import door
 from ...names import reached
-from ..passes.expansions import expanded
-from ..passes.fusing import Unit, units
-from ..passes.simplify import simplified, with_constants
+from ..passes.fusing import Unit
+from ..passes.order import Work
 from ..program.lines import Program
-from ..program.stand_ins import let_go
 from .numpy_code import NumPyCode, Ready
 
 
 class Plan:
     """A program that can run, on the arrays of the values `given`.
 
-    The loops are machine code if `native`; otherwise NumPy runs them. The units and the code are made when they are
-    first asked for: many traces are never repeated.
+    `work` has gone through the passes that are not late. The late ones run, and the code is made, when something first
+    asks for them: many traces are never repeated.
     """
 
-    def __init__(self, program: Program, given: Sequence[int], native: bool) -> None:
-        self.program, self.native = program, native
+    def __init__(self, work: Work) -> None:
+        self.work, program = work, work.program
+        self.program = program
         used = {number for line in program.lines for number in line.reads} | {*program.outputs}
         memories = {program.values[number].memory for number in used}
-        self.given = [number for number in given if number in used or program.values[number].memory in memories]
+        self.given = [number for number in work.given if number in used or program.values[number].memory in memories]
 
     @cached_property
+    def passed(self) -> Work:
+        """The work after all passes."""
+        self.work.lowering = reached("compilation.native.lowered") if self.work.native else None
+        self.work.run(late=True)
+        return self.work
+
+    @property
     def units(self) -> list[Unit]:
         """The lines in the order in which they run."""
-        return units(self.program, reached("compilation.native.lowered") if self.native else None)
+        return self.passed.units
 
     @cached_property
     def code(self) -> NumPyCode:
         """What runs the units."""
-        executor = reached("compilation.native.machine_code").MachineCode if self.native else NumPyCode
-        code: NumPyCode = executor(self.program, self.units, self.given)
+        if not self.work.native:
+            return NumPyCode(self.program, self.units, self.given, self.passed.stacks)
+        code: NumPyCode = reached("compilation.native.machine_code").MachineCode(self.program, self.units, self.given)
         return code
 
     @cached_property
@@ -53,7 +60,7 @@ class Plan:
         If this is interrupted, it may be called again.
         """
         ready = self.ready
-        for name in ("program", "units", "code"):
+        for name in ("work", "passed", "program", "code"):
             vars(self).pop(name, None)
         ready.leases.settle()
         return ready
@@ -76,8 +83,6 @@ def planned(program: Program, given: Sequence[int], native: bool, sized: bool = 
 
     A `sized` program is planned like those for other sizes.
     """
-    program = with_constants(program._replace(values=[value.copied() for value in program.values]))
-    used = {number for line in program.lines for number in line.reads} | {*program.outputs}
-    if not sized:                                          # whose constants are computed again for other sizes
-        let_go(program.values, {number for number in used - {*given} if program.values[number].source != "line"})
-    return Plan(simplified(expanded(program, native, sized)), given, native)
+    work = Work(program._replace(values=[value.copied() for value in program.values]), given, native, sized)
+    work.run(late=False)
+    return Plan(work)

@@ -14,7 +14,7 @@ from ...ops.framework import Op, called_as_ufunc
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all, sum_dim
 from ...tensors.recording.inplace import write_over
-from ..program.lines import Line, Ref, Value, has_rare_types
+from ..program.lines import Line, Ref, Value, has_rare_types, plain_call
 
 # A write over one number is quicker in Python's floats. Their result has more than twice as many bits as a float32, so
 # its rounding to float32 is that of the exact result.
@@ -76,11 +76,6 @@ class Source:
         exec(compile(self.body(name, parameters), f"<compiled {name}>", "exec"), self.scope)
         made: Callable[..., Any] = self.scope[name]
         return made
-
-
-def plain_call(line: Line, values: list[Value]) -> bool:
-    """Whether a line calls the kernel of its op with arrays that the kernel takes as they are."""
-    return line.call == line.op.compute and not has_rare_types(line, values)
 
 
 def write_text(source: Source, line: Line, values: list[Value], text: Callable[[int], str]) -> str:

@@ -18,9 +18,9 @@ import numpy as np
 
 from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
+from ..passes.stacks import Rows, Stacks
 from ..program.lines import Line, Program, Ref, Value, replaced
 from ..program.stand_ins import ALIGNED, Place, reserve, seen_in
-from .stacks import Rows, Stacks
 
 Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all
 from ...tensors.recording.inplace import write_over
-from ..execution.python_source import plain_call
 from ..passes.fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
-from ..program.lines import Line, Ref, Value
+from ..program.lines import Line, Ref, Value, plain_call
 from ..program.loops import Loop, Operand, Output, Reduction, Step
 from .lowering import lowers
 from .products import Product

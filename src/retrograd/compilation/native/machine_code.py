@@ -12,7 +12,6 @@ import numpy as np
 
 from ...kernels.layout import address
 from ..execution.numpy_code import NumPyCode
-from ..execution.stacks import Stacks
 from ..passes.fusing import Unit
 from ..program.lines import Line, Program
 from .lowered import Lowered, lowered, product
@@ -34,9 +33,6 @@ class MachineCode(NumPyCode):
         self._done: list[int] = []                         # memory that is not needed after them
         self._entries: dict[str, list[str]] = {}           # of tables, by the text of the address that stands there
         super().__init__(program, units, given)
-
-    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
-        return None
 
     def _unit(self, unit: Unit) -> None:
         """Write a call, or keep a loop until a call follows."""

@@ -11,8 +11,7 @@ import numpy as np
 from ...kernels.layout import address
 from ...kernels.networks.lstm import CACHED_BYTES
 from ...ops.networks.recurrent import lstm_layer, lstm_layer_backward
-from ..execution.python_source import plain_call
-from ..program.lines import Line, Ref, Value
+from ..program.lines import Line, Ref, Value, plain_call
 from .machine import Builder, Native
 from .recurrent import Steps
 

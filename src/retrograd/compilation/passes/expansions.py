@@ -5,13 +5,12 @@ A mean, a loss, the step of an optimizer: their kernels are compositions, and `E
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...dtypes import RARE
-from ...names import reached
 from ...ops.elementwise.arithmetic import add, div, mul, sub
 from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, mm
@@ -19,7 +18,6 @@ from ...ops.networks.losses import mse_loss
 from ...ops.reductions import mean_all, sum_all
 from ..program.lines import Line, Program, Ref, Value
 from .line_writer import LineWriter
-from .steps import STEPS
 
 
 def _addmm(w: LineWriter, x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> bool:
@@ -62,21 +60,18 @@ def _is_plain(line: Line, values: list[Value]) -> bool:
     return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
 
 
-def expanded(program: Program, native: bool, sized: bool = False) -> Program:
-    """The program with lines taken apart. `native` says whether its loops will be machine code.
+def expanded(program: Program, table: Mapping[Op | str, Callable[..., bool]], native: bool,
+             constants: dict[Any, Ref]) -> Program:
+    """The program with lines taken apart. The table has the operators of lines, and the names of those that write.
 
-    If the program is `sized`, nothing is taken apart only because it is small.
+    `native` says whether the loops will be machine code. `constants` are those that were made, by their numbers.
     """
     lines: list[Line] = []
-    constants: dict[Any, Ref] = {}
-    known = EXPANSIONS
-    if native:
-        known = {**known, **reached("compilation.passes.networks").NETWORKS}
-        known = known if sized else {**known, **reached("compilation.passes.joins").JOINS}
     for line in program.lines:
-        expand = STEPS.get(line.op.name) if line.write else known.get(line.op)
-        if not _is_plain(line, program.values):
-            expand = None
-        writer = LineWriter(program.values, line, native, constants)
-        lines += writer.lines if expand is not None and expand(writer, *line.args) else [line]
+        expand = table.get(line.op.name if line.write else line.op)
+        if expand is not None and _is_plain(line, program.values):
+            writer = LineWriter(program.values, line, native, constants)
+            lines += writer.lines if expand(writer, *line.args) else [line]
+        else:
+            lines.append(line)
     return program._replace(lines=lines)

@@ -16,13 +16,6 @@ from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
 
 
-def simplified(program: Program) -> Program:
-    """The program after all passes but `with_constants`, which needs the numbers of the traced run."""
-    for change in (without_detours, with_shared_results):
-        program = change(program)
-    return program._replace(lines=needed(program))
-
-
 def with_constants(program: Program) -> Program:
     """The program without the lines that compute the same numbers in each run: those of constants only."""
     values, kept = program.values, []
@@ -144,6 +137,11 @@ def with_shared_results(program: Program) -> Program:
             instead.update(zip(line.results, earlier.results, strict=True))
     _move(values, instead, kept)
     return program._replace(lines=kept, outputs=[instead.get(number, number) for number in program.outputs])
+
+
+def without_unused(program: Program) -> Program:
+    """The program without lines whose results nobody uses."""
+    return program._replace(lines=needed(program))
 
 
 def _has_effects(line: Line, values: list[Value], changing: set[int]) -> bool:

@@ -111,3 +111,8 @@ def replaced(value: Any, kind: type[Any], replace: Callable[[Any], Any]) -> Any:
 def has_rare_types(line: Line, values: list[Value]) -> bool:
     """Whether a line has arrays of types that kernels do not take as they are."""
     return bool(RARE) and any([values[number].like.dtype in RARE for number in (*line.reads, *line.results)])
+
+
+def plain_call(line: Line, values: list[Value]) -> bool:
+    """Whether a line calls the kernel of its op with arrays that the kernel takes as they are."""
+    return line.call == line.op.compute and not has_rare_types(line, values)

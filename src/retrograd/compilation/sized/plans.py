@@ -22,8 +22,8 @@ from ...ops.reductions import sum_all, sum_dim
 from ..execution.blocks import BlockedLoop, flat, suits
 from ..execution.numpy_code import BLOCKED, NumPyCode
 from ..execution.plan import Plan, planned
-from ..execution.stacks import Stacks
-from ..passes.fusing import Unit, units
+from ..passes.fusing import Unit
+from ..passes.order import Work
 from ..program.forms import Points, Refused, Sizes, at, varies
 from ..program.lines import Line, Program, Ref, Value, refs, replaced
 from ..program.symbols import has_extents, merged, moved, settled
@@ -129,7 +129,9 @@ class SizedPlan:
         lines = [line._replace(call=moved(line.call, sizes), args=moved(line.args, sizes))
                  for line in self.program.lines]
         lowering = self.executor.SizedLowering() if self.executor else None
-        return units(self.program._replace(values=values, lines=lines), lowering, first), values
+        work = Work(self.program._replace(values=values, lines=lines), self.given, self.native, True, lowering, first)
+        work.run(late=True)
+        return work.units, values
 
     def _joined(self, plans: list[Plan]) -> Program:
         """The program of the plans, which differ only in what depends on sizes."""
@@ -254,9 +256,6 @@ class SizedCode(NumPyCode):
         self.moving = self._find_moving()
         self._named = [(name, value) for name, value in self.source.scope.items() if (
             has_extents(value) or type(value) is BlockedLoop or self._made_like(value) is not None)]
-
-    def _stacks(self, units: Sequence[Unit]) -> Stacks | None:
-        return None
 
     def _storage(self, given: set[int]) -> SizedStorage:
         return SizedStorage(self.program, self.units, given, self.layouts)

@@ -134,7 +134,8 @@ class Deferred:
         program = Program(values, lines, [*range(len(given))], [place[number] for number in wanted])
         plan = planned(program, inputs, False)
         arrays = [*wanted.values()]
-        ready = NumPyCode(plan.program, plan.units, plan.given, dict(zip(plan.program.outputs, arrays))).ready
+        memory = dict(zip(plan.program.outputs, arrays))
+        ready = NumPyCode(plan.program, plan.units, plan.given, plan.passed.stacks, memory).ready
         whole = [*given.values()]
         for found, array in zip(ready.run(*[whole[number] for number in plan.given]), arrays):
             if not np.may_share_memory(found, array):

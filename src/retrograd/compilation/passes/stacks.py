@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.elementwise.arithmetic import add
-from ..passes.effects import all_memory_written, before, is_view
-from ..passes.fusing import SMALL, Unit, shape_of
-from ..program.lines import Line, Program, Ref
-from .python_source import direct
+from ..program.lines import Line, Program, Ref, plain_call
+from .effects import all_memory_written, before, is_view
+from .fusing import SMALL, Unit, shape_of
 
 # Functions whose results do not depend on where a number lies among others.
 _EXACT = frozenset((
@@ -150,7 +149,7 @@ class Stacks:
     def _is_plain(self, line: Line) -> bool:
         """Whether a line calls an exact ufunc with arrays of one shape and type, and makes a value that may be moved.
         """
-        if line.write or line.op.kernel not in _EXACT or direct(line, self.values) is None:
+        if line.write or line.op.kernel not in _EXACT or not plain_call(line, self.values):
             return False
         value = self.values[line.results[0]]
         like = value.like
