@@ -16,5 +16,14 @@ In front of them stand `compiled`, which decides what a call does, `explaining`,
 `reach` walks, `trace` runs the function and writes a `program`, `passes` change it, `execution` or `native` make a plan
 of it, and `repeat` repeats the call.
 
+One word for one thing, on its way through the stages:
+
+- An *item* is a thing that a function can reach, as a walk finds it. It stands in a *place*.
+- A *traced array* stands behind a tensor while the function runs. What it computes is a numbered *value*.
+- A *line* is a call of an operator on values. A *unit* is lines that run together; most units are *loops*.
+- A value is *given* if its array may be another one in each call. The *outputs* are the values that a run returns.
+- A *number* is a Python number that the program has from a tensor or counts in, and a *size* one that is a size.
+- A *plan* runs a program. A *recipe* repeats a call with a plan, and a *guard* says for which calls.
+
 Nothing imports this package before a program first calls a compiled function.
 """

@@ -15,8 +15,8 @@ from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
 from .reach.changing_sizes import Sizes
 from .repeat.recipe import DECLINED
+from .trace.reasons import GivenUp, Reason
 from .trace.run_once import FirstRun
-from .trace.tracing import GivenUp, Reason
 from .turns import Tracing as Tracing, Turn
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
@@ -139,7 +139,7 @@ class Compiled:
             entry = run.guard, run.recipe
             self.entries.append(entry)
             self.shaped.setdefault(_shapes(args), []).insert(0, entry)
-            self.waiting = run.call
+            self.waiting = run.traced_call
         else:
             self.disturbed += run.was_disturbed
             if not run.was_disturbed or self.disturbed == MOST_DISTURBED:

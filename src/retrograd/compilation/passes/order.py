@@ -88,13 +88,14 @@ def _stacks(work: Work) -> int:
     return len(work.stacks.units)
 
 
+_FORMULAS: dict[Any, Callable[..., bool]] = {**EXPANSIONS, **STEPS}
 PASSES = (
     # Lines that compute the same numbers in each run are computed now.
     Pass("constants", partial(_on_program, with_constants)),
     # Constants of a program for all sizes are computed again for other sizes.
     Pass("release", _release, sized=False),
     # Means, losses, steps of optimizers; softmax, norms; joins as writes.
-    Pass("formulas", partial(_taken_apart, lambda: {**EXPANSIONS, **STEPS})),
+    Pass("formulas", partial(_taken_apart, lambda: _FORMULAS)),
     Pass("networks", partial(_taken_apart, lambda: reached("compilation.passes.networks").NETWORKS), "native"),
     Pass("joins", partial(_taken_apart, lambda: reached("compilation.passes.joins").JOINS), "native", sized=False),
     # Copies that nobody needs, the same call again, and lines whose results nobody uses.

@@ -5,8 +5,8 @@
   program has replaced.
 - `kinds` says what is compared of a value and what is refused. `judging` says which things may be called, with the
   tables of `known`.
-- `guards` checks later that nothing has changed, and `differences` says what has. `surroundings` are the modes, and
-  `owned` what need not be asked.
+- `guards` checks later that nothing has changed: `guard_items` writes the lines about single things, on `guard_lines`.
+  `differences` says what has changed. `surroundings` are the modes, and `owned` what need not be asked.
 - `changes` compares two walks: what a call has changed.
 - `counters` are places in which a program counts, `appended` lists to which it appends, `number_guards` what a guard
   asks of such numbers. `strict` says whether numbers may be traced at all.

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ..program.expressions import PLACE_BITS, Expression, Writer, words
 from .differences import Check
+from .guard_lines import Lines
 from .items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State, is_constant
 from .owned import is_bare
 
@@ -28,7 +29,7 @@ class Asked(Protocol):
         """The items whose numbers a guard returns behind the tensors."""
 
 
-def ask_for_type(writer: Any, item: Item, source: str, check: Check) -> None:
+def ask_for_type(writer: Lines, item: Item, source: str, check: Check) -> None:
     """Write the lines for a place whose value may be another one in each call, within limits."""
     if item.role == "rate":                                  # an option that plans read from memory
         option = writer.constant(f"h{item.number}", item.array)
@@ -44,14 +45,14 @@ def ask_for_type(writer: Any, item: Item, source: str, check: Check) -> None:
     writer.test(f"type({name}) is not {kind}{size}", name, check)
 
 
-def ask_more(writer: Any, state: State, numbers: Asked) -> list[str]:
+def ask_more(writer: Lines, state: State, numbers: Asked) -> list[str]:
     """Write the lines about all numbers of a trace. Returns the names of the numbers that a repetition reads."""
     if numbers.changes_others:
         _ask_for_others(writer, state)
     return _ask_for_outcomes(writer, numbers)
 
 
-def _ask_for_others(writer: Any, state: State) -> None:
+def _ask_for_others(writer: Lines, state: State) -> None:
     """Write a line that asks that no two of the things that may be others in each call are the same thing.
 
     Otherwise a change of one of them would be a change of another one, too.
@@ -64,13 +65,13 @@ def _ask_for_others(writer: Any, state: State) -> None:
         writer.test(f"len({{{ids}}}) != {len(found)}", "None", Check(words, "distinct", CONTAINER, None))
 
 
-def _ask_for_outcomes(writer: Any, numbers: Asked) -> list[str]:
+def _ask_for_outcomes(writer: Lines, numbers: Asked) -> list[str]:
     """Write the lines for the outcomes of comparisons. Returns the names of the numbers that a repetition reads."""
     def leaf(expression: Expression) -> str:
         assert expression.item is not None
         item = expression.item
         known = item.role == "number"
-        return f"v{item.number}" if known else str(writer.constant(f"c{item.number}", item.value))
+        return f"v{item.number}" if known else writer.constant(f"c{item.number}", item.value)
 
     of_numbers = Writer(writer.scope, leaf)
     for expression, outcome in numbers.outcomes:

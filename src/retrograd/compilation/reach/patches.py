@@ -21,6 +21,7 @@ from ...tensors.state.base import Results
 from ..program.constants import MISSING
 from ..program.origins import OWN, USER, is_type, whose
 from .differences import Check
+from .guard_lines import Lines
 from .items import OBJECT, Item, State
 from .reading import chains
 
@@ -61,7 +62,7 @@ def foreign(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
             if _is_foreign(place.value)]
 
 
-def write(writer: Any, state: State) -> None:
+def write(writer: Lines, state: State) -> None:
     """Write the lines of a guard that ask whether all places hold what they held.
 
     Of a class, the guard asks how many attributes it has, since it inherits most of its methods, and an assignment to

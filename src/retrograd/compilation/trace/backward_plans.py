@@ -1,19 +1,40 @@
-"""The backward pass of the results of a traced call, as a plan that a program runs outside of the call."""
+"""The backward pass of the results of a traced call: its trace, and the plan that a program runs outside of the call.
+
+The program runs this pass later, if at all, so the compiler runs it once to trace it.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...autograd.backward import grad
 from ...kernels.layout import steps
+from ...modes import local
+from ...tensors.arguments.generator import get_rng_state, set_rng_state
+from ...tensors.state.base import plain
+from ..execution.numpy_code import Ready
+from ..execution.plan import Plan
 from ..passes import effects
 from ..program.lines import Program
+from ..program.sizes import Uses
+from ..program.undoing import Undo
+from ..reach.items import Item
 from ..repeat.recipe import Backward, quiet
+from .known_tensors import KnownTensors
+from .reasons import GivenUp
+from .recording import Recording
+from .results import SPECIAL, leaves_reached
 
 Array = np.ndarray[Any, Any]
+
+
+class _Spent(Exception):
+    """The graph of a backward pass is freed already."""
 
 
 class TracedBackward(NamedTuple):
@@ -57,3 +78,95 @@ class TracedBackward(NamedTuple):
         layouts = [steps(values[number].like) for number in self.asked]
         return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed,
                         effects.sources_of(self.program, self.asked), layouts)
+
+
+class Rehearsal:
+    """The backward pass of the results of a call, run by the compiler alone.
+
+    `outputs` are the values of the results. After `trace`, `spent` are the places of those whose graph is freed.
+    """
+
+    def __init__(self, recording: Recording, known: KnownTensors, outputs: list[int]) -> None:
+        self.recording, self.tape, self.known, self.outputs = recording, recording.tape, known, outputs
+        self.spent: list[int] = []
+        self.wanted = [item for item in known.before.tensors() if item.facts.requires_grad and item.role != "grad"]
+
+    def trace(self, made: list[Any]) -> TracedBackward | None:
+        """The backward pass of new tensors; None if there is none, or if the tape was given up."""
+        recorded = [place for place, tensor in enumerate(made)
+                    if tensor._edge is not None and tensor._edge.node is not None]
+        if not recorded:
+            return None
+        leaves, special = leaves_reached([made[place]._edge for place in recorded])
+        found = {id(item.value) for item in self.wanted}
+        if special or any([id(leaf) not in found for leaf in leaves]):
+            self.tape.give_up(special or SPECIAL)
+            return None
+        undo = Undo()
+        with undo, undo:
+            undo.note(partial(set_rng_state, get_rng_state()))           # a custom Function may draw
+            self.recording.borders.close(leaves, undo)
+            try:
+                return self._of(made, recorded)
+            except _Spent:
+                self.spent = [place for place in recorded if self._is_spent(made, place)]
+                left = [place for place in recorded if place not in self.spent]
+                return self._of(made, left) if left else None
+
+    def _is_spent(self, made: list[Any], place: int) -> bool:
+        try:
+            self._of(made, [place])
+        except _Spent:
+            return True
+        return False
+
+    def _of(self, made: list[Any], recorded: list[int]) -> TracedBackward | None:
+        """Trace one backward pass, of the tensors at some places. Raises `_Spent` if their graph is freed already."""
+        tape, forward, given = self.tape, len(self.tape.lines), self.known.given
+        zeros: list[Any] = [tape.outside(np.zeros_like(made[place]._array.like)) for place in recorded]
+        cotangents = [plain(array) for array in zeros]
+        found = self._gradients([made[place] for place in recorded], cotangents)
+        if tape.reason is not None:
+            return None
+        reached: list[tuple[Item, Any]] = [(item, g) for item, g in zip(self.wanted, found) if g is not None]
+        lines = tape.lines[forward:]
+        made_here = {number for line in lines for number in line.results}
+        asked, gradients = [c._array.number for c in cotangents], [g._array.number for _, g in reached]
+        saved = [*dict.fromkeys(number for number in [*[n for line in lines for n in line.reads], *gradients]
+                                if number not in made_here and number not in asked
+                                and (tape.values[number].source == "line" or number in given))]
+        program = Program(tape.values, lines, tape.inputs, gradients)
+        return TracedBackward(program, asked, saved, recorded, self.outputs,
+                              [self.known.finder(item) for item, _ in reached])
+
+    def _gradients(self, tensors: list[Any], cotangents: list[Any]) -> Any:
+        """Run the pass."""
+        undo = Undo()
+        try:
+            with undo, undo:
+                undo.put(local.thread, "transform", self.tape.record)
+                undo.put(Uses, "current", self.recording.uses)
+                undo.put(self.tape, "rehearses", True)
+                return grad(tensors, [item.value for item in self.wanted], cotangents, allow_unused=True,
+                            retain_graph=True)
+        except GivenUp:
+            raise
+        except Exception as error:                         # which the program raises where it runs the pass
+            if "second time" in str(error):
+                raise _Spent from None
+            return self.tape.give_up("the backward pass of the results raises an error")
+
+
+def again(plan: Plan) -> Callable[..., tuple[Array, ...]]:
+    """What runs a plan, as often as it is called."""
+    begun = list[Ready]()
+
+    def run(*arrays: Array) -> tuple[Array, ...]:
+        if begun:
+            begun[0].leases.take_back()
+        else:
+            begun.append(plan.begin())
+        found: tuple[Array, ...] = begun[0].run(*arrays)
+        return found
+
+    return run

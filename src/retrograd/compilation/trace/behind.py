@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .tracing import Tape, Traced
+from .traced import Traced
+from .tracing import Tape
 
 Array = np.ndarray[Any, Any]
 

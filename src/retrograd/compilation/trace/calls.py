@@ -27,7 +27,7 @@ from ..reach.known import LIBRARY_MODULES
 
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
 # The compiler itself, and its module that runs the program.
-_COMPILER, _RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.trace.run_once"
+_COMPILER, _RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.trace.recording"
 
 
 class Watch:

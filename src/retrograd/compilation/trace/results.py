@@ -24,7 +24,7 @@ from ..program.stand_in_numbers import is_traced
 from ..reach.items import Item, State
 from .harmless import is_harmless
 from .numbers import STAND_INS, Numbers
-from .tracing import Traced
+from .traced import Traced
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
 Make = Callable[[list[Any], list[Any], Any, Any], Any]

@@ -11,7 +11,6 @@ the run goes on, but nothing can be repeated without the program's own Python.
 from __future__ import annotations
 
 import gc
-import math
 import weakref
 from collections.abc import Callable, Iterable
 from operator import attrgetter
@@ -22,79 +21,24 @@ import numpy as np
 
 from ...errors import Site, user_site
 from ...graph.versions import new_lineage
-from ...kernels.layout import address, in_common_order, offset_of, owner_of, span, steps
+from ...kernels.layout import in_common_order, steps
 from ...modes import local
 from ...ops.basic import copy
 from ...ops.framework import Op
 from ...ops.shape import alias
 from ...tensors.recording.operands import kept_scalars
 from ...tensors.state.base import TensorBase
-from ..program.lines import STEP, Line, Ref, Value, refs, replaced
-from ..program.sizes import SizeInt, Uses, plain as plain_sizes
-from ..program.stand_ins import Memory, Place, reserve, seen_in
+from ..program.lines import STEP, Line, Value, refs, replaced
+from ..program.sizes import Uses, plain as plain_sizes
 from ..reach.communicating import Needless
-from . import deferred
-from .answering import Answering
 from .cleaning import clean_holders
+from .deferred import Deferred
+from .memories import Former, Memories
+from .reasons import GivenUp, Reason
+from .traced import Traced, give_arrays
 
 Array = np.ndarray[Any, Any]
 _numbers, _ref = attrgetter("like"), attrgetter("ref")
-
-
-class GivenUp(Exception):
-    """A program cannot be traced; only raised if the caller asked for the whole program in one graph."""
-
-
-class Reason:
-    """Why a program cannot be repeated without its Python, and on which line.
-
-    `passing` says that another thread is the reason, so that the next call may be traced.
-    """
-
-    def __init__(self, words: str, site: Site | None, passing: bool = False) -> None:
-        self.words, self.site, self.passing = words, site, passing
-
-    def __str__(self) -> str:
-        return self.words if self.site is None else f"{self.words}, in {self.site}"
-
-
-class Traced(Answering):
-    """An array of a traced run: `like` holds its numbers; `number` says which value of the tape it is."""
-
-    __slots__ = ("__weakref__", "like", "ref", "tape")
-    tape: Tape
-
-    def __init__(self, tape: Tape, like: Array, number: int) -> None:
-        self.tape, self.like, self.ref = tape, like, Ref(number)
-
-    number = property(lambda self: self.ref.number)
-
-    nbytes = property(lambda self: self.like.nbytes)
-    base = property(lambda self: self.like)
-    offset = property(lambda self: offset_of(self.like))
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """The sizes, which note what the program does with them if the tape asks for this."""
-        shape: tuple[Any, ...] = self.like.shape
-        return tuple(map(SizeInt, shape)) if self.tape.notes_sizes(self) else shape
-
-    @property
-    def size(self) -> Any:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    def apart(self) -> Traced:
-        """The same memory, whose writes are counted apart."""
-        return self.tape.apart(self)
-
-    def seen(self) -> Array:
-        """The numbers, for code that looks at them; so the tape is given up."""
-        self.tape.give_up("the program looks at the numbers of a tensor")
-        self.tape.deferred.make()
-        return self.like
-
-
 # Operators whose results have a shape that their numbers decide.
 SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 
@@ -104,7 +48,6 @@ class Tape:
 
     def __init__(self, whole: bool = False, native: bool = False, uses: Uses | None = None) -> None:
         self.whole = whole                                 # whether giving up is an error
-        self.keeps_numbers = whole                         # of memory from outside before it is written
         self.numbers: Any = None                           # that the program has read, if it hands them on
         self.uses = uses                                   # of sizes that may be others in later calls
         self.rehearses = False                             # whether the compiler alone runs this part
@@ -119,12 +62,10 @@ class Tape:
         self.reason: Reason | None = None
         self._known: dict[int, Traced] = {}                # arrays from outside, by identity
         self._made: list[weakref.ref[Traced]] = []
-        self._owners: dict[int, Memory] = {}              # memory, by the identity of its owner
-        self._spans: list[tuple[int, int, int]] = []       # of memory from outside: from, to, and a value in it
         self._known_calls: dict[Any, Any] = {}             # and places in programs: equal ones are the same
         self._constants: list[Array] = []                  # arrays that nobody found before, presumably constants
-        self.before: dict[int, tuple[Array, Array]] = {}   # written memory from outside, and its numbers before
-        self.deferred = deferred.Deferred(self.values)
+        self.deferred = Deferred(self.values)
+        self.memories, self.former = Memories(self.values, self.deferred), Former(self.values, whole)
 
     def keeps(self, op: Op) -> bool:
         """Whether a line calls the kernel of a composed operator. Machine code joins simple compositions to loops."""
@@ -147,7 +88,7 @@ class Tape:
             self.reason = Reason(words, site or user_site(), passing)
             self.deferred.make()
             if not foreign:
-                for held in (self.values, self.lines, self._constants, self._spans):
+                for held in (self.values, self.lines, self._constants, self.memories.spans):
                     held.clear()                           # so that no memory is held that the program gives up
                 self.check()
                 if self.rehearses:
@@ -194,9 +135,7 @@ class Tape:
         like = new_lineage(array.like)
         if self.reason is not None:
             return Traced(self, like, array.number)
-        if like.size:
-            memory = self._owners[id(owner_of(array.like))]
-            self._own(owner_of(like), memory.number, memory.address, memory.place)
+        self.memories.own_as(like, array.like)
         found = self._value(like, "line")
         self.values[found.number].memory = self.values[array.number].memory
         self.lines.append(Line(alias, alias.compute, (array.ref,), (found.number,), False, False, user_site()))
@@ -208,57 +147,17 @@ class Tape:
 
     def forget(self) -> list[Traced]:
         """The traced arrays that something other than the tape still holds."""
-        self._known, self._owners = {}, {}
+        self._known = {}
+        self.memories.forget()
         return self.alive()
 
     def _value(self, array: Array, source: Any) -> Traced:
-        number, like, first = len(self.values), array, len(self.values)
-        if not array.size:                                 # which shares memory with no other
-            like = seen_in(reserve(0), array, 0) if source == "line" else array
-        else:
-            owner = owner_of(array)
-            memory = self._owners.get(id(owner))
-            if memory is None or memory() is not owner:    # `_disown` was interrupted
-                made = source == "line"
-                place, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
-                memory = self._own(owner, first, address(owner), place)
-            if memory.place is not None:
-                like = seen_in(memory.place, array, address(array) - memory.address)
-            first = memory.number
+        number = len(self.values)
+        like, first = self.memories.place(array, source == "line", number)
         self.values.append(Value(number, like, first, source))
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
         return traced
-
-    def _first_in(self, owner: Array, number: int) -> int:
-        """The first value in the memory of an array from outside. Several arrays may own the same memory, such as those
-        of a tensor and of its `.data`, or of two tensors that were made from one array of NumPy.
-        """
-        start, end = span(owner)
-        shared = {self.values[known].memory for low, high, known in self._spans if low < end and start < high}
-        self._spans.append((start, end, number))
-        if not shared:
-            return number
-        first = min(shared)
-        for value in self.values:
-            value.memory = first if value.memory in shared else value.memory
-        for memory in self._owners.values():
-            memory.number = first if memory.number in shared else memory.number
-        return first
-
-    def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
-        """Note who owns memory, until the owner is gone and another array may have its identity."""
-        memory = Memory(owner, self._disown)
-        memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
-        self._owners[memory.key] = memory
-        if owner.nbytes >= deferred.LARGE:
-            self.deferred.active = self.deferred.allowed
-        return memory
-
-    def _disown(self, memory: Any) -> None:
-        key = memory.key
-        if self._owners.get(key) is memory:
-            del self._owners[key]
 
     def record(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         """Make a call, and write it down."""
@@ -274,7 +173,7 @@ class Tape:
             return self._unnoted(op, call(*plain_args), plain_args, write)
         noted, real = self._noted(args)
         for ref in [*refs(noted)][:None if op.name.startswith(STEP) else 1] if write else ():
-            self._keep_before(ref)
+            self.former.keep(ref.number)
         promised = self.deferred.begin(op, real, write) if self.deferred.active else None
         found = call(*real) if promised is None else promised
         if self.stopped:                                   # since the kernel has looked at a number
@@ -347,22 +246,6 @@ class Tape:
             found = self._known[id(array)] = self._value(array, "constant")
         return found
 
-    def _keep_before(self, target: Any) -> None:
-        """Keep the numbers of memory from outside that is written for the first time, if they may be put back."""
-        if not self.keeps_numbers:
-            return
-        value = self.values[target.number]
-        owner = self.values[value.memory]
-        if owner.source == "line" or owner.memory in self.before:
-            return
-        memory = owner_of(owner.like)
-        self.before[owner.memory] = (memory, memory.copy())
-
-    def put_back(self) -> None:
-        """Give all memory from outside the numbers that it had before the run."""
-        for memory, numbers in self.before.values():
-            memory[...] = numbers
-
     def missed(self) -> bool:
         """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
 
@@ -376,13 +259,6 @@ class Tape:
             gc.unfreeze()
         holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
         return any(isinstance(holder, TensorBase) for holder in holders)
-
-
-def give_arrays(tensors: Iterable[Any]) -> None:
-    """Give tensors their NumPy arrays."""
-    for tensor in tensors:
-        if type(tensor._array) is Traced:
-            tensor._array = tensor._array.like
 
 
 def take_away(tape: Tape, tensors: Iterable[Any]) -> None:

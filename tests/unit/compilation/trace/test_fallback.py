@@ -16,7 +16,7 @@ import pytest
 import retrograd as torch
 from needing import needs
 from retrograd import nn
-from retrograd.compilation.trace.tracing import Traced
+from retrograd.compilation.trace.traced import Traced
 
 
 def item(x: Any) -> Any:

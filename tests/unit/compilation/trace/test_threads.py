@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.trace import run_once
+from retrograd.compilation.trace import describing
 from retrograd.compilation.trace.tracing import Tape
 
 LOOKS: dict[str, Callable[[Any], Any]] = {
@@ -51,7 +51,7 @@ def weight() -> Any:
 def looking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """Has another thread look once, while the tracing thread works with what the tape holds."""
     def at(look: Callable[[Any], Any], weight: Any) -> list[Any]:
-        holder: Any = Tape if request.param == "a call is noted" else run_once
+        holder: Any = Tape if request.param == "a call is noted" else describing
         name = "_noted" if holder is Tape else "changes"
         former, seen = getattr(holder, name), list[Any]()
 

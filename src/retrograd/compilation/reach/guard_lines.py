@@ -1,0 +1,68 @@
+"""The source of a guard while it is written: lines, the values that they name, and what each line compares."""
+
+from __future__ import annotations
+
+from abc import get_cache_token
+from collections import defaultdict
+from operator import is_
+from typing import Any
+
+from ...kernels.layout import offset_of
+from ...tensors.state.base import requires
+from ..program.constants import differ
+from .differences import GONE, Check
+from .items import Item, is_constant
+from .places import SOURCES, Step
+from .surroundings import READERS, autocast
+
+
+class Lines:
+    """The lines of a guard, and the values that they name."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.checks: dict[int, Check] = {}
+        self.scope: dict[str, Any] = {**READERS, "differ": differ, "gone": GONE, "is_": is_, "requires": requires,
+                                      "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
+
+    def line(self, text: str, check: Check) -> None:
+        """Write a line of code, which may raise if the place that it reads is gone."""
+        self.lines.append("  " + text)
+        self.checks[self.number()] = check
+
+    def test(self, condition: str, present: str, check: Check) -> None:
+        """Write a line that ends the guard if a condition holds. `present` reads the value to be told of."""
+        self.line(f"if {condition}: return {self.number() + 1}, {present}", check)
+
+    def number(self) -> int:
+        """The number of the last line in the source."""
+        return len(self.lines) + 2
+
+    def constant(self, name: str, value: Any) -> str:
+        """The name of a value in the scope."""
+        self.scope[name] = value
+        return name
+
+    def name(self, item: Item) -> str:
+        """What the code calls an item: a constant, if the guard has seen to it that it is this very object."""
+        if is_constant(item):
+            return self.constant(f"k{item.number}", item.value)
+        return f"v{item.number}"
+
+    def source(self, parent: Item, step: Step) -> str:
+        """How the code reads a place."""
+        if step.kind == "meta":
+            return f"m{parent.number}.{step.key}"
+        key = step.key
+        if step.kind in ("item", "attribute", "variable", "global"):
+            if type(key) in (str, int):
+                key = repr(key)
+            else:
+                key = self.constant(f"q{len(self.scope)}", key)
+        if step.kind == "cell" and is_constant(parent):
+            return self.constant(f"q{len(self.scope)}", parent.value.__closure__[key]) + ".cell_contents"
+        if step.kind == "global" and is_constant(parent):
+            return self.constant(f"g{parent.number}", parent.value.__globals__) + f"[{key}]"
+        if step.kind == "item" and isinstance(parent.value, defaultdict):
+            return f"{self.name(parent)}.get({key})"             # since a defaultdict would make an entry
+        return SOURCES[step.kind].format(o=self.name(parent), d=f"d{parent.number}", key=key)

@@ -1,0 +1,177 @@
+"""What a traced call has done, as a recipe that repeats it, and a guard that says when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import Site
+from ...names import reached
+from ...optim.stepping import SteppingOptimizer
+from ...tensors.state.base import note_layout
+from ..execution.plan import Plan, planned
+from ..program.lines import Program
+from ..reach import guards
+from ..reach.changes import Changes, changes
+from ..reach.items import CONTAINER
+from ..repeat.branches import way_back
+from ..repeat.recipe import Backward, Recipe
+from .backward_plans import Rehearsal, TracedBackward, again
+from .known_tensors import KnownTensors
+from .leaving import leaving
+from .recording import Recording
+from .results import Left, Unknown, form, new_tensors
+from .traced import give_arrays
+from .walked import WalkedCall
+
+Array = np.ndarray[Any, Any]
+
+
+class Description:
+    """What a repetition of a call needs. `recipe` is there after `make`, if nothing stands against it.
+
+    `left` are the new tensors of the call. `plans` are the plan of the call and that of the backward pass of its
+    results. `traced_call` is what other traces are compared with, if sizes change.
+    """
+
+    def __init__(self, call: WalkedCall, recording: Recording, site: Site | None) -> None:
+        self.call, self.recording, self.site = call, recording, site
+        self.guard: Any = None
+        self.left: Left | None = None
+        self.recipe: Recipe | None = None
+        self.plans: list[Plan] = []
+        self.traced_call: Any = None
+        self._arrays: list[Array] = []                     # the results of this run, and what its backward pass needs
+        self._program: Any = None                          # of the call
+        self._back: TracedBackward | None = None           # the backward pass of its results
+
+    def make(self, result: Any) -> None:
+        """Make the recipe. If something stands against it, the tape is given up."""
+        tape, before, numbers = self.recording.tape, self.call.before, self.recording.numbers
+        changed, placed, why = self._changed()
+        if why is not None:
+            return tape.give_up(why, True)
+        there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
+        returns = new_tensors(result)
+        self.guard = guards.make(before, changed.replaced, *self._unread([*returns, *there]), numbers)
+        left = Left(before, self.guard.inputs, numbers)
+        try:
+            for tensor in [*there, *returns]:
+                left.add(tensor)
+            returned = form(result, left, before, placed)
+            applied = [leaving(effect, left) for effect in changed.effects]
+        except Unknown as reason:
+            return tape.give_up(str(reason), True)
+        self.left = left
+        known = KnownTensors(before, tape, self.guard.inputs)
+        recipe = self._recipe(left, known)
+        if recipe is None:
+            return None
+        recipe.returned, recipe.finishing, recipe.effects = returned, left.finishing(), applied
+        recipe.schedules = [*self.recording.schedules.steps]
+        if recipe.way_back is None:                        # else the gradients must keep their numbers
+            recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
+                             for effect in changed.effects if effect.is_gradient}
+        self.recipe = recipe
+        if self.recording.uses is not None and not numbers.used:
+            self.traced_call = reached("compilation.sized.recipes").traced_call(
+                self.guard, recipe, (self._program, tuple(known.given)), self._back, known.given, left,
+                changed.effects, result, self.recording.uses)
+        return None
+
+    def _changed(self) -> tuple[Changes, set[int], str | None]:
+        """What the call has changed, the new containers that it has put somewhere, and why no recipe can repeat this.
+        """
+        call, numbers = self.call, self.recording.numbers
+        after = call.again()
+        changed, lost = changes(call.before, after), numbers.lost(call.before, after)
+        numbers.note(changed.effects, call.args, call.kwargs)
+        placed = {number for number, item in after.known.items()
+                  if item.kind == CONTAINER and number not in call.before.known and type(item.value) is not tuple}
+        after.let_go()                                     # nothing needs the traced arrays longer than the trace
+        why = lost or next(iter(changed.unrepeatable), None)
+        if why is None and self.recording.tape.missed():
+            why = "the program uses a tensor that the search did not find"
+        return changed, placed, why
+
+    def _unread(self, kept: list[Any]) -> tuple[set[int], set[int]]:
+        """The numbers of gradients, and of captured tensors, that the call has neither read nor kept.
+
+        Whoever holds such a gradient keeps its memory, and others may write over the memory of such a tensor.
+        """
+        tape = self.recording.tape
+        read = {number for line in tape.lines for number in line.reads}
+        held = {id(tensor) for tensor in kept}
+        unread = [item for item in self.call.before.tensors() if item.role != "argument" and id(item.value) not in held
+                  and tape.outside(item.array).number not in read]
+        gradients = {item.number for item in unread if item.role == "grad"}
+        return gradients, {item.number for item in unread if item.role == "captured"}
+
+    def _recipe(self, left: Left, known: KnownTensors) -> Recipe | None:
+        """The recipe with the plan for the new tensors, and for their gradients."""
+        tape, made, native = self.recording.tape, left.made, self.recording.tape.native
+        lines, outputs = [*tape.lines], [tensor._array.number for tensor in made]
+        alive = {array.number: array for array in tape.alive()}      # the backward pass frees none of them
+        rehearsal = Rehearsal(self.recording, known, outputs)
+        self._back = rehearsal.trace(made)
+        if tape.reason is not None:
+            return None
+        saved = [] if self._back is None else self._back.saved
+        numbers = [*outputs, *saved, *[array.number for array in self.recording.numbers.arrays()]]
+        self._arrays = [alive[number].like for number in numbers]
+        self._program = Program(tape.values, lines, tape.inputs, numbers)
+        plan = planned(self._program, [*known.given], native)
+        if not known.are_steady(plan, self.recording.rates.arrays()):
+            tape.give_up("the program uses the memory behind a view, which may be another in each call")
+            return None
+        self.plans = [plan]
+        recipe = Recipe([known.given[number] for number in plan.given], plan, len(made))
+        recipe.site = self.site
+        recipe.numbers = self.recording.numbers.maker(len(outputs) + len(saved), len(self.guard.inputs))
+        if not self._find_way_back(recipe, known):
+            return None
+        self.recording.counts.note(recipe, self.call.before, lines, known.given)
+        self.recording.counts.note_results(recipe, made)
+        if self._back is not None:
+            recipe.backward.append(self._outside(self._back))
+        if rehearsal.spent:
+            recipe.backward.append(Backward(None, rehearsal.spent, [], [], [], [], [], []))
+        return recipe
+
+    def _find_way_back(self, recipe: Recipe, known: KnownTensors) -> bool:
+        """Give the recipe its way back, if the call branches on numbers. Gives up if there is none."""
+        tape = self.recording.tape
+        if self.recording.numbers.branches:
+            values = {item.number: tape.outside(item.array).number for item in self.call.before.tensors()}
+            recipe.way_back = way_back(self._program, self.call.before, values, known.given)
+            if recipe.way_back is None:
+                tape.give_up("the program branches on a number, and writes memory whose tensor may be another one")
+                return False
+        return True
+
+    def _outside(self, traced: TracedBackward) -> Backward:
+        """What a run needs so that its results can be differentiated."""
+        plan = planned(traced.program, traced.given, self.recording.tape.native)
+        self.plans.append(plan)
+        return traced.planned(plan, again(plan))
+
+    def finish(self) -> None:
+        """Give the results of this run the history that those of a repetition have."""
+        recipe, left = self.recipe, self.left
+        if recipe is None or left is None:
+            return
+        before = self.call.before
+        made, inputs = left.made, [before.items[number].value for number in self.guard.inputs]
+        give_arrays(left.every())
+        for backward in recipe.backward:
+            recipe.record(backward, made, self._arrays, inputs)
+        for view, take in zip(left.views, left.retaking()):
+            again: list[Any] = [*made]
+            take(again, inputs)
+            view._edge, view._meta = again[-1]._edge, again[-1]._meta
+        for tensor in made:
+            note_layout(tensor)
+        for item in before.items:
+            if isinstance(item.value, SteppingOptimizer):
+                item.value.give_back()
