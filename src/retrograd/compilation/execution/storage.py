@@ -20,7 +20,7 @@ from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks
 from ..program.lines import Line, Program, Ref, Value, replaced
-from ..program.stand_ins import ALIGNED, Place, reserve, seen_in
+from ..program.stand_ins import ALIGNED, Reserved, reserve, seen_in
 
 Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
@@ -49,7 +49,7 @@ class Storage:
             if value.source != "line" and value.number not in given:
                 self.arrays[value.number] = value.like
 
-    def _reserved(self) -> Place:
+    def _reserved(self) -> Reserved:
         """Addresses that stand for the memory of buffers."""
         return reserve(sum([_aligned(value.like.nbytes) for value in self.values if value.source == "line"]))
 

@@ -22,22 +22,22 @@ Array = np.ndarray[Any, Any]
 # So many bytes are reserved at once. The system gives memory only for pages that are touched, and none is.
 _RESERVED = 1 << 20
 ALIGNED = 64
-# Addresses that stand for memory: those of an array from a byte on.
-Place = tuple[Array, int]
+# Reserved addresses, which stand for memory: those of an array from a byte on.
+Reserved = tuple[Array, int]
 
 
 class Memory(weakref.ref[Array]):
     """Memory that values of a tape lie in, as long as its owner lives, to which it is a reference.
 
-    `number` is that of the first value in the memory, and `address` its address. `place` stands for the memory; it is
-    None for memory from outside, which stands for itself. `key` is the identity of the owner.
+    `number` is that of the first value in the memory, and `address` its address. `reserved` stands for the memory; it
+    is None for memory from outside, which stands for itself. `key` is the identity of the owner.
     """
 
-    __slots__ = ("address", "key", "number", "place")
+    __slots__ = ("address", "key", "number", "reserved")
     address: int
     key: int
     number: int
-    place: Place | None
+    reserved: Reserved | None
 
 
 class _Free:
@@ -48,20 +48,20 @@ class _Free:
     start = 0
 
 
-def reserve(size: int) -> Place:
+def reserve(size: int) -> Reserved:
     """Addresses for memory of so many bytes, which stand for nothing else."""
     size = -(-max(size, 1) // ALIGNED) * ALIGNED
     with _Free.lock:
         if _Free.start + size > _Free.memory.size:
             _Free.memory, _Free.start = np.frombuffer(mmap.mmap(-1, max(size, _RESERVED)), np.uint8), 0
-        place = _Free.memory, _Free.start
+        reserved = _Free.memory, _Free.start
         _Free.start += size
-    return place
+    return reserved
 
 
-def seen_in(place: Place, like: Array, offset: int) -> Array:
-    """An array of the geometry of `like`, `offset` bytes behind the start of a place."""
-    memory, start = place
+def seen_in(reserved: Reserved, like: Array, offset: int) -> Array:
+    """An array of the geometry of `like`, `offset` bytes behind the start of reserved addresses."""
+    memory, start = reserved
     found = np.ndarray(like.shape, like.dtype, memory, start + (offset if like.size else 0), like.strides)
     if not like.flags.writeable:
         found.flags.writeable = False
@@ -84,7 +84,7 @@ def let_go(values: Sequence[Value], kept: set[int]) -> None:
             low, high = span(value.like)
             before = spans.get(value.memory, (low, high))
             spans[value.memory] = min(low, before[0]), max(high, before[1])
-    places = {memory: (reserve(high - low), low) for memory, (low, high) in spans.items()}
+    found = {memory: (reserve(high - low), low) for memory, (low, high) in spans.items()}
     for value in free:
-        place, start = places[value.memory] if value.like.size else (reserve(0), 0)
-        value.like = seen_in(place, value.like, address(value.like) - start)
+        reserved, start = found[value.memory] if value.like.size else (reserve(0), 0)
+        value.like = seen_in(reserved, value.like, address(value.like) - start)

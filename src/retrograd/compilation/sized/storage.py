@@ -15,7 +15,7 @@ from ...kernels.layout import owner_of
 from ..execution.storage import Storage, laid_out
 from ..passes.fusing import Unit
 from ..program.lines import Line, Program, Value
-from ..program.stand_ins import Place, reserve
+from ..program.stand_ins import Reserved, reserve
 from ..program.symbols import has_extents
 from .pairing import Layout
 
@@ -35,7 +35,7 @@ class SizedStorage(Storage):
         varying |= {values[n].memory for line in program.lines if has_extents(line.args) for n in line.results}
         self.renewed = self.escaping & varying
 
-    def _reserved(self) -> Place:
+    def _reserved(self) -> Reserved:
         return reserve(0)
 
     def buffer(self, number: int) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels.layout import address, owner_of, span
 from ..program.lines import Value
-from ..program.stand_ins import Memory, Place, reserve, seen_in
+from ..program.stand_ins import Memory, Reserved, reserve, seen_in
 from . import deferred
 
 Array = np.ndarray[Any, Any]
@@ -22,16 +22,16 @@ class Memories:
         self.spans: list[tuple[int, int, int]] = []        # of memory from outside: from, to, and a value in it
         self._owners: dict[int, Memory] = {}               # by the identity of the owner
 
-    def place(self, array: Array, made: bool, number: int) -> tuple[Array, int]:
+    def locate(self, array: Array, made: bool, number: int) -> tuple[Array, int]:
         """The geometry of a new value, and the first value in its memory. `made` says that a line has made it."""
         if not array.size:                                 # which shares memory with no other
             return (seen_in(reserve(0), array, 0) if made else array), number
         owner = owner_of(array)
         memory = self._owners.get(id(owner))
         if memory is None or memory() is not owner:        # `_disown` was interrupted
-            place, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
-            memory = self._own(owner, first, address(owner), place)
-        like = array if memory.place is None else seen_in(memory.place, array, address(array) - memory.address)
+            reserved, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
+            memory = self._own(owner, first, address(owner), reserved)
+        like = array if memory.reserved is None else seen_in(memory.reserved, array, address(array) - memory.address)
         return like, memory.number
 
     def _first_in(self, owner: Array, number: int) -> int:
@@ -50,10 +50,10 @@ class Memories:
             memory.number = first if memory.number in shared else memory.number
         return first
 
-    def _own(self, owner: Array, number: int, address: int, place: Place | None) -> Memory:
+    def _own(self, owner: Array, number: int, address: int, reserved: Reserved | None) -> Memory:
         """Note who owns memory, until the owner is gone and another array may have its identity."""
         memory = Memory(owner, self._disown)
-        memory.key, memory.number, memory.address, memory.place = id(owner), number, address, place
+        memory.key, memory.number, memory.address, memory.reserved = id(owner), number, address, reserved
         self._owners[memory.key] = memory
         if owner.nbytes >= deferred.LARGE:
             self.waiting.active = self.waiting.allowed
@@ -68,7 +68,7 @@ class Memories:
         """Note that an array lies in the same memory as another one, although it has an owner of its own."""
         if array.size:
             memory = self._owners[id(owner_of(other))]
-            self._own(owner_of(array), memory.number, memory.address, memory.place)
+            self._own(owner_of(array), memory.number, memory.address, memory.reserved)
 
     def forget(self) -> None:
         """Forget who owns memory."""

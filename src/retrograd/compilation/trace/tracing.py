@@ -153,7 +153,7 @@ class Tape:
 
     def _value(self, array: Array, source: Any) -> Traced:
         number = len(self.values)
-        like, first = self.memories.place(array, source == "line", number)
+        like, first = self.memories.locate(array, source == "line", number)
         self.values.append(Value(number, like, first, source))
         traced = Traced(self, array, number)
         self._made.append(weakref.ref(traced))
