@@ -7,7 +7,7 @@ import random
 import re
 import sys
 from abc import ABC
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial, partialmethod
@@ -162,7 +162,8 @@ CLOSED: dict[type[Any], str] = {
                      type(FunctionType.__code__), type(type.__dict__["__mro__"])), _CODE),
     **dict.fromkeys((property, staticmethod, classmethod, cached_property, partialmethod, type(lru_cache(len))),
                     _WRAPS),
-    **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar), _FIXED),
+    **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar,
+                     type(namedtuple("Named", "field").field)), _FIXED),
     **dict.fromkeys((type(Lock()), type(RLock())), _WAITS)}
 _CLOSED = tuple(CLOSED)
 LOCK = type(Lock())
