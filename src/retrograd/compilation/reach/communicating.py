@@ -9,12 +9,12 @@ does not run it then, so nothing may be sent.
 
 from __future__ import annotations
 
+import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
 from ...launching import Everyone
 from ...names import PACKAGE
-from ...nn.modules.batchnorm import SyncBatchNorm
 from ..program.origins import is_type
 from .items import Item, State
 from .reading import ANY_ATTRIBUTE
@@ -46,7 +46,9 @@ def _communicates(value: Any) -> bool:
         name = value.__name__
     else:
         name = (value if kind is FunctionType or is_type(value) else kind).__module__
-    return issubclass(kind, SyncBatchNorm) or (isinstance(name, str) and name.startswith(_MODULES))
+    norms = sys.modules.get(f"{PACKAGE}.nn.modules.batchnorm")              # no program has a layer before this import
+    return (norms is not None and issubclass(kind, norms.SyncBatchNorm)) or (
+        isinstance(name, str) and name.startswith(_MODULES))
 
 
 def _is_hook(item: Item) -> bool:

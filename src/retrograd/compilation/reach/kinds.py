@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 import re
 import sys
 from abc import ABC
@@ -76,8 +75,14 @@ _PLAIN_BASES = {object, ABC, Generic, Protocol, *Module.__mro__}
 REFUSED_CLASSES: tuple[tuple[Any, str], ...] = (
     (Iterator, "an iterator, which moves on with each use"),
     (io.IOBase, "an open file"),
-    (random.Random, "a source of Python's random numbers"),
-    ((np.random.Generator, np.random.RandomState), "a source of NumPy's random numbers"),
+)
+# The same for classes whose modules a program may never import: their module, and their names in it.
+REFUSED_IF_LOADED: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("random", ("Random",), "a source of Python's random numbers"),
+    ("numpy.random", ("Generator", "RandomState"), "a source of NumPy's random numbers"),
+    (f"{PACKAGE}.utils.data", ("DataLoader",), "a DataLoader, which gives other data in each run"),
+    (f"{PACKAGE}.distributed.reducer", ("Reducer",),
+     "what sends the gradients of DistributedDataParallel: compile the module inside"),
 )
 
 
@@ -91,12 +96,10 @@ def refusal(value: Any) -> str | None:
     for classes, reason in REFUSED_CLASSES:
         if issubclass(type(value), classes):                 # an object may say by `__class__` that it is another
             return reason
-    data = sys.modules.get(f"{PACKAGE}.utils.data")          # no program has a loader before this import
-    if data is not None and isinstance(value, data.DataLoader):
-        return "a DataLoader, which gives other data in each run"
-    reducer = sys.modules.get(f"{PACKAGE}.distributed.reducer")
-    if reducer is not None and isinstance(value, reducer.Reducer):
-        return "what sends the gradients of DistributedDataParallel: compile the module inside"
+    for module, names, reason in REFUSED_IF_LOADED:
+        loaded = sys.modules.get(module)
+        if loaded is not None and any([issubclass(type(value), getattr(loaded, name, ())) for name in names]):
+            return reason
     if issubclass(type(value), np.ndarray):
         if value.nbytes > CONTENT_LIMIT or value.dtype.hasobject:
             return "a large NumPy array, whose numbers nobody watches: make a tensor of it before"

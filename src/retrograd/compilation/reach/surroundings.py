@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from typing import Any
 
@@ -53,8 +52,9 @@ def autocast() -> tuple[Any, ...]:
 
 def outside_random() -> tuple[Any, ...]:
     """The states of Python's and of NumPy's own random numbers. A program that draws from them cannot be replayed."""
-    numpys = sys.modules.get("numpy.random")
+    pythons, numpys = sys.modules.get("random"), sys.modules.get("numpy.random")
+    own = None if pythons is None else pythons.getstate()
     if numpys is None:
-        return random.getstate(), None
+        return own, None
     name, keys, *rest = numpys.get_state()
-    return random.getstate(), (name, keys.tobytes(), *rest)
+    return own, (name, keys.tobytes(), *rest)
