@@ -208,13 +208,13 @@ def test_threads_that_call_one_function() -> None:
 
 
 def test_a_first_call_loads_few_modules() -> None:
-    # The compiler watches NumPy's random numbers, so it loads them; they bring `secrets` with them.
-    program = ("import sys, numpy.random, retrograd as torch; before = {*sys.modules}\n"
+    program = ("import sys, retrograd as torch; before = {*sys.modules}\n"
                "x = torch.ones(3, requires_grad=True)\n"
                "def f():\n y = (x * x).erf().sum(); y.backward(); return y.detach()\n"
                "g = torch.compile(f); [g() for _ in range(3)]; print(*{*sys.modules} - before)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {*done.stdout.split()}
     assert "retrograd.compilation.compiled" in loaded
-    slow = {"argparse", "logging", "numpy.polynomial", "retrograd.utils._pytree", "secrets", "uuid"}
+    slow = {"argparse", "logging", "numpy.polynomial", "numpy.random", "retrograd.nn.modules.batchnorm",
+            "retrograd.utils._pytree", "secrets", "uuid"}
     assert not loaded & slow

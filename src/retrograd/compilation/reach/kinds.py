@@ -166,7 +166,7 @@ CLOSED: dict[type[Any], str] = {
     **dict.fromkeys((property, staticmethod, classmethod, cached_property, partialmethod, type(lru_cache(len))),
                     _WRAPS),
     **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar,
-                     type(namedtuple("Named", "field").field)), _FIXED),
+                     type(vars(namedtuple("Named", "field"))["field"])), _FIXED),
     **dict.fromkeys((type(Lock()), type(RLock())), _WAITS)}
 _CLOSED = tuple(CLOSED)
 LOCK = type(Lock())
