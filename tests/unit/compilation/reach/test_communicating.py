@@ -40,6 +40,7 @@ def group() -> Iterator[None]:
         dist.destroy_process_group()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("part", range(4))
 def test_random_programs(backend: str, part: int) -> None:

@@ -193,6 +193,7 @@ def test_a_scaler_of_gradients(backend: str, traces: list[Any]) -> None:
     assert len(traces) <= 5
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed: int, backend: str) -> None:
     checked = Checked(torch, seed, backend)

@@ -269,7 +269,7 @@ def test_threads() -> None:
     assert not wrong
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dynamic", [True, None])
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(4))

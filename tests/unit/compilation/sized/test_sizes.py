@@ -259,12 +259,12 @@ def test_results_that_the_program_holds_keep_their_numbers(backend: str, traces:
     assert traces == [3, 5]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("backend", EXECUTORS)
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize("group", range(8))
 def test_random_programs(group: int, backend: str) -> None:
     smooth, reused = backend == "llvm", 0
-    seeds = range(group, COUNT // (2 if smooth else 1), 4)
+    seeds = range(group, COUNT // (2 if smooth else 1), 8)
     state = torch.get_rng_state()
     for seed in seeds:
         made = author(torch, seed, smooth)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import retrograd as torch
 from compiled.schedules import CALLS, OPTIMIZERS, SCHEDULES, Training, assert_as_eager
@@ -31,7 +31,7 @@ def traces(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return noted_traces(monkeypatch)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
 @pytest.mark.parametrize("place", ["outside", "inside"])
@@ -76,7 +76,7 @@ def test_one_trace_serves_a_schedule(kind: str, schedule: str, place: str, as_te
     assert len(traces) <= (1 if refused else 3)            # the first has no state, and weight decay may begin at 0
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("values", [(0.1, 0.2), (0.0, 0.1), (0.9, 0.4, 0.9), (0.5, 0.6, 0.4), (0.1, math.nan, 0.1),
                                     (0.1, math.inf, 0.2), (0.3, -0.1, 0.3), (1e300, 1e-300), (1, 0.5, 0)])
 @pytest.mark.parametrize(("kind", "name"), [
@@ -169,6 +169,7 @@ _ANOTHER_KIND = "eps", torch.optim.Adafactor            # two numbers
 NUMBERS = st.sampled_from([0.0, 0.01, 0.1, 0.3, 0.9, 0.95])
 
 
+@settings(max_examples=settings.default.max_examples // 3)
 @given(kinds=st.lists(st.sampled_from([*OPTIMIZERS]), min_size=1, max_size=2),
        program=st.lists(st.tuples(st.booleans(), st.integers(0, 1), st.sampled_from(
            ["lr", "momentum", "weight_decay", "betas", "eps", "alpha", "rho"]), NUMBERS), min_size=4, max_size=9))
