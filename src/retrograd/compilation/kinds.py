@@ -33,7 +33,6 @@ from ..dtypes import dtype
 from ..names import PACKAGE
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
-from ..optim.stepping import Scratch
 from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
@@ -83,11 +82,10 @@ IGNORED: dict[type[Any], dict[str, str]] = {
     },
     Optimizer: {
         "_opt_called": "it is only read to warn about schedulers",
-        "_scratch": "its memory is written before it is read",
+        "_scratch": "what it has is written before it is read, or follows from the formula",
         "_optimizer_state_dict_pre_hooks": _SAVING, "_optimizer_state_dict_post_hooks": _SAVING,
         "_optimizer_load_state_dict_pre_hooks": _SAVING, "_optimizer_load_state_dict_post_hooks": _SAVING,
     },
-    Scratch: {"_arrays": "its memory is written before it is read"},
 }
 _PLAIN_BASES = {object, ABC, Generic, Protocol, *Module.__mro__}
 REFUSED_CLASSES: tuple[tuple[Any, str], ...] = (

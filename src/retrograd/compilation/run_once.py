@@ -12,7 +12,7 @@ from ..autograd.backward import grad
 from ..errors import user_site
 from ..modes import local
 from ..names import reached
-from ..optim.stepping import SteppingOptimizer
+from ..optim.elementwise import ElementsOptimizer
 from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.state.base import note_layout, plain
 from . import guards
@@ -202,7 +202,7 @@ class FirstRun:
         for tensor in made:
             note_layout(tensor)
         for item in self.before.items:
-            if isinstance(item.value, SteppingOptimizer):
+            if isinstance(item.value, ElementsOptimizer):
                 item.value.give_back()
 
     def _inputs(self) -> list[Any]:

@@ -18,8 +18,8 @@ from ...ops.linalg.matrix import addmm, mm
 from ...ops.networks.losses import mse_loss
 from ...ops.reductions import mean_all, sum_all
 from ..program import Line, Program, Ref, Value
+from .formula_lines import STEPS
 from .line_writer import LineWriter
-from .steps import STEPS
 
 
 def _addmm(w: LineWriter, x: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> bool:
