@@ -13,10 +13,10 @@ from ..modes import local
 from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
-from .recipe import DECLINED
-from .run_once import FirstRun
-from .sized.changing import Sizes
-from .tracing import GivenUp, Reason
+from .reach.changing_sizes import Sizes
+from .repeat.recipe import DECLINED
+from .trace.run_once import FirstRun
+from .trace.tracing import GivenUp, Reason
 from .turns import Tracing as Tracing, Turn
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.

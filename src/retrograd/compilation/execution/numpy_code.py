@@ -16,7 +16,7 @@ import numpy as np
 from ...ops.framework import called_as_ufunc
 from ..passes.effects import is_view, memory_written
 from ..passes.fusing import Unit
-from ..program import Arithmetic, Line, Program
+from ..program.lines import Arithmetic, Line, Program
 from .blocks import BlockedLoop, suits
 from .leases import Lease, Leases
 from .python_source import FIRST_LINE, Source, direct, plain_call, write_text

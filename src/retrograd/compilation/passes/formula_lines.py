@@ -21,7 +21,7 @@ from ...optim.option_memory import OptionMemory
 from ...optim.quick_code import CodeWriter
 from ...optim.stepping import numbers
 from ...optim.written import Number, Options, Unwritten, Written, computing, option_text
-from ..program import Arithmetic, Ref
+from ..program.lines import Arithmetic, Ref
 from .line_writer import LineWriter
 
 Array = np.ndarray[Any, Any]
