@@ -49,7 +49,7 @@ class Tape:
         """Make a call, and write it down if a value of the tape takes part, or if it makes memory to write to."""
         if op not in MAKING and not [*foreign(args)]:
             return call(*args)
-        if write and not isinstance(args[0], Traced):
+        if write and not [*foreign(args[:1])]:
             raise TypeError(f"{op.name}: a value of the tape is written over a constant")
         found = call(*replaced(args, lambda value: value.like))
         if write:

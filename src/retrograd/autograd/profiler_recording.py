@@ -28,7 +28,7 @@ _ACCUMULATION = "torch::autograd::AccumulateGrad"
 _SHOWN = {"to": "_to_copy"}
 # Ops that PyTorch's profiler does not show, or whose functions appear in the profile themselves.
 _UNSHOWN = frozenset(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full", "random_like",
-                      "random_of", "_fused_sgd_", "_fused_adam_", "_fused_group_"])
+                      "random_of", "_fused_group_"])
 
 
 class Event:

@@ -10,7 +10,9 @@ from ..dtypes import dtype
 from ..limits import finfo
 from ..names import missing
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementsOptimizer, Rates
+from .elements import Elements
+from .elementwise import ElementsOptimizer, Rates
+from .quick_code import Ready
 from .saved_numbers import as_float, scalar
 from .stepping import check_learning_rate
 
@@ -68,18 +70,23 @@ class Adafactor(ElementsOptimizer):
             raise RuntimeError("Adafactor does not support complex parameters")
         super()._update(p, g, state, group, line)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+    def _compute_whole(self, arrays: Sequence[Any], ready: Ready,
+                       group: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+        p, g, *kept = elements = [Elements(array) for array in arrays]
+        self._compute(p, g, dict(zip(ready.names, kept)), ready.rates, group)
+        return tuple([(place, each.writes) for place, each in enumerate(elements) if each.writes])
+
+    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
         return as_float(state["step"]), {}
 
-    def _compute(self, values: Sequence[Any], names: tuple[str, ...], rates: Any, group: dict[str, Any]) -> None:
-        p, g, *kept = values
+    def _compute(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         g = -g if group["maximize"] else g
         lr, least = group["lr"], group["eps"][1]
         floor = _precision(p.dtype) if group["eps"][0] is None else group["eps"][0]
         rate = max(least, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / rates ** 0.5)
         if group["weight_decay"] != 0:
             p.mul_(1 - lr * group["weight_decay"])
-        square = _squares(g, kept, rates ** group["beta2_decay"], floor)
+        square = _squares(g, [*state.values()], rates ** group["beta2_decay"], floor)
         change = square.clamp(min=floor * floor).rsqrt().mul(g)
         size = change.norm(2).item() / (change.numel() ** 0.5 * group["d"])
         p.add_(change, alpha=-rate / max(1.0, size))

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..names import missing
-from .formula import ElementsOptimizer, check_numbers
+from .elementwise import ElementsOptimizer
+from .formula import check_numbers
 from .saved_numbers import later
 from .stepping import check_learning_rate
 
@@ -40,7 +41,7 @@ class Adadelta(ElementsOptimizer):
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable})
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         rho, eps, squares, steps = group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
         squares.mul_(rho).addcmul_(g, g, value=1 - rho)
         step = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(g)

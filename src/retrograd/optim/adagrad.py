@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from ..tensors.functions.creation.creation import full_like
-from .formula import ElementsOptimizer, Rates, check_numbers
+from .elementwise import ElementsOptimizer, Rates
+from .formula import check_numbers
 from .saved_numbers import as_float, later, scalar
-from .sparse_steps import is_sparse, with_values
+from .sparse_steps import with_values
 from .stepping import check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
@@ -40,7 +41,7 @@ class Adagrad(ElementsOptimizer):
         check_modes(foreach, fused, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
-                self._start(self.state[p], p, group)
+                self._begun(p, group)
 
     _zeros = ("sum",)
     _takes_sparse = True
@@ -56,28 +57,21 @@ class Adagrad(ElementsOptimizer):
         state["step"] = scalar(0.0)
         state["sum"] = full_like(p, complex(start, start) if p.is_complex() else start)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
         return group["lr"] / (1 + (as_float(state["step"]) - 1) * group["lr_decay"]), {}
 
-    def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
-        if is_sparse(g):
-            g = -g if group["maximize"] else g
-            self._sparse_update(p, g, state["sum"], self._rates(state, group)[0], group)
-        else:
-            super()._update(p, g, state, group, line)
-
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         total = state["sum"].addcmul_(g, g, value=1)
         p.addcdiv_(g, total.sqrt().add(group["eps"]), value=-rates)
 
-    def _sparse_update(self, p: Any, g: Any, total: Any, rate: float, group: dict[str, Any]) -> None:
+    def _step_of_sparse(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any], line: Any) -> None:
         """The step for the elements that a sparse gradient stores."""
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         if group["fused"]:
             raise RuntimeError("`fused` does not support sparse grad or complex param. Remove fused=True.")
-        g = g.coalesce()
+        total, g = state["sum"], (-g if group["maximize"] else g).coalesce()
         values = g._values()
         total.add_(with_values(g, values.pow(2)))
         root = total.sparse_mask(g)._values().sqrt_().add_(group["eps"])
-        p.add_(with_values(g, values / root), alpha=-rate)
+        p.add_(with_values(g, values / root), alpha=-self._rates(state, group)[0])

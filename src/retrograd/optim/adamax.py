@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..names import missing
-from .formula import ElementsOptimizer, Rates, check_numbers
+from .elementwise import ElementsOptimizer, Rates
+from .formula import check_numbers
 from .saved_numbers import as_float, later
 from .stepping import check_betas, check_learning_rate
 
@@ -38,10 +39,10 @@ class Adamax(ElementsOptimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
         return group["lr"] / (1 - group["betas"][0] ** as_float(state["step"])), {}
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         (first, second), largest = group["betas"], state["exp_inf"]
         mean = state["exp_avg"].lerp_(g, 1 - first)
         largest.copy_(largest.mul(second).maximum(g.abs().add(group["eps"])))

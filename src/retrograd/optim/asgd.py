@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from ..tensors.functions.creation.creation import zeros_like
-from .formula import ElementsOptimizer, Rates, check_numbers
+from .elementwise import ElementsOptimizer, Rates
+from .formula import check_numbers
 from .saved_numbers import as_float, later, scalar
 from .stepping import check_learning_rate
 
@@ -43,12 +44,12 @@ class ASGD(ElementsOptimizer):
     def _start(self, state: dict[str, Any], p: Any, group: dict[str, Any]) -> None:
         state.update(step=scalar(0.0), eta=scalar(group["lr"]), mu=scalar(1.0), ax=zeros_like(p))
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
         lr, lambd, step = group["lr"], group["lambd"], as_float(state["step"])
         following = {"eta": lr / (1 + lambd * lr * step) ** group["alpha"], "mu": 1 / max(1, step - group["t0"])}
         return (as_float(state["eta"]), as_float(state["mu"])), following
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         (eta, mu), mean = rates, state["ax"]
         p.mul_(1 - group["lambd"] * eta).add_(g, alpha=-eta)
         if mu == 1:

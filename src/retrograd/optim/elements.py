@@ -1,7 +1,8 @@
-"""Arrays with the methods of tensors in which optimizers write their formulas.
+"""Arrays with those methods of tensors in which formulas of whole parameters are written.
 
-A formula that is written once with these methods computes with tensors, and so can be recorded, or with `Elements`,
-which cost little more than their arithmetic. Both round alike. This module must not know any single optimizer.
+Such a formula looks at numbers, so no code can be written from it (see `quick_code`). It computes with tensors, and can
+be recorded, or with `Elements`, which cost little more than their arithmetic. Both round alike. This module must not
+know any single optimizer.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..kernels.elementwise import arithmetic as kernels
-from ..kernels.elementwise.choosing import limited, where_into
-from ..kernels.elementwise.elementary import rsqrt, sgn
+from ..kernels.elementwise.choosing import limited
+from ..kernels.elementwise.elementary import rsqrt
 from ..kernels.linalg.matrix import bmm, mm
 from ..kernels.linalg.norms import norm
 from ..kernels.reductions import mean_dim
@@ -40,15 +41,6 @@ class Elements:
     def __neg__(self) -> Elements:
         return Elements(np.negative(self.array))
 
-    def abs(self) -> Elements:
-        return Elements(np.abs(self.array))
-
-    def sqrt(self) -> Elements:
-        return Elements(np.sqrt(self.array))
-
-    def reciprocal(self) -> Elements:
-        return Elements(kernels.reciprocal(self.array))
-
     def add(self, other: Any, alpha: float = 1) -> Elements:
         if alpha != 1:
             return Elements(kernels.add_scaled(self.array, other.array, alpha))
@@ -61,9 +53,6 @@ class Elements:
         else:
             np.add(self.array, self._operand(other), out=self.array)
         return self
-
-    def sub(self, other: Any) -> Elements:
-        return Elements(np.subtract(self.array, self._operand(other)))
 
     def mul(self, other: Any) -> Elements:
         return Elements(np.multiply(self.array, self._operand(other)))
@@ -81,37 +70,6 @@ class Elements:
         kernels.lerp_number(self.array, end.array, weight, out=self.array)
         return self
 
-    def addcmul(self, first: Elements, second: Elements, value: float = 1) -> Elements:
-        return Elements(kernels.addcmul(self.array, first.array, second.array, value))
-
-    def addcmul_(self, first: Elements, second: Elements, value: float = 1) -> Elements:
-        self.writes += 1
-        kernels.addcmul(self.array, first.array, second.array, value, out=self.array)
-        return self
-
-    def addcdiv_(self, first: Elements, second: Elements, value: float = 1) -> Elements:
-        self.writes += 1
-        kernels.addcdiv(self.array, first.array, second.array, value, out=self.array)
-        return self
-
-    def copy_(self, other: Elements) -> Elements:
-        self.writes += 1
-        np.copyto(self.array, other.array)
-        return self
-
-    def maximum(self, other: Elements) -> Elements:
-        return Elements(np.maximum(self.array, other.array))
-
-    def clamp_(self, low: float, high: float) -> Elements:
-        self.writes += 1
-        limited(self.array, low, high, out=self.array)
-        return self
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self.array.shape
-        return shape
-
     @property
     def ndim(self) -> int:
         ndim: int = self.array.ndim
@@ -122,7 +80,7 @@ class Elements:
         return dtype.of[self.array.dtype]
 
     def size(self, dim: int) -> int:
-        return self.shape[dim]
+        return int(self.array.shape[dim])
 
     def numel(self) -> int:
         size: int = self.array.size
@@ -131,21 +89,6 @@ class Elements:
     def item(self) -> float:
         value: float = self.array.item()
         return value
-
-    def new_ones(self, shape: tuple[int, ...]) -> Elements:
-        return Elements(np.ones(shape, self.array.dtype))
-
-    def sign(self) -> Elements:
-        return Elements(sgn(self.array))
-
-    def gt(self, other: float) -> Elements:
-        return Elements(np.greater(self.array, self._operand(other)))
-
-    def lt(self, other: float) -> Elements:
-        return Elements(np.less(self.array, self._operand(other)))
-
-    def masked_fill(self, mask: Elements, value: float) -> Elements:
-        return Elements(where_into(self.array.copy(), mask.array, value))
 
     def square(self) -> Elements:
         return Elements(np.square(self.array))

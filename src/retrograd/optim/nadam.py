@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..names import missing
-from .formula import ElementsOptimizer, Rates, check_numbers
+from .elementwise import ElementsOptimizer, Rates
+from .formula import check_numbers
 from .saved_numbers import as_float, later, scalar
 from .stepping import check_betas, check_learning_rate
 
@@ -47,7 +48,7 @@ class NAdam(ElementsOptimizer):
         state.update(step=scalar(0.0), mu_product=scalar(1.0))
         super()._start(state, p, group)
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
         lr, (first, second), step = group["lr"], group["betas"], as_float(state["step"])
         now, following = (first * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         held = state["mu_product"]
@@ -57,7 +58,7 @@ class NAdam(ElementsOptimizer):
                  -lr * following / (1.0 - product * following))
         return rates, {"mu_product": product}
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         (first, second), (seen, of_gradient, of_mean) = group["betas"], rates
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - first)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..names import missing
-from .formula import ElementsOptimizer, Rates, check_numbers
+from .elementwise import ElementsOptimizer, Rates
+from .formula import check_numbers
 from .saved_numbers import as_float, later
 from .stepping import check_betas, check_learning_rate
 
@@ -41,7 +42,7 @@ class RAdam(ElementsOptimizer):
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable})
 
-    def _rates(self, state: dict[str, Any], group: dict[str, Any]) -> Rates:
+    def _rates(self, state: dict[str, Any], group: Any) -> Rates:
         (first, second), t = group["betas"], as_float(state["step"])
         seen = 1 - second ** t
         most = 2 / (1 - second) - 1                          # the length of the mean of squares, in the end and now
@@ -50,7 +51,7 @@ class RAdam(ElementsOptimizer):
             factor = ((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) ** 0.5
         return (1 - first ** t, seen ** 0.5, factor), {}
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         (first, second), (seen, root, factor) = group["betas"], rates
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - first)

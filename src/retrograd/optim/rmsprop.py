@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..names import missing
-from .formula import ElementsOptimizer, check_numbers
+from .elementwise import ElementsOptimizer
+from .formula import check_numbers
 from .saved_numbers import later
 from .stepping import check_learning_rate
 
@@ -42,7 +43,7 @@ class RMSprop(ElementsOptimizer):
         return ("square_avg", *(["momentum_buffer"] if group["momentum"] > 0 else ()),
                 *(["grad_avg"] if group["centered"] else ()))
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         lr, alpha, square = group["lr"], group["alpha"], state["square_avg"]
         square.mul_(alpha).addcmul_(g, g, value=1 - alpha)
         if group["centered"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..names import missing
 from ..tensors.functions.creation.creation import full_like
-from .formula import ElementsOptimizer
+from .elementwise import ElementsOptimizer
 from .saved_numbers import later
 from .stepping import check_learning_rate
 
@@ -46,7 +46,7 @@ class Rprop(ElementsOptimizer):
         lr = group["lr"]
         state["step_size"] = full_like(p, complex(lr, lr) if p.is_complex() else lr)
 
-    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: dict[str, Any]) -> None:
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
         (shrink, grow), before, size = group["etas"], state["prev"], state["step_size"]
         trend = g.mul(before)
         turned = trend.lt(0)

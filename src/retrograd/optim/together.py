@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import F32, F64
+from ..kernels.layout import owner_of
+from ..ops.framework import operator
+from .option_memory import OptionMemory
+from .saved_numbers import as_float
 
-# Arrays of up to _SMALL elements gain from being copied together. Up to _MOST elements are computed at once: with their
+# Arrays of up to SMALL elements gain from being copied together. Up to _MOST elements are computed at once: with their
 # state they stay in the processor's cache.
-_SMALL, _MOST = 1 << 10, 1 << 15
+SMALL, _MOST = 1 << 10, 1 << 15
 
 # In groups of fewer parameters the copies take as long as the calls that they save.
 MANY = 8
@@ -31,7 +35,7 @@ def is_small(arrays: Arrays) -> bool:
     """
     p = arrays[0]
     dtype = p.dtype
-    if p.size > _SMALL or p.base is not None or (dtype is not F32 and dtype is not F64):
+    if p.size > SMALL or p.base is not None or (dtype is not F32 and dtype is not F64):
         return False
     size = p.size
     for array in arrays:
@@ -70,3 +74,31 @@ def _in_one(rows: Sequence[Arrays], bounds: list[int], step: Callable[[Arrays], 
             line = flat[role]
             for array, start, stop in zip(arrays, bounds, bounds[1:]):
                 array[...] = line[start:stop].reshape(array.shape)
+
+
+def _compute(rows: list[tuple[tuple[str, ...], tuple[str, ...], list[Any], list[Any]]],
+               optimizer: Any, options: OptionMemory | dict[str, Any], lr: tuple[Any, ...]) -> None:
+    """Write the next values of parameters, from (names of the state, those that are missing, arrays, numbers) of each.
+
+    `lr` is empty, or has the learning rate as an array.
+    """
+    group = options.options if isinstance(options, OptionMemory) else options
+    group = {**group, "lr": as_float(lr[0])} if lr else group
+    found: list[tuple[Any, list[Any]]] = []
+    optimizer._scratch.ready.clear()
+    for names, missing, arrays, held in rows:
+        state = dict(zip(optimizer._numbers, held))
+        if "step" in state:
+            state["step"] += 1
+        ready = optimizer._shared(arrays[0].dtype, names, missing, state, group)
+        assert ready is not None
+        for name, value in ready.following.items():
+            state[name][...] = value
+        found.append((ready, arrays))
+    optimizer._scratch.ready.clear()
+    owners = [owner_of(array) for _, _, _, held in rows for array in held]
+    optimizer._scratch.written = owners, [1] * len(owners)
+    optimizer._compute_rows(found, len(rows) >= MANY, group, *optimizer._scratch.written)
+
+
+step_of_rows = operator("_fused_group_", _compute, tensors=1)

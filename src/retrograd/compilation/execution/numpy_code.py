@@ -222,8 +222,8 @@ class NumPyCode:
             if called_as_ufunc(kernel):
                 return f"v{number} = {write(source, self.name, '...')}"
         if type(line.args[-1]) is Arithmetic:
-            results = ", ".join([f"v{number}" for number in line.results])
-            return f"{results} = {source.call(line.args[-1], line.args[0], self.name)}"
+            results = "".join([f"v{number}, " for number in line.results])
+            return f"{results}= {source.call(line.args[-1], line.args[0], self.name)}"
         text = source.call(kernel, line.args, self.name)
         rows = ', order="C"' if op.layout == "rows" else ""
         if line.several:

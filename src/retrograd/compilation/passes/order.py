@@ -14,10 +14,10 @@ from ...names import reached
 from ..program.lines import Program, Ref, Value
 from ..program.stand_ins import let_go
 from .expansions import EXPANSIONS, expanded
+from .formula_lines import STEPS
 from .fusing import Lowering, Unit, units
 from .simplify import with_constants, with_shared_results, without_detours, without_unused
 from .stacks import Stacks
-from .steps import STEPS
 
 
 class Work:

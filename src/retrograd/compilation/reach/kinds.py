@@ -29,7 +29,6 @@ import numpy as np
 from ...names import PACKAGE
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from ...optim.stepping import Scratch
 from ...tensors.arguments.generator import Generator
 from ...tensors.state.base import TensorBase
 from ..program.origins import OWN, USER, is_made_in_c, is_type, made_by_c, whose, whose_class
@@ -65,11 +64,10 @@ IGNORED: dict[type[Any], dict[str, str]] = {
     },
     Optimizer: {
         "_opt_called": "it is only read to warn about schedulers",
-        "_scratch": "its memory is written before it is read",
+        "_scratch": "what it has is written before it is read, or follows from the formula",
         "_optimizer_state_dict_pre_hooks": _SAVING, "_optimizer_state_dict_post_hooks": _SAVING,
         "_optimizer_load_state_dict_pre_hooks": _SAVING, "_optimizer_load_state_dict_post_hooks": _SAVING,
     },
-    Scratch: {"_arrays": "its memory is written before it is read"},
 }
 _PLAIN_BASES = {object, ABC, Generic, Protocol, *Module.__mro__}
 REFUSED_CLASSES: tuple[tuple[Any, str], ...] = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import Site
 from ...names import reached
-from ...optim.stepping import SteppingOptimizer
+from ...optim.elementwise import ElementsOptimizer
 from ...tensors.state.base import note_layout
 from ..execution.plan import Plan, planned
 from ..program.lines import Program
@@ -173,5 +173,5 @@ class Description:
         for tensor in made:
             note_layout(tensor)
         for item in before.items:
-            if isinstance(item.value, SteppingOptimizer):
+            if isinstance(item.value, ElementsOptimizer):
                 item.value.give_back()

@@ -13,10 +13,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...optim.formula import ElementsOptimizer
+from ...optim.elementwise import ElementsOptimizer
 from ...optim.option_memory import Option, OptionMemory, sides
 from ...optim.schedules import LRScheduler
-from ...optim.stepping import SteppingOptimizer
 from ..program.constants import is_constant
 from ..program.undoing import Undo
 from ..reach.items import CONSTANT, Item, State
@@ -25,7 +24,6 @@ from ..reach.put_off import READING, is_put_off
 Array = np.ndarray[Any, Any]
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
-_OPTIMIZERS = (SteppingOptimizer, ElementsOptimizer)
 # The memory of each optimizer, by the group and by what its options decide. All plans read this memory.
 _MEMORY: WeakKeyDictionary[Any, dict[Any, tuple[OptionMemory, dict[str, Option]]]] = WeakKeyDictionary()
 
@@ -93,7 +91,7 @@ def _may_be_read(state: State) -> bool:
 def _found(state: State) -> list[tuple[Any, Item]]:
     """The groups that optimizers alone hold, and whose steps are lines."""
     held = Counter([id(part) for item in state.items for part in item.entries.values()])
-    return [(optimizer.value, group) for optimizer in state.items if isinstance(optimizer.value, _OPTIMIZERS)
+    return [(optimizer.value, group) for optimizer in state.items if isinstance(optimizer.value, ElementsOptimizer)
             for groups in _parts(optimizer, "param_groups") if held[id(groups)] == 1
             for group in groups.entries.values() if held[id(group)] == 1 and _is_stepped(group.value)]
 

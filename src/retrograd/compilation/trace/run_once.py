@@ -79,30 +79,36 @@ class FirstRun:
 
     def run(self) -> Any:
         """Run the function, and return what it returns."""
-        recording, tape = self.recording, self.recording.tape
-        drawn = get_rng_state() if self.found_by_itself else None
-        undo = Undo()
+        recording, undo = self.recording, Undo()
         with undo, undo:
             recording.note_end(undo, self._let_go)
             recording.put()
-            try:
-                recording.run()
-                if tape.reason is None:
-                    self.description.make(recording.result)
-                tape.check()
-            except GivenUp:
-                recording.put_back()
-                raise
-            except TypeError:
-                if drawn is not None and recording.is_unseen():
-                    recording.put_back()
-                    set_rng_state(drawn)
-                    self.is_undone = True
-                raise
-        self.reason = tape.reason
+            self._record()
+        self.reason = self.tape.reason
         result, recording.result = self.call.twins.originals(recording.result), None
         self.call.before.let_go()
         return result
+
+    def _record(self) -> None:
+        """Run the function, and make the recipe. (In a method of its own: Python 3.11 runs a line `try:` outside of the
+        `with` statement around it.)
+        """
+        recording, tape = self.recording, self.tape
+        drawn = get_rng_state() if self.found_by_itself else None
+        try:
+            recording.run()
+            if tape.reason is None:
+                self.description.make(recording.result)
+            tape.check()
+        except GivenUp:
+            recording.put_back()
+            raise
+        except TypeError:
+            if drawn is not None and recording.is_unseen():
+                recording.put_back()
+                set_rng_state(drawn)
+                self.is_undone = True
+            raise
 
     def _let_go(self) -> None:
         """Let go of the traced arrays. Those in the graph of results go with the graph."""

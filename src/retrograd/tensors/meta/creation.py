@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,14 +66,6 @@ def _sized(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         order = order_of_shape(name, memory_format, shape)
         strides = order if isinstance(order, tuple) else None
     return _new(shape, element_type(name, options.get("dtype")), options.get("requires_grad", False), strides)
-
-
-@contextmanager
-def stepping(optimizer: Any) -> Iterator[None]:
-    """A context in which the step of an optimizer computes no numbers. The tensors of its state are meta tensors."""
-    with inferring():
-        yield
-    faced([*optimizer.state.values()])
 
 
 def emptied(storage: UntypedStorage) -> MetaStorage:

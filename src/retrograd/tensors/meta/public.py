@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .creation import create as create, emptied as emptied, moved as moved, stepping as stepping
+from .creation import create as create, emptied as emptied, moved as moved
 from .default import choose as choose, enter as enter
 from .face import begin
 
