@@ -10,7 +10,6 @@ import numpy as np
 
 from ..autograd.backward import grad
 from ..errors import user_site
-from ..modes import local
 from ..names import reached
 from ..optim.stepping import SteppingOptimizer
 from ..tensors.arguments.generator import get_rng_state, set_rng_state
@@ -18,6 +17,7 @@ from ..tensors.state.base import note_layout, plain
 from . import guards
 from .backward_plans import TracedBackward
 from .behind import give_back, put_in_place
+from .below_levels import BelowLevels, stand
 from .borders import Borders
 from .changes import changes
 from .counts import Counts
@@ -67,6 +67,7 @@ class FirstRun:
         self.call: Any = None                              # what other traces are compared with, if so
         self.back: TracedBackward | None = None
         self.tape, self.plans = Tape(whole, native, self.uses), list[Plan]()
+        self.below = BelowLevels(self.tape)
         self.recipe: Recipe | None = None
         self.found_by_itself = changing and sizes is not None and not sizes.expected   # so nobody has said it
         self.is_undone = False                             # whether a run with an error has left nothing
@@ -141,7 +142,7 @@ class FirstRun:
         with undo, undo:
             self.rates.put(undo)
             self.schedules.put(undo)
-            undo.put(local.thread, "transform", self.tape.record)
+            stand(self.below, undo)
             self.watching.put(undo)
             result = self.function(*self.args, **self.kwargs)
         self.numbers.end()
@@ -243,7 +244,7 @@ class FirstRun:
                 recipe.leaves = {left.place(effect.whole.value): effect.anchor           # type: ignore[union-attr]
                                  for effect in changed.effects if effect.is_gradient}
             self.recipe = recipe
-            if self.uses is not None and not self.numbers.used:
+            if self.uses is not None and not self.numbers.used and not self.below.used:
                 self.call = reached("compilation.sized.recipes").traced_call(
                     self.guard, recipe, self.traced, self.back, self._given(), left, changed.effects, result, self.uses)
         return None
@@ -267,14 +268,16 @@ class FirstRun:
         recorded = [place for place, tensor in enumerate(made)
                     if tensor._edge is not None and tensor._edge.node is not None]
         given = self._given()
-        alive = {array.number: array for array in tape.alive()}      # the backward pass frees none of them
+        alive, owners = tape.alive(), self.below.owners()  # the backward pass frees none of them
         back, spent = self._backward(made, recorded) if recorded else (None, [])
         if tape.reason is not None:
             return None
         lines = tape.lines[:forward]
         saved = [] if back is None else back[1]
         numbers = [*outputs, *saved, *[array.number for array in self.numbers.arrays()]]
-        self.arrays = [alive[number].like for number in numbers]
+        arrays = {**self.below.arrays(), **{array.number: array.like for array in alive}}
+        owners.clear()
+        self.arrays = [arrays[number] for number in numbers]
         program = Program(tape.values, lines, tape.inputs, numbers)
         self.traced = program, tuple(given)
         plan = planned(program, [*given], self.native)
@@ -354,7 +357,7 @@ class FirstRun:
         undo = Undo()
         try:
             with undo, undo:
-                undo.put(local.thread, "transform", tape.record)
+                stand(self.below, undo)
                 undo.put(Uses, "current", self.uses)
                 undo.put(tape, "rehearses", True)
                 found = grad(tensors, [item.value for item in sources], cotangents, allow_unused=True,

@@ -15,7 +15,7 @@ import numpy as np
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..dtypes import NARROW
 from ..errors import user_site
-from ..modes import local
+from ..modes import local, tape
 from ..names import reached
 from ..ops.creation import full_beside
 from ..ops.framework import Op
@@ -92,7 +92,7 @@ def changing(op: Op) -> Callable[..., None]:
 
 def traced() -> bool:
     """Whether a tape writes down the calls, to repeat them without the program."""
-    return hasattr(getattr(local.thread.transform, "__self__", None), "keeps")
+    return tape() is not None
 
 
 def like(array: Any) -> Any:
@@ -165,6 +165,8 @@ class SteppingOptimizer(Optimizer):
         return loss
 
     def _run(self, line: Any) -> None:
+        if local.thread.levels and traced():
+            tape().leave("the program makes a step of an optimizer inside of vmap or forward mode")
         # As in PyTorch, overflow gives no warning. A later error about these writes names the line.
         if local.thread.transform is None:
             local.thread.run(self._update, line)
