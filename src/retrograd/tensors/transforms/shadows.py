@@ -21,6 +21,8 @@ from ...kernels.layout import address, owner_of
 from ...modes import local
 from ...ops.basic import copy
 from ...ops.creation import full_beside
+from ...ops.elementwise.arithmetic import copy as copy_elements
+from ..recording.inplace import write_over
 from .batched import Batched, joined, parts
 from .levels import lowest, moving
 
@@ -159,7 +161,7 @@ def put(array: Any, numbers: Any) -> None:
     if write is None:
         np.copyto(array, numbers, casting="unsafe")
     else:
-        write(copy, partial(local.thread.run, overwrite), (array, numbers), True)
+        write(copy_elements, partial(write_over, copy_elements, overwrite), (array, array, numbers), True)
 
 
 def memory(shape: tuple[int, ...], dtype: Any) -> Any:
