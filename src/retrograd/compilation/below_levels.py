@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import user_site
-from ..kernels.layout import address, owner_of, steps, window
+from ..kernels.layout import address, owner_of, steps, strided
 from ..modes import ThreadState, local
 from ..names import reached
 from ..ops.creation import new_full
@@ -87,7 +87,9 @@ class BelowLevels:
 
     def outer(self, array: Any) -> Any:
         """The traced array for what a level has made, for the program; also inside of lists and tuples."""
-        if type(array) is not np.ndarray or self.tape.reason is not None:
+        if self.tape.reason is not None or array is None:
+            return array
+        if type(array) is not np.ndarray:
             return replaced(array, np.ndarray, self.outer)
         try:
             return self._traced(array)
@@ -97,8 +99,9 @@ class BelowLevels:
 
     def constant(self, array: Array) -> Array:
         """Note that an array has the same numbers in each run, unless the tape knows its memory."""
-        if self.tape.reason is None and self._values_beside(array) is None:
-            self._note(array, self.tape._constant(array).number)
+        tape = self.tape
+        if tape.reason is None and (id(array) in tape._known or self._values_beside(array) is None):
+            self._note(array, tape._constant(array).number)
         return array
 
     # What levels compute
@@ -168,10 +171,10 @@ class BelowLevels:
         found = {}
         for memory, known in self._known.values():
             owner = memory()
-            if owner is not None and owner.flags.forc:
-                start = memory.address - address(owner)
-                found.update({number: window(owner, shape, dtype, start + place, strides)
-                              for (place, shape, strides, dtype), number in known.items()})
+            for (place, shape, strides, dtype), number in known.items() if owner is not None else ():
+                size, start = dtype.itemsize, memory.address + place - address(owner)
+                if dtype == owner.dtype:
+                    found[number] = strided(owner, shape, tuple([step // size for step in strides]), start // size)
         return found
 
     # Which value an array is

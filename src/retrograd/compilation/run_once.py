@@ -37,7 +37,7 @@ from .sized.changing import Sizes
 from .sized.left import without_sizes
 from .sized.sizes import Uses
 from .state import State, walk
-from .tracing import GivenUp, Reason, Tape, give_arrays, take_away
+from .tracing import GivenUp, Reason, Tape, Traced, give_arrays, take_away
 from .twins import Twins
 from .undoing import Undo
 from .watching import Watching, clock
@@ -370,6 +370,8 @@ class FirstRun:
         if tape.reason is not None:
             return None
         reached = [(item, g) for item, g in zip(sources, found) if g is not None]
+        if not all([type(g._array) is Traced for _, g in reached]):
+            return tape.give_up("a gradient of the results belongs to a transform that is over")
         made = {number for line in tape.lines[forward:] for number in line.results}
         lines = tape.lines[forward:]
         asked = [c._array.number for c in cotangents]
