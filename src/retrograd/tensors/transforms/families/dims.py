@@ -21,8 +21,8 @@ from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum
 from ....ops.scans import prod_dim
 from ....ops.shape import diagonal, unsqueeze
 from ..batched import is_array, is_batched, shown
-from ..views import DIMS, SIZES
 from ..levels import constant
+from ..views import DIMS, SIZES
 from .operands import (
     Rule,
     aligned,
