@@ -47,6 +47,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )
+# The folders of the compiler, in the same order. The last entry is all that stands beside the folders.
+COMPILER = ("compilation.program", "compilation.reach", "compilation.passes", "compilation.execution",
+            "compilation.native", "compilation.repeat", "compilation.trace", "compilation.sized", "compilation")
 # Modules that may not name these classes, not even in an annotation or a string.
 UNNAMED = {
     "kernels": {"Tensor", "TensorBase", "Node", "Op"},
@@ -195,6 +198,13 @@ def layer(name: str) -> int | None:
     return known[name]
 
 
+def imports_of_later_folders(package: Package, folders: tuple[str, ...]) -> list[str]:
+    """Imports of a module in a later one of these folders than the importer's own."""
+    number = {name: next((n for n, folder in enumerate(folders) if below(name, folder)), -1) for name in package.trees}
+    return [str(found) for found in package.imports
+            if number.get(found.imported, -1) > number[found.importer] and number[found.importer] >= 0]
+
+
 def imports_from_above(package: Package) -> list[str]:
     """Imports of a module in a higher layer than the importer's own."""
     return [str(found) for found in package.imports if (layer(found.imported) or 0) > (layer(found.importer) or 0)]
@@ -267,6 +277,11 @@ def test_every_module_has_a_layer(retrograd: Package) -> None:
 
 def test_a_layer_imports_only_from_itself_and_those_below(retrograd: Package) -> None:
     assert imports_from_above(retrograd) == []
+
+
+def test_a_folder_of_the_compiler_imports_only_from_itself_and_those_before(retrograd: Package) -> None:
+    assert imports_of_later_folders(retrograd, COMPILER) == []
+    assert {name for name in retrograd.packages if below(name, "compilation")} == {*COMPILER}
 
 
 def test_no_module_imports_the_package_inside_a_function(retrograd: Package) -> None:
@@ -366,6 +381,8 @@ def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
 
 def test_the_reader_finds_planted_faults(planted: Package) -> None:
     assert imports_from_above(planted) == ["errors:2 imports graph.engine"]
+    assert imports_of_later_folders(planted, ("graph", "errors")) == [
+        "graph.engine:3 imports errors", "graph.node:2 imports errors"]
     assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports errors"]
     assert cycles(planted) == [  # by way of graph.node, the import for types only does not count
         "graph.engine -> errors -> graph.engine",

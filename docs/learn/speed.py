@@ -219,7 +219,8 @@ print(torch.allclose(mean_distance(points), faster(points)))
 # ## Where to read the source
 #
 # - `tensors/recording/calls.py`: everything that a call costs, in `_unary` and `_binary`.
-# - `compilation/tracing.py`, `compilation/passes/fusing.py`, `compilation/execution/plan.py`: from a trace to loops.
+# - `compilation/trace/tracing.py`, `compilation/passes/fusing.py`: from a trace to loops.
+# - `compilation/execution/plan.py`: what runs them.
 # - [Compiled functions](../compile.md) has the rules, [What makes a program fast or slow](../performance.md) figures.
 #
 # Next: [reading the source in an afternoon](reading.py). {download}`This page as a script <speed.py>`.

@@ -37,8 +37,8 @@ class ThreadState:
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "below", "functions", "grad", "hooks_refused", "inference", "levels", "observer",
-                 "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "below", "functions", "grad", "hooks_refused", "inference", "levels",
+                 "observer", "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None

@@ -3,8 +3,8 @@
 from typing import Any
 
 import retrograd as torch
-from retrograd.compilation.guards import Guard, make
-from retrograd.compilation.state import Changes, State, changes, walk
+from retrograd.compilation.reach.guards import Guard, make
+from retrograd.compilation.reach.state import Changes, State, changes, walk
 
 
 class Net(torch.nn.Module):

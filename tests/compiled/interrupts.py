@@ -17,9 +17,9 @@ import numpy as np
 
 import retrograd as torch
 from retrograd import compilation
-from retrograd.compilation.borders import Border
 from retrograd.compilation.compiled import Compiled, Tracing
-from retrograd.compilation.sized.sizes import Uses
+from retrograd.compilation.program.sizes import Uses
+from retrograd.compilation.trace.borders import Border
 from retrograd.modes import local
 from retrograd.optim.option_memory import OptionMemory
 

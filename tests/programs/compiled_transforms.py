@@ -76,7 +76,8 @@ def as_functions(torch: Any, program: Program, samples: Sequence[Arrays]) -> tup
 def ways(torch: Any, function: Function, numbers: Function, batched: bool) -> dict[str, Callable[..., Any]]:
     """The transforms of a program, by name: of one sample, or of a batch."""
     found: dict[str, Callable[..., Any]] = {}
-    for name, (one, of_batch) in {**first_order(torch, numbers, INPUTS), **second_order(torch, numbers, INPUTS)}.items():
+    derivatives = {**first_order(torch, numbers, INPUTS), **second_order(torch, numbers, INPUTS)}
+    for name, (one, of_batch) in derivatives.items():
         found |= {**of_batch, f"vmap of {name}": torch.vmap(one)} if batched else {name: one}
     if batched:
         found["vmap"] = lambda *args: torch.vmap(function)(*args[:INPUTS])
@@ -92,7 +93,8 @@ def ways(torch: Any, function: Function, numbers: Function, batched: bool) -> di
 
 def leaves(value: Any) -> list[Any]:
     """The tensors in a value."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, dict)):
+        value = value.values() if isinstance(value, dict) else value
         return [leaf for part in value for leaf in leaves(part)]
     return [value] if isinstance(value, retrograd.Tensor) else []
 
@@ -106,7 +108,7 @@ def observed(call: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
         return [f"{type(getattr(error, 'error', error)).__name__}: {error}"]
     for t in results:
         strides = [step for step, size in zip(t.stride(), t.shape) if size != 1]
-        seen += [strides, t.dtype, t.requires_grad, t._version, t.is_leaf,
+        seen += [strides, t.dtype, t.requires_grad, t.is_leaf,
                  t.grad_fn is None, t.detach().numpy().copy()]
     moving = [t for t in results if t.requires_grad]
     inputs = [arg for arg in args if arg.requires_grad]

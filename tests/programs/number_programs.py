@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from retrograd.compilation.numbers.stand_ins import Number
+from retrograd.compilation.program.stand_in_numbers import Number
 
 SETUP = """
 class State:

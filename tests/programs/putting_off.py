@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.compilation import deferred
+from retrograd.compilation.trace import deferred
 
 
 def put_off_everything(change: Callable[[Any, str, Any], None], planned: bool) -> Counter[str]:

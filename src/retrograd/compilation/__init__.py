@@ -1,16 +1,20 @@
 """The compiler behind `retrograd.compile`: a program is traced once, planned, and run again without its Python.
 
-- `state` finds what a function can reach: arguments, captured variables, modules, optimizers. `guards` checks later
-  that nothing of this has changed, and `differences` says what has. `changes` compares two such walks: what a call has
-  changed. They stand on `items` (what was found), `places` (where it stands), `kinds` (what is compared, and what is
-  refused), `reading` (what code names) and `surroundings` (the modes). `rates` are learning rates, which may change.
-- `tracing` runs the function once and writes down each call that passes the seam.
-- `program` is what remains: calls and writes on numbered values.
-- `passes` take calls apart, simplify the program, and join elementwise calls to loops.
-- `execution` gives memory to each value and runs the plan: with NumPy alone, or as machine code that `native` makes.
-  `stand_ins` are arrays without memory, by which a plan knows how the values lie.
-- `recipe` is a call that can be repeated: the guard, the plan, and what the call leaves behind (`results`).
-- Two traces make one plan for all sizes (`sized`).
+The folders, in their order. Each imports only from itself and from those before it (`tests/test_layers.py`):
+
+- `program`: the words in which a traced program is said.
+- `reach`: what a call of a function can reach, and whether it has changed.
+- `passes`: programs made of programs, before they are run.
+- `execution`: how a program is run: memory for its values, and Python that calls NumPy.
+- `native`: the same as machine code, made by LLVM.
+- `repeat`: a traced call that can be repeated.
+- `trace`: one run, written down.
+- `sized`: one plan for all sizes, from several traces.
+
+In front of them stand `compiled`, which decides what a call does, `explaining`, which shows what was compiled, and
+`turns`, by which one thread at a time traces. A call that no guard lets pass goes through the stages in this order:
+`reach` walks, `trace` runs the function and writes a `program`, `passes` change it, `execution` or `native` make a plan
+of it, and `repeat` repeats the call.
 
 Nothing imports this package before a program first calls a compiled function.
 """

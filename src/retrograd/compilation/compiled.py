@@ -13,10 +13,10 @@ from ..modes import local
 from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
-from .recipe import DECLINED
-from .run_once import FirstRun
-from .sized.changing import Sizes
-from .tracing import GivenUp, Reason
+from .reach.changing_sizes import Sizes
+from .repeat.recipe import DECLINED
+from .trace.run_once import FirstRun
+from .trace.tracing import GivenUp, Reason
 from .turns import Tracing as Tracing, Turn
 
 # Of more traced calls than this, those with the shapes of the arguments are tried first.
@@ -54,6 +54,7 @@ class Compiled:
         """Repeat a traced call if its guard holds. Otherwise trace this call."""
         function, thread = self.function, local.thread
         if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
+                or thread.functions > 1                    # for second derivatives, which plans do not have
                 or thread.anomalies is not None or Results.plain is not Results.tensor):
             return function(*args, **kwargs)
         if Tracing.thread is not None and Tracing.thread != get_ident():

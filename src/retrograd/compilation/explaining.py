@@ -11,8 +11,8 @@ from ..dtypes import dtype as torch_dtype
 from .execution.plan import Plan, native
 from .execution.python_source import Source
 from .passes.fusing import Unit
-from .program import Line, Value
-from .run_once import FirstRun
+from .program.lines import Line, Value
+from .trace.run_once import FirstRun
 from .turns import Turn
 
 

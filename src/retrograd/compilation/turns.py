@@ -6,7 +6,7 @@ from contextlib import suppress
 from threading import RLock, get_ident
 from typing import ClassVar
 
-from .undoing import Undo
+from .program.undoing import Undo
 
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10

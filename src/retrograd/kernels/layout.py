@@ -323,3 +323,16 @@ def one_by_one(kernel: Callable[..., Any], target: Array, others: Sequence[Any],
     ordered = target.transpose(order)
     for row in np.ndindex(ordered.shape[:-1]):
         np.copyto(ordered[row], kernel(ordered[row], *[a[row] for a in operands], *options), casting="unsafe")
+
+
+def span(array: Any) -> tuple[int, int]:
+    """The addresses of the first byte and behind the last byte of an array. The span of an empty array is empty."""
+    start = end = address(array)
+    if not array.size:
+        return start, start
+    for size, stride in zip(array.shape, array.strides):
+        if stride < 0:
+            start += (size - 1) * stride
+        else:
+            end += (size - 1) * stride
+    return start, end + array.itemsize

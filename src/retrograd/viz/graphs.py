@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..autograd import graph
 from ..autograd.function_node import FunctionNode
-from ..compilation.outside import CompiledFunctionBackward
+from ..compilation.repeat.outside import CompiledFunctionBackward
 from ..dtypes import dtype as torch_dtype
 from ..graph.node import AccumulateGrad, Node, behind
 from ..nn.modules.container import ModuleDict, ModuleList

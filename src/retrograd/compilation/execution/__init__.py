@@ -3,6 +3,5 @@
 - A `Plan` of `plan` makes its code when it first runs.
 - `storage` gives memory to each value. Results are lent to the program (`leases`).
 - `numpy_code` writes Python (`python_source`) that calls NumPy: large loops run in `blocks`, lines on small arrays as
-  calls on `stacks`.
-- `machine_code` hands `loops` over to `native` (`lowered`), and the steps of an LSTM layer (`walks`).
+  calls on `stacks`. The other executor is `native/machine_code`.
 """

@@ -20,7 +20,7 @@ from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc
 from ...ops.reductions import sum_all, sum_dim
 from ..passes.fusing import Unit, is_reduction
-from ..program import Line, Value, last_uses
+from ..program.lines import Line, Value, last_uses
 from .python_source import Source, write_text
 
 Array = np.ndarray[Any, Any]

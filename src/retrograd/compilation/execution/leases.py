@@ -23,7 +23,7 @@ from ...graph import ownership, versions
 from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of
 from ...tensors.state.base import Results, plain
-from ..stand_ins import seen_in
+from ..program.stand_ins import seen_in
 
 Array = np.ndarray[Any, Any]
 

@@ -18,7 +18,7 @@ from ...ops.basic import clone
 from ...ops.framework import called_as_ufunc
 from ..passes.effects import is_view, memory_written
 from ..passes.fusing import Unit
-from ..program import Arithmetic, Line, Program
+from ..program.lines import Arithmetic, Line, Program
 from .blocks import BlockedLoop, suits
 from .leases import Lease, Leases
 from .python_source import FIRST_LINE, Source, direct, plain_call, write_text

@@ -12,8 +12,8 @@ from ...names import reached
 from ..passes.expansions import expanded
 from ..passes.fusing import Unit, units
 from ..passes.simplify import simplified, with_constants
-from ..program import Program
-from ..stand_ins import let_go
+from ..program.lines import Program
+from ..program.stand_ins import let_go
 from .numpy_code import NumPyCode, Ready
 
 
@@ -33,12 +33,12 @@ class Plan:
     @cached_property
     def units(self) -> list[Unit]:
         """The lines in the order in which they run."""
-        return units(self.program, reached("compilation.execution.lowered") if self.native else None)
+        return units(self.program, reached("compilation.native.lowered") if self.native else None)
 
     @cached_property
     def code(self) -> NumPyCode:
         """What runs the units."""
-        executor = reached("compilation.execution.machine_code").MachineCode if self.native else NumPyCode
+        executor = reached("compilation.native.machine_code").MachineCode if self.native else NumPyCode
         code: NumPyCode = executor(self.program, self.units, self.given)
         return code
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import RARE
 from ...kernels.layout import dense
 from ...kernels.rows import LARGE_SUM
 from ...ops.framework import Op, called_as_ufunc
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all, sum_dim
 from ...tensors.recording.inplace import write_over
-from ..program import Line, Ref, Value
+from ..program.lines import Line, Ref, Value, has_rare_types
 
 # A write over one number is quicker in Python's floats. Their result has more than twice as many bits as a float32, so
 # its rounding to float32 is that of the exact result.
@@ -77,11 +76,6 @@ class Source:
         exec(compile(self.body(name, parameters), f"<compiled {name}>", "exec"), self.scope)
         made: Callable[..., Any] = self.scope[name]
         return made
-
-
-def has_rare_types(line: Line, values: list[Value]) -> bool:
-    """Whether a line has arrays of types that kernels do not take as they are."""
-    return bool(RARE) and any([values[number].like.dtype in RARE for number in (*line.reads, *line.results)])
 
 
 def plain_call(line: Line, values: list[Value]) -> bool:

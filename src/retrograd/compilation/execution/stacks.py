@@ -18,7 +18,7 @@ import numpy as np
 from ...ops.elementwise.arithmetic import add
 from ..passes.effects import all_memory_written, before, is_view
 from ..passes.fusing import SMALL, Unit, shape_of
-from ..program import Line, Program, Ref
+from ..program.lines import Line, Program, Ref
 from .python_source import direct
 
 # Functions whose results do not depend on where a number lies among others.

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
-from ..program import Line, Program, Ref, Value, replaced
-from ..stand_ins import ALIGNED, Place, reserve, seen_in
+from ..program.lines import Line, Program, Ref, Value, replaced
+from ..program.stand_ins import ALIGNED, Place, reserve, seen_in
 from .stacks import Rows, Stacks
 
 Array = np.ndarray[Any, Any]

@@ -1,5 +1,6 @@
 """Machine code for loops, made by LLVM through llvmlite, the package of the optional extra `compile`.
 
+- `machine_code` is the executor: it hands loops over (`lowered`), and the steps of an LSTM layer (`walks`).
 - `machine` turns loops and small matrix products into native functions on a table of addresses: `Builder().add(placed,
   slots)`. `nest` and `writing` put a loop into dims, blocks and vectors; `products` writes matrix products.
 - `lowering` says which steps have machine code (`lowers`) and writes them. The formulas stand by family in

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import BOOL_
-from ..execution.loops import Ref, Step
+from ..program.lines import Ref
+from ..program.loops import Step
 from . import activations, arithmetic, choices, elementary
 from .host import Host, host
 from .lanes import Code, Lanes, Module, Unknown

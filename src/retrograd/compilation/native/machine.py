@@ -15,7 +15,7 @@ import numpy as np
 from ...kernels.layout import address
 from ...kernels.native.door import ctypes
 from ...kernels.native.threads import in_parts
-from ..execution.loops import Loop
+from ..program.loops import Loop
 from .host import Host, binding, host
 from .lanes import Code, Module
 from .nest import reduced_size

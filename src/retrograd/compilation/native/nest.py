@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..execution.loops import Loop, Reduction
+from ..program.loops import Loop, Reduction
 
 BLOCK = 8192
 Strides = tuple[int, ...]

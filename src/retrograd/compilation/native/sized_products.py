@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dtypes import F32
 from ...kernels.native import door, openblas
-from ..sized.symbols import Extent
+from ..program.symbols import Extent
 from .lanes import Code, Module, Unknown
 from .products import Product
 from .sized_writing import number_at

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..execution.loops import Loop, Reduction
-from ..sized.forms import Form, Sizes, times
-from ..sized.symbols import Extent
+from ..program.forms import Form, Sizes, times
+from ..program.loops import Loop, Reduction
+from ..program.symbols import Extent
 from .lanes import Code, Module
 from .nest import BLOCK, Nest
 from .writing import ACCUMULATORS, FEW_STEPS, LoopWriter

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..execution.loops import Loop, Reduction, Ref
+from ..program.lines import Ref
+from ..program.loops import Loop, Reduction
 from . import lowering
 from .lanes import TYPES, Code, Lanes, Module, Unknown, constant, maximum, minimum, select, to
 from .nest import BLOCK, Nest, nest_of, order_of, reduced_size

@@ -16,7 +16,7 @@ from ...ops.networks.activations import threshold_backward
 from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 from ...ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
 from ...ops.shape import unsafe_view
-from ..program import STEP, Arithmetic, Line, Program, Value, refs
+from ..program.lines import STEP, Arithmetic, Line, Program, Value, refs
 
 _DRAWING = frozenset((random_like, random_from, random_apart))
 # Operators, other than elementwise ones, that take all numbers.

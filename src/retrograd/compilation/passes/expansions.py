@@ -17,7 +17,7 @@ from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, mm
 from ...ops.networks.losses import mse_loss
 from ...ops.reductions import mean_all, sum_all
-from ..program import Line, Program, Ref, Value
+from ..program.lines import Line, Program, Ref, Value
 from .line_writer import LineWriter
 from .steps import STEPS
 

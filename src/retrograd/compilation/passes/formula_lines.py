@@ -17,7 +17,7 @@ from ...ops.elementwise.elementary import sqrt
 from ...ops.framework import Op
 from ...optim.formula import ElementsOptimizer
 from ...optim.option_memory import OptionMemory
-from ..program import Ref
+from ..program.lines import Ref
 from .line_writer import LineWriter
 
 

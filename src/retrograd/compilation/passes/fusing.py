@@ -17,8 +17,7 @@ from ...ops.basic import cast, clone, copy
 from ...ops.choosing import choose
 from ...ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
 from ...ops.reductions import amax, sum_all, sum_dim
-from ..execution.python_source import has_rare_types
-from ..program import Line, Program, Value
+from ..program.lines import Line, Program, Value, has_rare_types
 from . import effects
 
 Shape = tuple[int, ...]

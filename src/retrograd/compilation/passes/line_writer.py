@@ -11,8 +11,8 @@ import numpy as np
 from ...ops.basic import call as of_arrays, clone
 from ...ops.framework import Op
 from ...tensors.recording.inplace import write_over
-from ..program import Line, Ref, Value
-from ..stand_ins import stand_in
+from ..program.lines import Line, Ref, Value
+from ..program.stand_ins import stand_in
 
 Array = np.ndarray[Any, Any]
 

@@ -11,7 +11,7 @@ from typing import Any
 from ...ops.basic import clone, copy
 from ...ops.creation import fresh, new_full
 from ...ops.elementwise.arithmetic import mul
-from ..program import Line, Program, Ref, Value, replaced
+from ..program.lines import Line, Program, Ref, Value, replaced
 from .effects import all_memory_written, checks, draws, memory_read, needed
 from .fusing import alike, same_place
 

@@ -19,7 +19,7 @@ from ...ops.elementwise.comparison import maximum
 from ...ops.elementwise.elementary import sqrt
 from ...ops.framework import Op
 from ...optim.option_memory import OptionMemory
-from ..program import Arithmetic, Ref
+from ..program.lines import Arithmetic, Ref
 from .formula_lines import group_step
 from .line_writer import LineWriter
 

@@ -14,13 +14,13 @@ from itertools import combinations
 from types import CellType
 from typing import Any, NamedTuple
 
-from .. import kinds
-from ..differences import Check
-from ..guards import Guard
-from ..items import TENSOR
-from .forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
-from .sizes import Use
-from .symbols import Quotients, Ratio
+from ..program import constants
+from ..program.forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
+from ..program.sizes import Use
+from ..program.symbols import Quotients, Ratio
+from ..reach.differences import Check
+from ..reach.guards import Guard
+from ..reach.items import TENSOR
 
 _GEOMETRY = re.compile(r"  if type\((\w+)\) is not (\w+) or \((a\d+) := \w+\._array\)\.shape != (\(.*?\)) or "
                        r"a\d+\.strides != (\(.*?\)) or (.*)")
@@ -98,7 +98,7 @@ def _same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, (frozenset, set, CellType)):
         return bool(one == other)
-    return kinds.is_constant(one) and not kinds.differ(one, other)
+    return constants.is_constant(one) and not constants.differ(one, other)
 
 
 def sizing(guards: Sequence[Guard], uses: Sequence[Sequence[Use]]) -> Sizing:
@@ -199,8 +199,8 @@ def _operand(points: Points, *values: Any) -> Any:
     first = values[0]
     if all([type(value) is int for value in values]):
         return points.fitted(values)
-    if any([type(value) is not type(first) or kinds.differ(value, first) for value in values]) or (
-            not kinds.is_constant(first)):
+    if any([type(value) is not type(first) or constants.differ(value, first) for value in values]) or (
+            not constants.is_constant(first)):
         raise Refused("the program compares sizes with other things for another size")
     return first
 

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from ...kernels.layout import address
-from ..execution.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
-from ..execution.machine_code import MachineCode
+from ..native.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
 from ..native.machine import LARGE, Placed, SizedPlaced
+from ..native.machine_code import MachineCode
 from ..native.nest import nest_of, order_of
 from ..native.recurrent import Steps
 from ..native.sized_products import SizedProduct, has_blas
 from ..native.sized_writing import SizedNest
 from ..passes.fusing import Unit
-from ..program import Line, Value
-from .forms import Sizes, at
+from ..program.forms import Sizes, at
+from ..program.lines import Line, Value
+from ..program.symbols import Extent, has_extents, merged
 from .plans import SizedCode
-from .symbols import Extent, has_extents, merged
 
 Array = np.ndarray[Any, Any]
 

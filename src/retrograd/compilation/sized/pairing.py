@@ -14,11 +14,11 @@ import numpy as np
 from ...kernels.layout import address
 from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written
-from ..program import Line, Program, Value, refs
-from ..stand_ins import reserve
-from .forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
+from ..program.forms import Count, Form, Points, Refused, Sizes, at, joined, plus, varies
+from ..program.lines import Line, Program, Value, refs
+from ..program.stand_ins import reserve
+from ..program.symbols import Ratio, changed, merged, moved
 from .guards import Sizing, different
-from .symbols import Ratio, changed, merged, moved
 
 Array = np.ndarray[Any, Any]
 

@@ -24,11 +24,11 @@ from ..execution.numpy_code import BLOCKED, NumPyCode
 from ..execution.plan import Plan, planned
 from ..execution.stacks import Stacks
 from ..passes.fusing import Unit, units
-from ..program import Line, Program, Ref, Value, refs, replaced
-from .forms import Points, Refused, Sizes, at, varies
+from ..program.forms import Points, Refused, Sizes, at, varies
+from ..program.lines import Line, Program, Ref, Value, refs, replaced
+from ..program.symbols import has_extents, merged, moved, settled
 from .pairing import Filled, Layout, SizedProgram, layout
 from .storage import SizedStorage
-from .symbols import has_extents, merged, moved, settled
 
 Array = np.ndarray[Any, Any]
 # Sizes of which some are taken to plan a program: primes, the large ones first. Values may have so many bytes then,

@@ -13,21 +13,22 @@ from typing import Any, NamedTuple
 
 from ...names import reached
 from ...tensors.state.base import TensorBase
-from .. import kinds
-from ..backward_plans import TracedBackward
-from ..changes import Effect, Whole
-from ..guards import Guard
 from ..passes.effects import all_memory_written, may_start_again
-from ..program import Program, Value
-from ..recipe import Backward, Recipe, quiet
-from ..results import Left
-from ..stand_ins import let_go
-from .forms import Refused as Refused, Sizes, Unlike as Unlike, at
+from ..program import constants
+from ..program.forms import Refused as Refused, Sizes, Unlike as Unlike, at
+from ..program.lines import Program, Value
+from ..program.sizes import Use, Uses
+from ..program.stand_ins import let_go
+from ..program.symbols import merged, settled
+from ..reach import kinds
+from ..reach.changes import Effect, Whole
+from ..reach.guards import Guard
+from ..repeat.recipe import Backward, Recipe, quiet
+from ..trace.backward_plans import TracedBackward
+from ..trace.results import Left
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
 from .plans import KEPT, SizedCode, SizedPlan
-from .sizes import Use, Uses
-from .symbols import merged, settled
 
 
 class TracedCall(NamedTuple):
@@ -190,7 +191,7 @@ class _Shown:
         """A part of a result."""
         if isinstance(value, TensorBase):
             return self._tensor(value)
-        if kinds.is_constant(value):
+        if constants.is_constant(value):
             return type(value), repr(value)
         item = self.things.get(id(value))
         if item is not None:
@@ -214,6 +215,6 @@ class _Shown:
         if whole.fresh:
             return self._tensor(whole.value)
         if whole.parts is None:
-            return (type(whole.value), repr(whole.value)) if kinds.is_constant(whole.value) else id(whole.value)
+            return (type(whole.value), repr(whole.value)) if constants.is_constant(whole.value) else id(whole.value)
         return type(whole.value), [(repr(key), self.whole(part)) for key, part in whole.parts.items()]
 

@@ -14,10 +14,10 @@ import numpy as np
 from ...kernels.layout import owner_of
 from ..execution.storage import Storage, laid_out
 from ..passes.fusing import Unit
-from ..program import Line, Program, Value
-from ..stand_ins import Place, reserve
+from ..program.lines import Line, Program, Value
+from ..program.stand_ins import Place, reserve
+from ..program.symbols import has_extents
 from .pairing import Layout
-from .symbols import has_extents
 
 Array = np.ndarray[Any, Any]
 

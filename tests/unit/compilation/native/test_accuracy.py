@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
-from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
 from retrograd.compilation.native.host import Host, host
 from retrograd.compilation.native.machine import Placed, build
+from retrograd.compilation.program.lines import Ref
+from retrograd.compilation.program.loops import Loop, Operand, Output, Step
 from retrograd.ops.elementwise import arithmetic, elementary
 from retrograd.ops.framework import Op
 

@@ -9,7 +9,7 @@ import pytest
 
 import retrograd as torch
 from needing import needs
-from retrograd.compilation.execution.machine_code import MachineCode
+from retrograd.compilation.native.machine_code import MachineCode
 
 pytestmark = needs("llvmlite")
 

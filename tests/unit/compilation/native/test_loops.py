@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
-from retrograd.compilation.execution.loops import Loop, Operand, Output, Ref, Step
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.lowering import lowers
 from retrograd.compilation.native.machine import Placed, build
+from retrograd.compilation.program.lines import Ref
+from retrograd.compilation.program.loops import Loop, Operand, Output, Step
 from retrograd.ops import basic, choosing, creation
 from retrograd.ops.elementwise import arithmetic, comparison, elementary
 from retrograd.ops.framework import Op

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
-from retrograd.compilation.execution.loops import Loop, Operand, Output, Reduction, Ref, Step
 from retrograd.compilation.native.host import host
 from retrograd.compilation.native.machine import Builder, Native, Placed, build
 from retrograd.compilation.native.products import Product
+from retrograd.compilation.program.lines import Ref
+from retrograd.compilation.program.loops import Loop, Operand, Output, Reduction, Step
 from retrograd.kernels.native import threads
 from retrograd.ops import basic
 from retrograd.ops.elementwise import arithmetic, comparison, elementary

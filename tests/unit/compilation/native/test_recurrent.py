@@ -9,7 +9,7 @@ import pytest
 
 import retrograd as torch
 from needing import needs
-from retrograd.compilation.execution import walks
+from retrograd.compilation.native import walks
 
 pytestmark = needs("llvmlite")
 

@@ -15,8 +15,8 @@ import retrograd.utils.checkpoint
 from compiled.sizes import EXECUTORS, check, normal, noted_traces, parts, why
 from needing import needs
 from programs.sized_programs import author, compared
-from retrograd.compilation.sized.sizes import SizeFloat, SizeInt, Uses
-from retrograd.compilation.undoing import Undo
+from retrograd.compilation.program.sizes import SizeFloat, SizeInt, Uses
+from retrograd.compilation.program.undoing import Undo
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "80"))
 SIZES = (4, 6, 9, 13, 4, 3, 40, 1, 7, 200)

@@ -1,0 +1,90 @@
+"""Arrays that have a geometry and no memory of their own worth speaking of.
+
+A plan asks the values of a program for shapes, strides, and whether they lie in the same place. It does not ask for
+their numbers. So stand-ins take the places of the arrays of a traced run, whose memory is free as soon as the run
+itself no longer needs it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import weakref
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ...kernels.layout import address, span
+from .lines import Value
+
+Array = np.ndarray[Any, Any]
+# So many bytes are reserved at once. The system gives memory only for pages that are touched, and none is.
+_RESERVED = 1 << 20
+ALIGNED = 64
+# Addresses that stand for memory: those of an array from a byte on.
+Place = tuple[Array, int]
+
+
+class Memory(weakref.ref[Array]):
+    """Memory that values of a tape lie in, as long as its owner lives, to which it is a reference.
+
+    `number` is that of the first value in the memory, and `address` its address. `place` stands for the memory; it is
+    None for memory from outside, which stands for itself. `key` is the identity of the owner.
+    """
+
+    __slots__ = ("address", "key", "number", "place")
+    address: int
+    key: int
+    number: int
+    place: Place | None
+
+
+class _Free:
+    """The reserved addresses that stand for nothing yet."""
+
+    lock = Lock()
+    memory: Array = np.empty(0, np.uint8)
+    start = 0
+
+
+def reserve(size: int) -> Place:
+    """Addresses for memory of so many bytes, which stand for nothing else."""
+    size = -(-max(size, 1) // ALIGNED) * ALIGNED
+    with _Free.lock:
+        if _Free.start + size > _Free.memory.size:
+            _Free.memory, _Free.start = np.frombuffer(mmap.mmap(-1, max(size, _RESERVED)), np.uint8), 0
+        place = _Free.memory, _Free.start
+        _Free.start += size
+    return place
+
+
+def seen_in(place: Place, like: Array, offset: int) -> Array:
+    """An array of the geometry of `like`, `offset` bytes behind the start of a place."""
+    memory, start = place
+    found = np.ndarray(like.shape, like.dtype, memory, start + (offset if like.size else 0), like.strides)
+    if not like.flags.writeable:
+        found.flags.writeable = False
+    return found
+
+
+def stand_in(like: Array) -> Array:
+    """An array of the geometry that `np.empty_like` gives."""
+    geometry = np.empty_like(like)                         # no page of it is touched
+    return seen_in(reserve(geometry.nbytes), geometry, 0)
+
+
+def let_go(values: Sequence[Value], kept: set[int]) -> None:
+    """Put stand-ins in the places of the arrays that no line has made, but for all memory of the values `kept`."""
+    memories = {value.memory for value in values if value.source != "line"} - {values[number].memory for number in kept}
+    free = [value for value in values if value.memory in memories]
+    spans: dict[int, tuple[int, int]] = {}
+    for value in free:
+        if value.like.size:                                # an empty array may be anywhere
+            low, high = span(value.like)
+            before = spans.get(value.memory, (low, high))
+            spans[value.memory] = min(low, before[0]), max(high, before[1])
+    places = {memory: (reserve(high - low), low) for memory, (low, high) in spans.items()}
+    for value in free:
+        place, start = places[value.memory] if value.like.size else (reserve(0), 0)
+        value.like = seen_in(place, value.like, address(value.like) - start)

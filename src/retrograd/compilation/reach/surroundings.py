@@ -1,0 +1,60 @@
+"""What surrounds a call: the modes of the thread and of the process, and random numbers of other libraries."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import Any
+
+from ...amp import switches
+from ...devices import Chosen
+from ...dtypes import _Default
+from ...launching import Everyone
+from ...modes import local
+from ...nn.modules import module
+from ...optim import optimizer
+from ...tensors.face import settings
+from ...tensors.state.base import Results
+
+# Each mode: how the user calls it, and how Python reads it.
+MODES = {
+    "grad mode": "thread.grad",
+    "inference mode": "thread.inference",
+    "a level of torch.func or of forward mode": "thread.levels",
+    "anomaly detection": "thread.anomalies",
+    "a mode that takes over calls, or autocast": "results.plain",
+    "the default dtype": "default.floating",
+    "the default device": "chosen.device",
+    "torch.use_deterministic_algorithms": "settings.deterministic",
+    "the group of all processes": "everyone.group",
+}
+HOOKS_EVERYWHERE = " or ".join([
+    "modules._global_forward_pre_hooks", "modules._global_forward_hooks", "modules._global_backward_pre_hooks",
+    "modules._global_backward_hooks", "optimizers._global_optimizer_pre_hooks",
+    "optimizers._global_optimizer_post_hooks"])
+# What reads the modes, by the names in `MODES`.
+READERS: dict[str, Any] = {"local": local, "results": Results, "default": _Default, "chosen": Chosen,
+                           "settings": settings._Chosen, "everyone": Everyone, "modules": module,
+                           "optimizers": optimizer}
+
+
+def modes() -> dict[str, Any]:
+    """The modes that are in effect, by the user's name."""
+    scope = {**READERS, "thread": local.thread}
+    found = {words: eval(source, scope) for words, source in MODES.items()}
+    return {**found, "autocast": autocast(), "hooks": bool(eval(HOOKS_EVERYWHERE, scope))}
+
+
+def autocast() -> tuple[Any, ...]:
+    """What autocast is set to, for the devices on which it is on."""
+    state = switches._local.state
+    return tuple([(kind, state.dtypes.get(kind)) for kind in sorted(state.enabled)])
+
+
+def outside_random() -> tuple[Any, ...]:
+    """The states of Python's and of NumPy's own random numbers. A program that draws from them cannot be replayed."""
+    numpys = sys.modules.get("numpy.random")
+    if numpys is None:
+        return random.getstate(), None
+    name, keys, *rest = numpys.get_state()
+    return random.getstate(), (name, keys.tobytes(), *rest)

@@ -1,0 +1,202 @@
+"""A traced call that can be repeated: where its arrays come from, its plan, and what it leaves behind.
+
+A repetition reads the arrays of the arguments, runs the plan, and then does what the traced call did to the world: it
+returns the same structure with new tensors, and puts new tensors in the places where the call left tensors.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import versions
+from ...graph.node import Output
+from ...kernels.kinds import with_numbers
+from ...kernels.layout import owner_of
+from ...tensors.state.base import edge_of, plain
+from ..execution.leases import Lease
+from ..execution.numpy_code import Ready
+from ..execution.plan import Plan
+from ..passes.effects import may_start_again
+from .outside import CompiledFunctionBackward
+
+Array = np.ndarray[Any, Any]
+
+
+# What `repeat` returns if the traced call does not tell what this call does.
+DECLINED: Any = object()
+
+
+class Backward:
+    """The backward pass of the results: how to run it, and what it needs.
+
+    `run` takes the saved arrays and the cotangents of the results `outputs`, which are positions among the outputs of
+    the forward plan. `saved` are positions, too, and `watched` are those of them that the program may write to.
+    `leaves` find the tensors that the gradients are of. `fixed` are further arrays that the pass reads. `depends` says
+    on which
+    cotangents each gradient depends, and `layouts` how each cotangent lies.
+    """
+
+    def __init__(self, run: Callable[..., Any] | None, outputs: list[int], saved: list[int],
+                 leaves: list[Callable[[list[Any]], Any]], watched: Sequence[int], fixed: Sequence[Array],
+                 depends: Sequence[set[int]], layouts: Sequence[Any]) -> None:
+        self.run, self.outputs, self.saved, self.leaves = run, outputs, saved, leaves
+        self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
+
+
+def quiet() -> contextvars.Context:
+    """A context without NumPy's floating-point warnings. Kernels enter that of the thread, so plans have others."""
+    context = contextvars.Context()
+    context.run(np.seterr, all="ignore")
+    return context
+
+
+class Recipe:
+    """A call that can be repeated.
+
+    The guard finds the tensors that may be others in each call; `given` are the places of those whose arrays `run`
+    takes. `returned` makes what the call returned, of the new tensors and of those that the guard found. `finishing`
+    are marks and views of the new tensors. The first `count` outputs of the plan become tensors; the others are saved.
+    """
+
+    def __init__(self, given: list[int], plan: Plan, count: int) -> None:
+        self.given, self.count = given, count
+        self.plan: Plan | None = plan                      # before the first repetition
+        self.ready: Any = None                             # from then on
+        self.lent: list[Lease | None] = []                 # the leases of the outputs that become tensors
+        self.leaves: dict[int, Any] = {}                   # whose gradients the results are, by the place of the result
+        self.lock = threading.Lock()
+        self.returned: Any = None
+        self.finishing: list[Any] = []
+        self.effects: list[Any] = []
+        self.schedules: list[Any] = []                     # that the call steps, once for each time
+        self.written: list[Array] = []                     # captured memory that the plan writes
+        self.times: list[int] = []                         # how often; 0 if writes to it are not counted
+        self.owners: versions.Together | None = None       # and the arrays that own it, if writes are counted
+        self.written_given: list[tuple[int, int]] = []     # the places of such tensors that the guard finds, how often
+        self.counted: list[tuple[int, int]] = []           # the places of results that the run writes, and how often
+        self.apart: list[int] = []                         # the places of results that count writes apart
+        self.backward: list[Backward] = []
+        self.may_start_again = may_start_again(plan.program)
+        self.quiet = quiet()
+        self.site: Any = None
+        self.numbers: Any = None                           # makes Python numbers, which follow what the guard returns
+        self.way_back: Any = None                          # from a run, if the call has branches
+
+    def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Do what the traced call did, with other numbers. Returns what the call would return.
+
+        The result is `DECLINED` if a branch of the call would turn out otherwise. Then nothing has changed.
+        """
+        if self.ready is None:
+            self._begin()
+        else:
+            self.ready.leases.take_back()
+        given = [with_numbers(inputs[place]._array) for place in self.given]     # which another thread may trace
+        written = self.written
+        if self.written_given:
+            written = [*written, *[inputs[i]._array for i, _ in self.written_given]]
+        if versions.before_write:
+            for array in written:
+                versions.writing(array)
+        arrays = self._run(inputs, given, written) if self.way_back is None else self._tried(inputs, given)
+        if arrays is None:
+            return DECLINED
+        if self.written_given:
+            versions.written_all(map(owner_of, written), self.site, [*self.times, *[n for _, n in self.written_given]])
+        elif self.owners is not None:
+            self.owners.written(self.site)
+        tensors = [plain(array) if lease is None else lease.result() for lease, array in zip(self.lent, arrays)]
+        if self.apart or self.counted:
+            self._count_results(tensors)
+        for backward in self.backward:
+            self.record(backward, tensors, arrays, inputs)
+        for finish in self.finishing:
+            finish(tensors, inputs)
+        result = self.returned(tensors, inputs, args, kwargs)
+        for effect in self.effects:
+            effect(tensors, inputs, args, kwargs)
+        return result
+
+    def _run(self, inputs: list[Any], given: list[Array], written: list[Array]) -> Any:
+        """The arrays of a run. The numbers that follow from them come behind `inputs`."""
+        try:
+            arrays = self.quiet.run(self.ready.run, *given)
+        except BaseException as error:                     # such as KeyboardInterrupt
+            self.ready.leases.spoil()
+            self._count_writes(error, given, written)
+            raise
+        if self.numbers is not None:
+            inputs += self.numbers(arrays, inputs)
+        return arrays
+
+    def _tried(self, inputs: list[Any], given: list[Array]) -> Any:
+        """The arrays of a run, and the numbers behind `inputs`; None if a branch of the call turns out otherwise."""
+        put_back, numbers = self.way_back.keep(inputs), None
+        try:
+            arrays = self.quiet.run(self.ready.run, *given)
+            numbers = self.numbers(arrays, inputs)
+        except Exception:                                  # the program may go another way, without the error
+            return None
+        finally:
+            if numbers is None:
+                put_back()
+        if numbers is None:
+            return None
+        inputs += numbers
+        return arrays
+
+    def stepped(self, result: Any) -> Any:
+        """Make the steps of schedules after the call has returned `result`, which is returned again. An error in them
+        is no reason to run the program again.
+        """
+        for schedule in self.schedules:
+            schedule.step()
+        return result
+
+    def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:
+        """Count the writes that a run has made before it raised an error, unless the program itself will run again."""
+        if not self.may_start_again or not isinstance(error, Exception):
+            done = Counter([id(owner_of(array)) for array in self.ready.written_before(error, given)])
+            times = [*self.times, *[count for _, count in self.written_given]]
+            owners = [owner for owner, count in zip(map(owner_of, written), times) if count and id(owner) in done]
+            versions.written_all(owners, self.site, [done[id(owner)] for owner in owners])
+
+    def _count_results(self, tensors: list[Any]) -> None:
+        """Count the writes of the run to the memory of its results."""
+        for place in self.apart:
+            tensors[place]._array = versions.new_lineage(tensors[place]._array)
+        versions.written_all([owner_of(tensors[place]._array) for place, _ in self.counted], self.site,
+                             [count for _, count in self.counted])
+
+    def _begin(self) -> None:
+        """Have the plan make its code."""
+        assert self.plan is not None
+        self._run_with(self.plan.begin())
+        self.plan = None
+
+    def _run_with(self, ready: Ready) -> None:
+        """Have repetitions run with this."""
+        counted = [(owner_of(array), count) for array, count in zip(self.written, self.times) if count]
+        if counted and self.owners is None:
+            self.owners = versions.Together([owner for owner, _ in counted], [count for _, count in counted])
+        leases: dict[int, Lease] = ready.leases.by_place
+        self.lent = [leases.get(place) for place in range(self.count)]
+        for place, lease in leases.items():
+            lease.leaf = self.leaves.get(place)
+        self.ready = ready
+
+    def record(self, backward: Backward, tensors: list[Any], arrays: Sequence[Array], inputs: list[Any]) -> None:
+        """Give the results their node."""
+        edges = tuple([edge_of(leaf(inputs)) for leaf in backward.leaves])
+        node = CompiledFunctionBackward(edges, [arrays[i] for i in backward.outputs], backward.run,
+                                        [arrays[i] for i in backward.saved],
+                                        [*[arrays[i] for i in backward.watched], *backward.fixed], backward.depends,
+                                        backward.layouts)
+        for index, position in enumerate(backward.outputs):
+            tensors[position]._edge = Output(node, index)
