@@ -55,5 +55,7 @@ class TracedBackward(NamedTuple):
         read = {number for line in plan.program.lines for number in line.reads} - {*plan.given}
         fixed = [value.like for value in values if value.source == "outside" and value.number in read]
         layouts = [steps(values[number].like) for number in self.asked]
-        return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed,
-                        effects.sources_of(self.program, self.asked), layouts)
+        every = {*range(len(self.asked))}                  # for a gradient of zeros, which is there all the same
+        depends = [sources or every for sources in effects.sources_of(self.program, self.asked)]
+        return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed, depends,
+                        layouts)
