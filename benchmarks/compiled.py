@@ -18,6 +18,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from benchmarks.all_steps import WORKLOADS
 from benchmarks.contestants import (
     CHECKED,
     COMPILED,
@@ -33,7 +34,7 @@ from benchmarks.contestants import (
 )
 from benchmarks.fresh import CLEAR, in_a_process
 from benchmarks.report import duration, machine
-from benchmarks.steps import WORKLOADS, Workload
+from benchmarks.steps import Workload
 from benchmarks.timing import time_in_turns
 
 FIRST_TARGETS = {"numpy": 0.2, "llvm": 0.5}     # of the time that the faster rival needs for its first result

@@ -18,8 +18,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from benchmarks.all_steps import WORKLOADS
 from benchmarks.contestants import OURS, enter, load
-from benchmarks.steps import WORKLOADS
 from benchmarks.timing import environment
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")

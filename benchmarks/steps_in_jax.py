@@ -5,6 +5,7 @@ JAX compiles a step as a whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -135,6 +136,53 @@ def _attention(parameters: Any, x: Any, weights: Any) -> Any:
     return (x * weights).mean()
 
 
+def _of_batch(function: Callable[..., tuple[Any, ...]]) -> Step:
+    """A step that returns what a function computes from the parameters and the batch."""
+    return Step(lambda parameters, state, *batch: (function(parameters, *batch), parameters, state))
+
+
+def _tanh_layers(parameters: Any, x: Any) -> Any:
+    """Linear layers, with tanh between them."""
+    pairs = [*zip(parameters[::2], parameters[1::2])]
+    for weight, bias in pairs[:-1]:
+        x = jnp.tanh(x @ weight.T + bias)
+    weight, bias = pairs[-1]
+    return x @ weight.T + bias
+
+
+def _per_sample(parameters: Any, rows: Any, labels: Any) -> Any:
+    def loss(parameters: Any, row: Any, label: Any) -> Any:
+        return -log_softmax(_tanh_layers(parameters, row))[label]
+
+    return tuple(jax.vmap(jax.grad(loss), (None, 0, 0))(parameters, rows, labels))
+
+
+def _hessian(parameters: Any, x: Any) -> Any:
+    matrix, = parameters
+    return (jax.hessian(lambda z: jnp.tanh(jnp.sin(z) @ matrix @ z))(x),)
+
+
+def _greeks(parameters: Any, *given: Any) -> Any:
+    def price(spot: Any, strike: Any, years: Any, volatility: Any) -> Any:
+        spread = volatility * jnp.sqrt(years)
+        first = (jnp.log(spot / strike) + (0.02 + volatility * volatility / 2) * years) / spread
+        one, two = [0.5 * (1 + jax.lax.erf(d / math.sqrt(2))) for d in (first, first - spread)]
+        return (spot * one - strike * jnp.exp(-0.02 * years) * two).sum()
+
+    found: tuple[Any, ...] = jax.grad(price, (0, 2, 3))(*given)
+    return found
+
+
+def _pinn(parameters: Any, x: Any) -> Any:
+    def along(function: Any, x: Any) -> Any:
+        return jax.jvp(function, (x,), (jnp.ones_like(x),))[1]
+
+    def network(x: Any) -> Any:
+        return _tanh_layers(parameters, x)
+
+    return ((along(lambda y: along(network, y), x) + network(x)) ** 2).mean()
+
+
 STEPS: dict[str, Step] = {
     "chain": with_gradients(_chain),
     "cubic": with_sgd(_cubic, 1e-6),
@@ -143,4 +191,8 @@ STEPS: dict[str, Step] = {
     "digits": with_adam(_digits, 1e-4),
     "lstm": with_sgd(_lstm, 0.001),
     "attention": with_sgd(_attention, 0.001),
+    "per-sample": _of_batch(_per_sample),
+    "hessian": _of_batch(_hessian),
+    "greeks": _of_batch(_greeks),
+    "pinn": with_sgd(_pinn, 0.001),
 }

@@ -176,6 +176,7 @@ def energy(x, y):
 plan = str(torch.compile.explain(energy, torch.arange(6.), torch.ones(6)))
 for line in plan.splitlines()[2:]:
     print(line.partition("#")[0].rstrip())
+#>   7 lines traced, 1 unit after loops
 #>   for each element of [6], 6 in all:
 #>     v2 = tanh(v0)                                float32[6]
 #>     v3 = sub(v2, v1)                             float32[6]

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Stance, compile, marked
-from .modes import local
+from .modes import tape
 from .names import missing
 from .nn.modules.module import Module
 from .optimized import OptimizedModule
@@ -19,20 +19,14 @@ if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)
 
 
-def _tape() -> Any:
-    """What writes down the calls of the thread, if a call is traced."""
-    tape = getattr(local.thread.transform, "__self__", None)
-    return tape if hasattr(tape, "keeps") else None
-
-
 def is_compiling() -> bool:
     """Whether the program is being compiled: in the first run of a compiled function."""
-    return _tape() is not None
+    return tape() is not None
 
 
 def is_dynamo_compiling() -> bool:
     """Whether the program is being compiled: in the first run of a compiled function."""
-    return _tape() is not None
+    return tape() is not None
 
 
 def is_exporting() -> bool:
@@ -70,9 +64,9 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         return OptimizedModule(fn)
 
     def apart(*args: Any, **kwargs: Any) -> Any:
-        tape = _tape()
-        if tape is not None:
-            tape.give_up(f"the program calls {getattr(fn, '__name__', fn)}, which torch.compiler.disable keeps out")
+        written = tape()
+        if written is not None:
+            written.give_up(f"the program calls {getattr(fn, '__name__', fn)}, which torch.compiler.disable keeps out")
         return fn(*args, **kwargs)
 
     return marked(apart, fn, _torchdynamo_disable=True)
@@ -124,7 +118,7 @@ class set_stance:
 
     def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False,
                  force_backend: str | Callable[..., Any] | None = None) -> None:
-        if _tape() is not None:
+        if tape() is not None:
             raise AssertionError(f"Attempt to trace forbidden callable {set_stance}")
         if force_backend is not None and stance != "default":
             raise RuntimeError("non-default stance cannot have force_backend set")

@@ -30,17 +30,19 @@ class ThreadState:
     tensors may have arrays that are not NumPy's, and no kernel meets such an array.
     `observer`, an open profile, is told of each node that a backward pass runs.
     Each of `watchers` is told of every recorded node: `watcher(node, results, operands)`, with tensors.
+    `below` writes down the calls that levels of transforms make on NumPy arrays, while a compiler traces; or None.
     `passes` counts the nested backward passes that are running, and `walk` is the innermost pass.
     `passing` makes the passes of this thread in place of the engine's classes; it is None unless somebody observes.
     `anomalies` keeps what anomaly detection has seen, if it is on.
     `hooks_refused` says why hooks on saved tensors may not be used, or is None.
     """
 
-    __slots__ = ("__weakref__", "anomalies", "functions", "grad", "hooks_refused", "inference", "levels", "observer",
-                 "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
+    __slots__ = ("__weakref__", "anomalies", "below", "functions", "grad", "hooks_refused", "inference", "levels",
+                 "observer", "passes", "passing", "quiet", "run", "transform", "walk", "watchers")
 
     def __init__(self) -> None:
         self.anomalies: Any = None
+        self.below: Any = None
         self.functions = 0                                 # transforms of functions that run now
         self.grad = True
         self.hooks_refused: str | None = None
@@ -84,15 +86,22 @@ def standing(transform: Transform) -> Iterator[None]:
         thread.transform = before
 
 
+def tape() -> Any:
+    """What a compiler writes down the calls of this thread with, to repeat them; None if it traces no call."""
+    thread = local.thread
+    found = getattr(thread.transform, "__self__", None) if thread.below is None else thread.below.tape
+    return found if hasattr(found, "keeps") else None
+
+
 def before_message(words: str) -> None:
     """Tell the compiler, if it traces a call of this thread, that the program is about to communicate.
 
     What a process sends, receives or waits for is no part of a plan, so the trace ends here. `words` say what the
     program does.
     """
-    communicate = getattr(getattr(local.thread.transform, "__self__", None), "communicate", None)
-    if communicate is not None:
-        communicate(words)
+    written = tape()
+    if written is not None:
+        written.communicate(words)
 
 
 class _Local(threading.local):

@@ -9,7 +9,7 @@ from ..names import missing
 from ..tensors.state.base import plain
 from ..tensors.transforms.batched import is_batched, parts, shown
 from ..tensors.transforms.crossing import enter_batch, leave_batch
-from ..tensors.transforms.levels import Level, in_effect, others
+from ..tensors.transforms.levels import Level, in_effect, others, outer
 
 __all__ = ["_add_batch_dim", "_remove_batch_dim", "get_unwrapped", "is_batchedtensor", "is_functorch_wrapped_tensor",
            "is_gradtrackingtensor", "maybe_current_level", "maybe_get_bdim", "maybe_get_level"]
@@ -101,4 +101,4 @@ def maybe_current_level() -> int | None:
 def get_unwrapped(tensor: Any) -> Any:
     """The tensor of all samples behind a sample of a `vmap`, with the batch as the first dim; else the tensor."""
     levels = parts(tensor._array)[1]
-    return plain(shown(tensor._array, levels[-1])) if levels else tensor
+    return plain(outer(shown(tensor._array, levels[-1]))) if levels else tensor

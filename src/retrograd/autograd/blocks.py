@@ -14,6 +14,10 @@ import numpy as np
 from ..dtypes import DIFFERENTIABLE
 from ..graph.repeated import repeated
 from ..graph.route import Route
+from ..modes import local
+from ..ops.creation import full_beside
+from ..ops.joining import stack
+from ..ops.shape import unsafe_view
 from ..tensors import transforms
 from ..tensors.arguments.options import require_grad
 from ..tensors.recording.gradients import input_edge, root_edge, run_backward
@@ -84,6 +88,8 @@ def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
     None.
     """
     size, shape = out._array.size, out._array.shape
+    if local.thread.transform is not None and size and edge_of(out) is not None:
+        return _rows_on_the_seam(out, xs, number)
     blocks = [np.zeros((size, *x._array.shape), x._array.dtype) for x in xs]
     if edge_of(out) is not None:
         edges = [input_edge(x) for x in xs]
@@ -95,6 +101,19 @@ def rows(out: Any, xs: Tensors, number: int | None) -> Tensors:
                 elif number is not None:
                     raise check.independent(number, i)
     return tuple([plain(block.reshape(shape + x._array.shape)) for block, x in zip(blocks, xs)])
+
+
+def _rows_on_the_seam(out: Any, xs: Tensors, number: int | None) -> Tensors:
+    """`rows`, by an operator that joins the rows, whose arrays may not be NumPy's."""
+    edges, columns = [input_edge(x) for x in xs], list[list[Any]]([] for _ in xs)
+    for found in _passes(out, edges, False):
+        for i, (edge, x) in enumerate(zip(edges, xs)):
+            row = found.get(edge)
+            if row is None and number is not None:
+                raise check.independent(number, i)
+            columns[i].append(full_beside(x._array, x._array.shape, x._array.dtype, 0) if row is None else row._array)
+    return tuple([plain(unsafe_view.run(stack.run(column, 0), out._array.shape + x._array.shape))
+                  for column, x in zip(columns, xs)])
 
 
 def recorded_rows(out: Any, xs: Tensors, number: int | None) -> list[list[Any]]:

@@ -17,7 +17,7 @@ from ..tensors.state import base
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import lifting, make_dual as dual_of, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
-from ..tensors.transforms.levels import end_tape, interpret
+from ..tensors.transforms.levels import interpret
 from .grad_mode import _Mode
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -65,7 +65,6 @@ def enter_dual_level() -> int:
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment. Nest calls of torch.func.jvp."
                            + see("forward-mode#nested-levels"))
-    end_tape()
     _levels.append(DualLevel())
     _put(_levels)
     if not _switch.on:
@@ -107,7 +106,8 @@ def _put(levels: list[DualLevel]) -> None:
 
 def _with(thread: ThreadState, level: DualLevel) -> None:
     thread.levels = tuple(sorted((*thread.levels, level)))
-    thread.transform = thread.transform or interpret
+    if thread.transform is None or thread.below is not None:
+        thread.transform = interpret
     thread.watchers = (*[watcher for watcher in thread.watchers if watcher is not lifting], lifting)
 
 
@@ -118,7 +118,8 @@ def _without(thread: ThreadState) -> None:
         return
     thread.levels = levels
     if not levels:
-        thread.transform = None if thread.transform is interpret else thread.transform
+        if thread.transform is interpret:
+            thread.transform = None if thread.below is None else thread.below.record
         thread.watchers = tuple([watcher for watcher in thread.watchers if watcher is not lifting])
 
 

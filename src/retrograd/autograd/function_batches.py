@@ -14,7 +14,7 @@ from ..modes import local
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.transforms.batched import hidden, is_batched, shown
 from ..tensors.transforms.batching import BatchLevel
-from ..tensors.transforms.levels import in_effect, others
+from ..tensors.transforms.levels import in_effect, inner, others, outer
 
 
 class VmapInfo(NamedTuple):
@@ -39,7 +39,7 @@ def _varies(arg: Any, level: Any) -> bool:
 def _batched(function: Any, level: BatchLevel, args: Sequence[Any]) -> Any:
     dims = tuple([0 if _varies(arg, level) else None for arg in args])
     with in_effect(others(level)):
-        whole = [arg if dim is None else plain(shown(arg._array, level)) for arg, dim in zip(args, dims)]
+        whole = [arg if dim is None else plain(outer(shown(arg._array, level))) for arg, dim in zip(args, dims)]
         found = function.vmap(VmapInfo(level.size, level.randomness), dims, *whole)
     output, out_dims = two_returned(found)
     if not isinstance(output, tuple):
@@ -63,5 +63,5 @@ def _hidden(output: Any, dim: int | None, level: BatchLevel) -> Any:
     """An output as a batch; the output itself if all samples share it."""
     if dim is None:
         return output
-    batch: Any = hidden(output.movedim(dim, 0)._array, level)
+    batch: Any = hidden(inner(output.movedim(dim, 0)._array), level)
     return plain(batch)

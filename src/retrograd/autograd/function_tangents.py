@@ -19,7 +19,7 @@ from ..tensors.state.base import TensorBase, edge_of, plain
 from ..tensors.transforms.batched import parts
 from ..tensors.transforms.crossing import lifting
 from ..tensors.transforms.forward import fresh_copy, misfit
-from ..tensors.transforms.levels import in_effect, others
+from ..tensors.transforms.levels import in_effect, inner, inside, others, outer
 from .backward import grad
 from .function_node import FunctionNode
 
@@ -38,7 +38,7 @@ def _tensors(values: Sequence[Any]) -> list[Any]:
 
 
 def _owner(array: Any) -> Any:
-    return owner_of(parts(array)[0])
+    return owner_of(parts(inner(array))[0])
 
 
 class _Call:
@@ -69,8 +69,10 @@ class _Call:
     @staticmethod
     def _tangent(level: Any, arg: Any) -> Any:
         """The tangent of an argument, as the memory that holds it; None for zero."""
-        tangent = level.shadows.tangent(arg._array) if isinstance(arg, TensorBase) and level.moves(arg._array) else None
-        return None if tangent is None else plain(tangent)
+        if not isinstance(arg, TensorBase) or not level.moves(arg._array):
+            return None
+        tangent = level.shadows.tangent(inner(arg._array))
+        return None if tangent is None else plain(outer(tangent))
 
     def _pushed(self, tangents: list[Any]) -> list[Any]:
         """What the user's `jvp` returns, checked."""
@@ -145,7 +147,8 @@ class _Call:
                     "A custom Function's forward is returning a view (or an input as-is) but the jvp "
                     "is not returning a view." + see("forward-mode#tangent-of-a-view"))
         if result is not None:
-            array = result._array
             level.gained = owner if changed else level.gained
-            level.shadows.give(output._array, fresh_copy(array) if array.dtype == output._array.dtype else cast.run(
-                array, output._array.dtype))
+            array, target = inner(result._array), inner(output._array)
+            with inside():
+                level.shadows.give(target, fresh_copy(array) if array.dtype == target.dtype else cast.run(
+                    array, target.dtype))

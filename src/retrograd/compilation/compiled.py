@@ -54,6 +54,7 @@ class Compiled:
         """Repeat a traced call if its guard holds. Otherwise trace this call."""
         function, thread = self.function, local.thread
         if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
+                or thread.functions > 1                    # for second derivatives, which plans do not have
                 or thread.anomalies is not None or Results.plain is not Results.tensor):
             return function(*args, **kwargs)
         if Tracing.thread is not None and Tracing.thread != get_ident():

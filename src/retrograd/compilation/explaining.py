@@ -87,7 +87,7 @@ def _passes(plan: Plan) -> str:
     parts = [f"{left['traced']} lines traced"]
     for before, (name, count) in zip(left.values(), [*left.items()][1:]):
         if name == "loops":
-            parts.append(f"{count} units after loops")
+            parts.append(f"{count} {'unit' if count == 1 else 'units'} after loops")
         elif count != before:
             parts.append(f"{count} after {name}")
     return f"  {', '.join(parts)}"

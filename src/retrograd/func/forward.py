@@ -11,7 +11,7 @@ from ..dtypes import DIFFERENTIABLE
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
-from ..tensors.transforms.levels import transforming
+from ..tensors.transforms.levels import inner, transforming
 from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, with_aux
 from .jacobians import basis, by_input
@@ -50,7 +50,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     if not flat:
         raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
     level, outputs, outputs_spec, aux = _pushed(func, flat, directions, spec, has_aux)
-    if strict and any(level.shadows.tangent(out._array) is None for out in outputs):
+    if strict and any(level.shadows.tangent(inner(out._array)) is None for out in outputs):
         raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This "
                            "is not allowed with strict=True.")
     found = (tree_unflatten([primal_part(level, out) for out in outputs], outputs_spec),

@@ -9,6 +9,7 @@ from typing import Any
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.batched import parts, shown
+from ..tensors.transforms.levels import outer
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
@@ -38,4 +39,4 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     array, levels = parts(tensor._array)
     if not levels:
         return tensor
-    return plain(array if recurse else shown(tensor._array, levels[-1]))
+    return plain(outer(array if recurse else shown(tensor._array, levels[-1])))

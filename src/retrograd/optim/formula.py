@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import user_site
-from ..modes import local
+from ..modes import local, tape
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.recording.overriding import Otherwise
 from ..tensors.state.base import TensorBase
@@ -97,7 +97,9 @@ class FormulaOptimizer(Optimizer):
             loss = None if closure is None else self._evaluated(closure)
             if Otherwise.handler is not None and not self._takes_sparse:
                 refuse_sparse(self, self._sparse_words)
-            line = user_site(2)
+            line, written = user_site(2), tape()
+            if thread.levels and written is not None:
+                written.leave("the program makes a step of an optimizer inside of vmap or forward mode")
             for group in self.param_groups:
                 self._step_of_group(group, line)
         finally:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..modes import local
+from ..modes import tape
 from ..tensors.state.base import TensorBase
 from .saved_numbers import as_float
 from .stepping import traced
@@ -112,12 +112,7 @@ def sides(name: str, value: Any) -> Any:
 def memory_of(group: dict[str, Any]) -> OptionMemory | None:
     """The memory of a group, if the call is being traced and its plan shall read the options from there."""
     memory = OptionMemory.of_groups.get(id(group)) if OptionMemory.of_groups and traced() else None
-    return None if memory is None or _tape().reason is not None else memory
-
-
-def _tape() -> Any:
-    """The tape of the call that is being traced."""
-    return local.thread.transform.__self__  # type: ignore[union-attr]
+    return None if memory is None or tape().reason is not None else memory
 
 
 def keep_values(group: dict[str, Any], *names: str) -> None:
@@ -133,7 +128,7 @@ def step_numbers(group: dict[str, Any], dtype: np.dtype[Any], compute: Callable[
     memory = memory_of(group)
     if memory is None:
         return compute(*[group[name] for name in names])
-    return tuple(map(_tape().outside, memory.numbers(dtype, compute, compute, names)))
+    return tuple(map(tape().outside, memory.numbers(dtype, compute, compute, names)))
 
 
 def rate(group: dict[str, Any]) -> Any:

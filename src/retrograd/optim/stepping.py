@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..modes import local
+from ..modes import tape
 from ..tensors.state.base import TensorBase
 
 # The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
@@ -58,7 +58,7 @@ def numbers(dtype: np.dtype[Any], *values: float) -> tuple[Any, ...]:
 
 def traced() -> bool:
     """Whether a tape writes down the calls, to repeat them without the program."""
-    return hasattr(getattr(local.thread.transform, "__self__", None), "keeps")
+    return tape() is not None
 
 
 class Scratch:

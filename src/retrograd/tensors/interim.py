@@ -22,6 +22,7 @@ from .state.base import over
 from .tensor import Tensor
 from .transforms import rules
 from .transforms.batched import Batched
+from .transforms.levels import inner, inside, outer
 from .transforms.views import viewed
 
 
@@ -66,7 +67,10 @@ def _operands(op: Op) -> int:
 
 def by_elements(rule: Callable[..., Any], cotangent: Any, values: Sequence[Any]) -> Interim:
     """What a rule that works element by element computes from the array of a cotangent and saved values."""
-    return over(Interim, rules.by_elements([(rule, [cotangent._array, *values])]))  # type: ignore[no-any-return]
+    given = inner([cotangent._array, *values])
+    with inside():
+        found = rules.by_elements([(rule, given)])
+    return over(Interim, outer(found))  # type: ignore[no-any-return]
 
 
 _general: Callable[[Op, tuple[Any, ...]], Any] = vars(NumpyProtocol)["__op__"]

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.layout import dense, steps
+from ...ops.basic import clone
 from ...ops.framework import called_as_ufunc
 from ..passes.effects import is_view, memory_written
 from ..passes.fusing import Unit
@@ -119,10 +121,17 @@ class NumPyCode:
             name = self.name(number)
             fixed = self.storage.is_fixed(number) and self.values[self.values[number].memory].source != "outside"
             if fixed and self._lent(number) is None and number not in texts:
-                self.source.lines.append(f'r{number} = {name}.copy("K")')
+                self.source.lines.append(f"r{number} = {self._copy(number, name)}")
                 name = f"r{number}"
             texts.setdefault(number, name)
         return [texts[number] for number in self.program.outputs]
+
+    def _copy(self, number: int, name: str) -> str:
+        """The text of a copy that lies as the value does."""
+        like = self.values[number].like
+        if dense(like):
+            return f'{name}.copy("K")'
+        return f"{self.source.name(clone.kernel, 'f')}({name}, {steps(like)})"
 
     def _storage(self, given: set[int]) -> Storage:
         """Where the values lie."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ...kernels.layout import address
+from ...kernels.layout import address, dense
 from ...ops.basic import cast, clone, copy
 from ...ops.choosing import choose
 from ...ops.networks.activations import hardswish_slope, threshold_backward, twice_ndtr
@@ -66,7 +66,7 @@ def shape_of(line: Line, values: list[Value]) -> Shape | None:
     like = values[number].like
     if has_rare_types(line, values):
         return None
-    return like.shape if like.size and not _repeats(like) else None
+    return like.shape if like.size and not _repeats(like) and (line.write or dense(like)) else None
 
 
 def _reads_elsewhere(line: Line, values: list[Value]) -> bool:

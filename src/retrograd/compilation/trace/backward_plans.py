@@ -14,7 +14,6 @@ import numpy as np
 
 from ...autograd.backward import grad
 from ...kernels.layout import steps
-from ...modes import local
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ...tensors.state.base import plain
 from ..execution.numpy_code import Ready
@@ -25,10 +24,12 @@ from ..program.sizes import Uses
 from ..program.undoing import Undo
 from ..reach.items import Item
 from ..repeat.recipe import Backward, quiet
+from .below_levels import stand
 from .known_tensors import KnownTensors
 from .reasons import GivenUp
 from .recording import Recording
 from .results import SPECIAL, leaves_reached
+from .traced import Traced
 
 Array = np.ndarray[Any, Any]
 
@@ -76,8 +77,10 @@ class TracedBackward(NamedTuple):
         read = {number for line in plan.program.lines for number in line.reads} - {*plan.given}
         fixed = [value.like for value in values if value.source == "outside" and value.number in read]
         layouts = [steps(values[number].like) for number in self.asked]
-        return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed,
-                        effects.sources_of(self.program, self.asked), layouts)
+        every = {*range(len(self.asked))}                  # for a gradient of zeros, which is there all the same
+        depends = [sources or every for sources in effects.sources_of(self.program, self.asked)]
+        return Backward(backward, self.recorded, [first + i for i in places], self.leaves, watched, fixed, depends,
+                        layouts)
 
 
 class Rehearsal:
@@ -129,6 +132,9 @@ class Rehearsal:
         if tape.reason is not None:
             return None
         reached: list[tuple[Item, Any]] = [(item, g) for item, g in zip(self.wanted, found) if g is not None]
+        if not all([type(g._array) is Traced for _, g in reached]):
+            tape.give_up("a gradient of the results belongs to a transform that is over")
+            return None
         lines = tape.lines[forward:]
         made_here = {number for line in lines for number in line.results}
         asked, gradients = [c._array.number for c in cotangents], [g._array.number for _, g in reached]
@@ -144,7 +150,7 @@ class Rehearsal:
         undo = Undo()
         try:
             with undo, undo:
-                undo.put(local.thread, "transform", self.tape.record)
+                stand(self.recording.below, undo)
                 undo.put(Uses, "current", self.recording.uses)
                 undo.put(self.tape, "rehearses", True)
                 return grad(tensors, [item.value for item in self.wanted], cotangents, allow_unused=True,

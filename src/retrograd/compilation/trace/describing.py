@@ -74,7 +74,7 @@ class Description:
             recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
                              for effect in changed.effects if effect.is_gradient}
         self.recipe = recipe
-        if self.recording.uses is not None and not numbers.used:
+        if self.recording.uses is not None and not numbers.used and not self.recording.below.used:
             self.traced_call = reached("compilation.sized.recipes").traced_call(
                 self.guard, recipe, (self._program, tuple(known.given)), self._back, known.given, left,
                 changed.effects, result, self.recording.uses)
@@ -112,14 +112,14 @@ class Description:
         """The recipe with the plan for the new tensors, and for their gradients."""
         tape, made, native = self.recording.tape, left.made, self.recording.tape.native
         lines, outputs = [*tape.lines], [tensor._array.number for tensor in made]
-        alive = {array.number: array for array in tape.alive()}      # the backward pass frees none of them
+        held = tape.alive(), self.recording.below.owners()           # the backward pass frees none of them
         rehearsal = Rehearsal(self.recording, known, outputs)
         self._back = rehearsal.trace(made)
         if tape.reason is not None:
             return None
         saved = [] if self._back is None else self._back.saved
         numbers = [*outputs, *saved, *[array.number for array in self.recording.numbers.arrays()]]
-        self._arrays = [alive[number].like for number in numbers]
+        self._arrays = self.recording.below.arrays(numbers, held[0])
         self._program = Program(tape.values, lines, tape.inputs, numbers)
         plan = planned(self._program, [*known.given], native)
         if not known.are_steady(plan, self.recording.rates.arrays()):

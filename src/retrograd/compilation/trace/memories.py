@@ -26,13 +26,19 @@ class Memories:
         """The geometry of a new value, and the first value in its memory. `made` says that a line has made it."""
         if not array.size:                                 # which shares memory with no other
             return (seen_in(reserve(0), array, 0) if made else array), number
-        owner = owner_of(array)
-        memory = self._owners.get(id(owner))
-        if memory is None or memory() is not owner:        # `_disown` was interrupted
+        memory = self.of(array)
+        if memory is None:
+            owner = owner_of(array)
             reserved, first = (reserve(owner.nbytes), number) if made else (None, self._first_in(owner, number))
             memory = self._own(owner, first, address(owner), reserved)
         like = array if memory.reserved is None else seen_in(memory.reserved, array, address(array) - memory.address)
         return like, memory.number
+
+    def of(self, array: Array) -> Memory | None:
+        """The memory that an array lies in; None if no value is known to lie in it."""
+        owner = owner_of(array)
+        memory = self._owners.get(id(owner))
+        return memory if memory is not None and memory() is owner else None    # else `_disown` was interrupted
 
     def _first_in(self, owner: Array, number: int) -> int:
         """The first value in the memory of an array from outside. Several arrays may own the same memory, such as those

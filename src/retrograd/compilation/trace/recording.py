@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...modes import local
 from ..program.sizes import Uses
 from ..program.undoing import Undo
 from ..reach.changes import changes
 from ..reach.items import ARRAY
 from .behind import give_back, put_in_place
+from .below_levels import BelowLevels, stand
 from .borders import Borders
 from .counts import Counts
 from .left_sizes import without_sizes
@@ -40,6 +40,7 @@ class Recording:
         self.call, self.uses = call, uses
         self.rates = Rates(before)
         self.tape = Tape(whole, native, uses)
+        self.below = BelowLevels(self.tape)
         self.tape.former.wanted = keeps_numbers
         self.tape.captured = {id(item.array) for item in before.tensors() if item.role != "argument"}
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in before.items])         # which may be written
@@ -97,7 +98,7 @@ class Recording:
         with undo, undo:
             self.rates.put(undo)
             self.schedules.put(undo)
-            undo.put(local.thread, "transform", self.tape.record)
+            stand(self.below, undo)
             self.watching.put(undo)
             result = call.function(*call.args, **call.kwargs)
         self.numbers.end()

@@ -296,7 +296,8 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
             continue
         seen.add(id(node))
         if isinstance(node, AccumulateGrad):
-            leaves.append(node.variable)
+            if not node.abandoned:                         # by `torch.func`, so that nobody knows the leaf
+                leaves.append(node.variable)
             continue
         if not special and (_is_hooked(node) or node.name() == "NotImplemented"):
             special = SPECIAL

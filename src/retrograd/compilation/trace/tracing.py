@@ -222,7 +222,7 @@ class Tape:
     def _in_rule(self) -> bool:
         """Whether a rule computes a gradient that is not recorded. Its results lie as the kernels make them."""
         thread = local.thread
-        return bool(thread.passes) and not thread.grad
+        return (bool(thread.passes) and not thread.grad) or (thread.below is not None and thread.below.by_rule)
 
     def _ordered(self, op: Op, call: Callable[..., Any], noted: tuple[Any, ...], found: Any,
                  site: Site | None) -> Traced:

@@ -20,6 +20,7 @@ from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
 from ..state.base import Results, TensorBase, constant, requires, set_leaf, sharing
 from ..transforms.batched import is_batch, shown
+from ..transforms.levels import outer
 from .printing import repr_of
 
 Array = np.ndarray[Any, Any]
@@ -193,7 +194,7 @@ def _batched_text(array: Any, grad_fn_name: str | None, requires_grad: bool) -> 
     if not is_batch(array):
         return repr_of(array, requires_grad=requires_grad, grad_fn_name=grad_fn_name)
     level = array.levels[-1]
-    inner = _batched_text(shown(array, level), grad_fn_name, requires_grad)
+    inner = _batched_text(outer(shown(array, level)), grad_fn_name, requires_grad)
     number = 1 + sum([other < level for other in local.thread.levels])
     return f"BatchedTensor(lvl={number}, bdim=0, value=\n{indent(inner, '    ')}\n)"
 

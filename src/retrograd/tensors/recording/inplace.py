@@ -20,7 +20,7 @@ from ...graph.locks import histories
 from ...graph.node import OtherNode, origin_of
 from ...graph.versions import before_write, next_number
 from ...kernels.indexing.indexing import overlaps
-from ...kernels.layout import layout_of, one_by_one
+from ...kernels.layout import layout_of, one_by_one, owner_of
 from ...kernels.narrow import rare_among, write_in_float32
 from ...kernels.shape import common_shape
 from ...modes import local
@@ -342,6 +342,8 @@ class CopySlices(OtherNode):
             return gradients
         else:
             part[...] = of_slice
+        if not local.thread.grad and isinstance(gradient, TensorBase):       # so the program does not know of the write
+            versions.forget(owner_of(gradient._array))
         gradients[0] = gradient
         return gradients
 

@@ -23,7 +23,7 @@ from ..recording.inplace import write_over
 from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched, of_axes, shown
 from .families.operands import Same, aligned
 from .families.table import rule_of
-from .levels import Level, below, moving, with_level
+from .levels import Level, below, lowest, moving, with_level
 from .randomness import RANDOM, draw
 from .refusals import unwritable
 from .rules import by_composition
@@ -42,7 +42,7 @@ class BatchLevel(Level):
 
     def __init__(self, size: int, randomness: str) -> None:
         super().__init__()
-        self.size, self.randomness = size, randomness
+        self.size, self.randomness = int(size), randomness
 
     def holds(self, array: Any) -> bool:
         """Whether an array has an axis of this level."""
@@ -69,7 +69,7 @@ class BatchLevel(Level):
         if write:
             return self._write(op, call, args)
         if op.kind == "elementwise" and not (local.thread.levels and moving(*args)):
-            return at_once(call, args)
+            return at_once(op, call, args)
         if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
         if not self.size:
@@ -143,11 +143,11 @@ class BatchLevel(Level):
             below(op, call, self._sample(args, i), True)
 
 
-def at_once(call: Callable[..., Any], args: Sequence[Any]) -> Any:
+def at_once(op: Op, call: Callable[..., Any], args: Sequence[Any]) -> Any:
     """The results of an operator that works element by element, for all samples of all levels.
 
     No level in effect has tangents for the arguments. The kernel runs without levels; `levels.interpret` restores them.
     """
-    local.thread.levels, local.thread.transform = (), None
+    local.thread.levels, local.thread.transform = (), lowest()
     levels, rank = common_axes(args)
-    return of_axes(call(*in_axes(args, levels, rank)), levels, rank)
+    return of_axes(below(op, call, in_axes(args, levels, rank)), levels, rank)

@@ -32,7 +32,7 @@ from ..state.base import TensorBase, edge_of, plain, with_edge
 from .batched import Batched, hidden, is_array, is_batched, parts, shown
 from .batching import BatchLevel
 from .forward import ForwardLevel, fresh_copy
-from .levels import Level, in_effect, others, put, with_level
+from .levels import Level, in_effect, inner, inside, others, outer, put, with_level
 from .shadows import alike
 
 # Under these keys, a pass keeps the levels that it crossed, and those that it put in effect and has not left.
@@ -115,29 +115,30 @@ def _name_behind(edge: Any) -> str:
 
 def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
     """A tensor with a tangent at the level. `tangent` is a tensor of the same shape and dtype."""
-    with in_effect(others(level)):
-        array = primal._array
+    array, direction = inner(primal._array), inner(tangent._array)
+    with in_effect(others(level)), inside():
         physical = parts(array)[0]
         # Elements that coincide in memory may have different tangents.
         array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
-        level.shadows.give(array, fresh_copy(tangent._array))
-    return _made(MakeDual, level, array, primal, tangent, name="ViewBackward0")
+        level.shadows.give(array, fresh_copy(direction))
+    return _made(MakeDual, level, outer(array), primal, tangent, name="ViewBackward0")
 
 
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:
     """A tensor without its tangent at the level."""
-    with in_effect(others(level)):
-        array = alike(tensor._array)
-    return _made(PrimalPart, level, array, tensor, name="Identity")
+    array = inner(tensor._array)
+    with in_effect(others(level)), inside():
+        array = alike(array)
+    return _made(PrimalPart, level, outer(array), tensor, name="Identity")
 
 
 def tangent_part(level: ForwardLevel, tensor: Any) -> Any:
     """The tangent of a tensor at the level, zeros if it is zero."""
-    array = tensor._array
-    with in_effect(others(level)):
+    array = inner(tensor._array)
+    with in_effect(others(level)), inside():
         tangent = level.shadows.tangent(array)
         tangent = full_beside(array, array.shape, array.dtype, 0) if tangent is None else fresh_copy(tangent)
-    return _made(TangentPart, level, tangent, tensor)
+    return _made(TangentPart, level, outer(tangent), tensor)
 
 
 class MakeDual(Crossing):
@@ -184,7 +185,7 @@ def enter_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
     """A tensor whose dim is the hidden axis of the level."""
     array = tensor._array
     order = (dim, *[d for d in range(array.ndim) if d != dim])
-    array = hidden(array if not dim else permute.run(array, order), level)
+    array = hidden(inner(array if not dim else permute.run(array, order)), level)
     result = _made(EnterBatch, level, array, tensor, name=_PERMUTE if dim else _ALIAS)
     if result._edge is not None:
         result._edge.dim = dim
@@ -197,7 +198,7 @@ def leave_batch(level: BatchLevel, tensor: Any, dim: int) -> Any:
     if not is_batched(array, level):                       # the same for all samples
         repeated = CALLS[expand](tensor, (level.size, *array.shape))
         return CALLS[permute](repeated, _from_first_to(dim, array.ndim + 1)) if dim else repeated
-    array = shown(array, level)
+    array = outer(shown(array, level))
     if dim:
         array = permute.run(array, _from_first_to(dim, array.ndim))
     result = _made(LeaveBatch, level, array, tensor, name=_PERMUTE if dim else None)
@@ -260,7 +261,7 @@ def _levels_of(array: Any) -> set[Any]:
     """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
     if not is_array(array):
         return set()
-    physical, axes = parts(array)
+    physical, axes = parts(inner(array))
     found, levels = {*axes}, local.thread.levels
     for level in levels:
         shadow = level.shadows.beside(physical) if level.has_tangents else None
@@ -276,6 +277,7 @@ def _of_all_levels(array: Any, levels: tuple[Any, ...]) -> bool:
     """Whether an array belongs to each of the levels. False if that is not seen at once."""
     if type(array) is Batched:
         return array.levels == levels
+    array = inner(array)
     if not levels or type(array) is not np.ndarray or not levels[-1].has_tangents:
         return False
     shadow = levels[-1].shadows.beside(array)

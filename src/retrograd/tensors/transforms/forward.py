@@ -29,7 +29,7 @@ from ..recording.inplace import check_overlaps, check_result, write_over
 from ..state.base import TensorBase, edge_of, plain
 from .batched import Batched, is_array, joined, parts
 from .formulas import FORMULAS
-from .levels import Level, below, in_effect, moving, others, with_level
+from .levels import Level, below, in_effect, inner, inside, lowest, moving, others, outer, with_level
 from .products import PRODUCTS
 from .rules import arrays_of, by_composition, by_elements, by_rule, saved
 from .shadows import Shadows, apart, put_over
@@ -78,21 +78,23 @@ class ForwardLevel(Level):
 
     def moves(self, array: Any) -> bool:
         """Whether an array has a tangent."""
+        array = inner(array)
         return type(array) in (np.ndarray, Batched) and self.shadows.tangent(array) is not None
 
     def constant(self, array: Any) -> Any:
         """The same memory without a tangent."""
-        return apart(array) if self.moves(array) else array
+        return outer(apart(inner(array))) if self.moves(array) else array
 
     def carry(self, array: Any, former: Any) -> None:
         """Give an array that takes the place of `former` the tangent of `former`, if that fits."""
         if self.moves(former) and (array.shape, array.dtype) == (former.shape, former.dtype):
-            with in_effect(others(self)):
+            array, former = inner(array), inner(former)
+            with in_effect(others(self)), inside():
                 self.shadows.give(array, fresh_copy(self.shadows.tangent(former)))
 
     def gave_a_tangent(self, array: Any) -> bool:
         """Whether the last write at this level was to memory that had no tangent before: that of the array."""
-        return self.gained is not None and self.gained is owner_of(parts(array)[0])
+        return self.gained is not None and self.gained is owner_of(parts(inner(array))[0])
 
     def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Tangents) -> Any:
         """The results, with their tangents as shadows."""
@@ -162,7 +164,7 @@ def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
 def fresh_copy(tangent: Any) -> Any:
     """New memory with a tangent's numbers, and with the tangents that levels below have for it."""
     physical, levels = parts(tangent)
-    if moving(tangent) or not physical.flags.forc:
+    if moving(tangent) or not physical.flags.forc or lowest() is not None:
         return copy.run(tangent, "K")
     return joined(levels, physical.copy("K"))
 
@@ -253,18 +255,24 @@ def transposed(op: Op, args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, 
     thread = local.thread
     grad, watchers, thread.grad, thread.watchers = thread.grad, thread.watchers, True, ()
     try:
-        arity = len(args[0]) if op.variadic else op.arity
-        arrays, given = (args[0], tangents[0]) if op.variadic else (args[:arity], tangents)
-        inputs = [_leaf(a, given[i] is not None) if is_array(a) else a for i, a in enumerate(arrays)]
-        found = CALLS[op](inputs, *args[1:]) if op.variadic else CALLS[op](*inputs, *args[arity:])
-        outs = found if type(found) in (list, tuple) else (found,)
-        return arrays_of(found), _pull_twice(op, outs, inputs, given)
+        with inside(False):
+            return _transposed(op, args, tangents)
     finally:
         thread.grad, thread.watchers = grad, watchers
 
 
+def _transposed(op: Op, args: tuple[Any, ...], tangents: Tangents) -> tuple[Any, Any]:
+    arity = len(args[0]) if op.variadic else op.arity
+    arrays, given = (args[0], tangents[0]) if op.variadic else (args[:arity], tangents)
+    inputs = [_leaf(a, given[i] is not None) if is_array(a) else a for i, a in enumerate(arrays)]
+    options = outer(args[1:] if op.variadic else args[arity:])
+    found = CALLS[op](inputs, *options) if op.variadic else CALLS[op](*inputs, *options)
+    outs = found if type(found) in (list, tuple) else (found,)
+    return arrays_of(found), arrays_of(_pull_twice(op, outs, inputs, given))
+
+
 def _leaf(array: Any, moving: bool) -> Any:
-    leaf = plain(array)
+    leaf = plain(outer(array))
     return leaf.requires_grad_() if moving else leaf
 
 
@@ -277,7 +285,7 @@ def _pull_twice(op: Op, outs: Sequence[Any], inputs: Sequence[Any], tangents: Ta
     edges = [edge_of(inputs[i]) for i in moving]
     first = run_backward(starting([outs[i] for i in live], cotangents), retain_graph=True, create_graph=True,
                          inputs=edges, capture=True)
-    reached = [(first[edge], plain(tangents[i])) for edge, i in zip(edges, moving)
+    reached = [(first[edge], plain(outer(tangents[i]))) for edge, i in zip(edges, moving)
                if edge in first and edge_of(first[edge]) is not None]
     results: list[Any] = [None] * len(outs)
     if reached:

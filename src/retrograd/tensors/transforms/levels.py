@@ -68,6 +68,9 @@ class Level:
 
 def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """The transform on the seam: hand a call to the innermost level that it concerns."""
+    below_all = local.thread.below
+    if below_all is not None and not below_all.inside:
+        return below_all.enter(interpret, op, call, args, write)
     if op.view and not write:                              # the view of the memory is the view of all tangents
         if type(args[0]) is np.ndarray:
             return call(*args)
@@ -80,10 +83,10 @@ def interpret(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: b
             level = levels[i]
             known = level.concerned(op, args)
             if known is not None:
-                thread.levels, thread.transform = levels[:i], interpret if i else None
+                thread.levels, thread.transform = levels[:i], interpret if i else lowest()
                 return level.interpret(op, call, args, write, known)
-        thread.levels, thread.transform = (), None
-        return call(*args)
+        thread.levels, thread.transform = (), lowest()
+        return call(*args) if below_all is None else below_all.record(op, call, args, write)
     finally:
         thread.levels, thread.transform = levels, transform
 
@@ -94,22 +97,56 @@ def moving(*arrays: Any) -> bool:
     return bool(levels) and any([level.moves(array) for level in levels for array in arrays])
 
 
-def end_tape() -> None:
-    """End the tape that writes down the calls of this thread, if there is one: it knows nothing of levels."""
-    thread = local.thread
-    leave = getattr(getattr(thread.transform, "__self__", None), "leave", None)
-    if leave is not None:
-        leave("the program uses vmap or forward mode")
-        thread.transform = None
+def lowest() -> Any:
+    """The transform below all levels: that of a compiler, if it traces a call of this thread."""
+    below_all = local.thread.below
+    return None if below_all is None else below_all.record
+
+
+def inner(array: Any) -> Any:
+    """The array that levels compute with: a NumPy array in the place of one that a compiler traces."""
+    below_all = local.thread.below
+    return array if below_all is None else below_all.inner(array)
+
+
+def outer(array: Any) -> Any:
+    """The array that the program gets from levels: one that a compiler traces in the place of a NumPy array."""
+    below_all = local.thread.below
+    return array if below_all is None else below_all.outer(array)
+
+
+def constant(array: Any) -> Any:
+    """An array that a level has made, and that has the same numbers whatever the program computes with."""
+    below_all = local.thread.below
+    return array if below_all is None else below_all.constant(array)
+
+
+class inside:
+    """The context in which levels compute, and not the program; or, with `False`, functions of tensors. `by_rule` says
+    that they are rules.
+    """
+
+    __slots__ = ("before", "below", "by_rule", "value")
+
+    def __init__(self, value: bool = True, by_rule: bool = False) -> None:
+        self.value, self.by_rule = value, by_rule
+
+    def __enter__(self) -> None:
+        self.below = below = local.thread.below
+        if below is not None:
+            self.before = below.inside, below.by_rule
+            below.inside, below.by_rule = self.value, self.by_rule
+
+    def __exit__(self, *error: object) -> None:
+        if self.below is not None:
+            self.below.inside, self.below.by_rule = self.before
 
 
 def put(levels: Sequence[Level]) -> None:
     """Have exactly these levels be in effect."""
     thread = local.thread
-    if levels and not thread.levels and thread.transform is not None:
-        end_tape()
     thread.levels = tuple(levels)
-    thread.transform = interpret if levels else None
+    thread.transform = interpret if levels else lowest()
 
 
 def below(op: Any, call: Callable[..., Any], args: Sequence[Any], write: bool = False) -> Any:

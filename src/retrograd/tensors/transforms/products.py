@@ -13,7 +13,7 @@ from ...ops.framework import Op
 from ...ops.linalg.matrix import bmm, mm, mv
 from ...ops.reductions import sum_dim
 from ...ops.shape import unsafe_view, unsqueeze
-from .levels import below
+from .levels import below, constant
 
 
 class Product:
@@ -85,7 +85,7 @@ def added(total: Any, part: Any) -> Any:
 
 
 def _scaled(t: Any, factor: Any) -> Any:
-    return mul.run(t, np.array(factor, t.dtype))
+    return mul.run(t, constant(np.array(factor, t.dtype)))
 
 
 def _outer(x: Any, y: Any) -> Any:

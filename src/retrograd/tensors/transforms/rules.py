@@ -14,7 +14,7 @@ from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
 from .batched import Batched, common_axes, in_axes, is_array, of_axes
-from .levels import in_effect, moving
+from .levels import in_effect, inner, inside, lowest, moving, outer
 
 
 def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
@@ -25,10 +25,16 @@ def by_rule(rule: Callable[..., Any], *values: Any) -> Any:
         return tuple([np.asarray(part) for part in found]) if type(found) is tuple else np.asarray(found)
     grad, thread.grad = thread.grad, False
     try:
-        found = rule(*[plain(v) if is_array(v) else v for v in values])
+        return with_tensors(rule, values, True)
     finally:
         thread.grad = grad
-    return arrays_of(found)
+
+
+def with_tensors(function: Callable[..., Any], values: Sequence[Any], by_rule: bool = False) -> Any:
+    """The arrays of what a function of tensors makes of arrays."""
+    with inside(False, by_rule):
+        given = [plain(outer(v)) if is_array(v) else outer(v) for v in values]
+        return arrays_of(function(*given))
 
 
 def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
@@ -44,9 +50,12 @@ def by_elements(terms: Sequence[tuple[Callable[..., Any], list[Any]]]) -> Any:
         return reduce(partial(by_rule, np.add), [by_rule(rule, *given) for rule, given in terms])
     levels, rank = common_axes(values)
     before = thread.levels, thread.transform
-    thread.levels, thread.transform = (), None
+    thread.levels, thread.transform = (), lowest()
     try:
-        if len(terms) == 1:
+        if thread.transform is not None:
+            total = reduce(partial(by_rule, np.add), [by_rule(rule, *in_axes(given, levels, rank))
+                                                      for rule, given in terms])
+        elif len(terms) == 1:
             total = thread.run(terms[0][0], *in_axes(values, levels, rank))
         else:
             total = thread.run(_summed, [(rule, in_axes(given, levels, rank)) for rule, given in terms])
@@ -70,13 +79,13 @@ def arrays_of(found: Any) -> Any:
     """The arrays of one result, or of several in a list or a tuple."""
     if type(found) in (list, tuple):
         return tuple([arrays_of(part) for part in found])
-    return found._array if isinstance(found, TensorBase) else found
+    return inner(found._array if isinstance(found, TensorBase) else found)
 
 
 def by_composition(op: Op, args: Sequence[Any], levels: Sequence[Any]) -> Any:
     """The results of the composition of an operator, computed with these levels in effect."""
     with in_effect(levels):
-        return arrays_of(op.composition(*[plain(a) if is_array(a) else a for a in args]))  # type: ignore[misc]
+        return with_tensors(op.composition, args)  # type: ignore[arg-type]
 
 
 def saved(save: Any, args: Sequence[Any], out: Any) -> Any:

@@ -16,11 +16,15 @@ import numpy as np
 
 from ...dtypes import DIFFERENTIABLE, F32, F64
 from ...graph.versions import count_with, new_lineage
+from ...kernels.elementwise.arithmetic import overwrite
 from ...kernels.layout import address, owner_of
+from ...modes import local
 from ...ops.basic import copy
 from ...ops.creation import full_beside
+from ...ops.elementwise.arithmetic import copy as copy_elements
+from ..recording.inplace import write_over
 from .batched import Batched, joined, parts
-from .levels import moving
+from .levels import lowest, moving
 
 
 class Shadow:
@@ -106,10 +110,10 @@ class Shadows:
                 physical is owner or _covers(physical, owner)):
             if given.base is None and given.strides[lead:] == physical.strides and given.flags.forc:
                 pass
-            elif physical.flags.c_contiguous and not moving(tangent):
+            elif physical.flags.c_contiguous and not moving(tangent) and lowest() is None:
                 given = given.copy()
             else:
-                given = np.empty(given.shape, given.dtype) if lead else np.empty_like(physical)
+                given = memory(given.shape, given.dtype) if lead else memory_like(physical)
                 self._write(joined(given_levels, given), tangent)
             seen = given if physical is owner else given.reshape((*given.shape[:lead], *owner.shape))
             whole: Any = seen
@@ -146,9 +150,31 @@ class Shadows:
         """Write a tangent over the memory of another. Levels below may find tangents of their own in it."""
         (array, hidden), (given, given_hidden) = parts(view), parts(tangent)
         if hidden == given_hidden and not moving(view, tangent):
-            np.copyto(array, given, casting="unsafe")
+            put(array, given)
         else:
             copy.write(put_over, view, tangent)
+
+
+def put(array: Any, numbers: Any) -> None:
+    """Write numbers over NumPy memory that no level in effect has a tangent for."""
+    write = lowest()
+    if write is None:
+        np.copyto(array, numbers, casting="unsafe")
+    else:
+        write(copy_elements, partial(write_over, copy_elements, overwrite), (array, array, numbers), True)
+
+
+def memory(shape: tuple[int, ...], dtype: Any) -> Any:
+    """New memory, which is written over."""
+    below_all = local.thread.below
+    return np.empty(shape, dtype) if below_all is None else below_all.zeros(shape, dtype)
+
+
+def memory_like(array: Any) -> Any:
+    """New memory that lies as an array does, which is contiguous."""
+    if lowest() is None:
+        return np.empty_like(array)
+    return memory(array.shape, array.dtype) if array.flags.c_contiguous else memory(array.shape[::-1], array.dtype).T
 
 
 def alike(array: Any) -> Any:
@@ -161,6 +187,9 @@ def apart(array: Any) -> Any:
     physical, levels = parts(array)
     alone = new_lineage(physical)
     count_with(alone, physical)
+    below_all = local.thread.below
+    if below_all is not None:
+        below_all.alike(alone, physical)
     return Batched(levels, alone) if levels else alone
 
 
@@ -189,8 +218,9 @@ def _zeros_like(owner: Any, levels: tuple[Any, ...], sizes: tuple[int, ...]) -> 
     for n in reversed(sizes):
         strides.append(step)
         step *= n
-    memory = np.zeros(step // owner.itemsize, owner.dtype)
+    below_all, room = local.thread.below, (step // owner.itemsize,)
+    zeros = np.zeros(room, owner.dtype) if below_all is None else below_all.zeros(room, owner.dtype)
     shape = (*sizes, *owner.shape)
     seen = np.empty(shape, owner.dtype) if not owner.size else np.ndarray(
-        shape, owner.dtype, memory, -low, (*reversed(strides), *owner.strides))
-    return Shadow(memory, -low, levels, seen, joined(levels, seen))
+        shape, owner.dtype, zeros, -low, (*reversed(strides), *owner.strides))
+    return Shadow(zeros, -low, levels, seen, joined(levels, seen))

@@ -56,10 +56,6 @@ def timed(x: Any) -> Any:
     return x * (time.time() > 0)
 
 
-def by_func(x: Any) -> Any:
-    return torch.func.grad(lambda y: (y * y).sum())(x), torch.vmap(torch.sin)(x)
-
-
 def seeded(x: Any) -> Any:
     torch.manual_seed(3)
     return x + torch.rand(2)
@@ -149,16 +145,6 @@ def test_errors_in_the_function(fails: int) -> None:
                 run(x, i)
         assert weight.tolist() == [4, 4, 4]
         assert weight.grad.tolist() == [6, 6, 6]
-    assert no_traced_left()
-
-
-def test_by_func() -> None:
-    compiled = torch.compile(by_func)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(3):
-            x = torch.randn(3)
-            assert alike(compiled(x), by_func(x))
     assert no_traced_left()
 
 
@@ -317,35 +303,6 @@ def test_the_graph_of_a_run_that_was_given_up() -> None:
         with warnings.catch_warnings(action="ignore"):
             call(x, y).sum().backward()
         assert x.grad.tolist() == [0.0, 1.5]
-
-
-def forward_mode(x: Any) -> Any:
-    with torch.autograd.forward_ad.dual_level():
-        return torch.autograd.forward_ad.unpack_dual(torch.autograd.forward_ad.make_dual(x, x).sin()).tangent
-
-
-TRANSFORMED: dict[str, Callable[[Any], Any]] = {
-    "jvp": lambda x: torch.func.jvp(torch.sin, (x,), (x + 1,))[1] * 2,
-    "vmap": lambda x: torch.vmap(torch.func.grad(lambda v: (v.sin() * v).sum()))(x * 2) + 1,
-    "jacrev": lambda x: torch.func.jacrev(lambda v: v @ x.T)(x[0] * 2),
-    "hessian": lambda x: torch.func.hessian(lambda v: (v**3).sum())(x[0] + 1),
-    "a dual level": forward_mode,
-}
-
-
-@pytest.mark.parametrize("name", TRANSFORMED)
-def test_levels_of_transforms_end_the_trace(name: str) -> None:
-    function = TRANSFORMED[name]
-    compiled, x = torch.compile(function), torch.rand(4, 3, requires_grad=True)
-    with pytest.warns(UserWarning, match="since the program uses vmap or forward mode"):
-        found = [compiled(x)]
-    found.append(compiled(x))
-    assert all([torch.equal(each, function(x)) for each in found])
-    assert (found[0].requires_grad, type(found[0]._array)) == (function(x).requires_grad, np.ndarray)
-    with pytest.raises(RuntimeError, match="uses vmap or forward mode"):
-        torch.compile(function, fullgraph=True)(x)
-    assert type(x._array) is np.ndarray
-    assert torch.equal(function(x), found[0])
 
 
 @pytest.mark.parametrize("backend", ["numpy", pytest.param("llvm", marks=needs("llvmlite"))])

@@ -21,6 +21,7 @@ from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum
 from ....ops.scans import prod_dim
 from ....ops.shape import diagonal, unsqueeze
 from ..batched import is_array, is_batched, shown
+from ..levels import constant
 from ..views import DIMS, SIZES
 from .operands import (
     Rule,
@@ -140,7 +141,7 @@ def _median(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 def _any_zero(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x = flat_rows(shown(args[0], level))
-    return any_of.run(eq.run(x, np.zeros((), x.dtype)), (1,), False)
+    return any_of.run(eq.run(x, constant(np.zeros((), x.dtype))), (1,), False)
 
 
 def _dist(level: Any, op: Op, args: tuple[Any, ...]) -> Any:

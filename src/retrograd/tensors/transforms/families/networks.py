@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....modes import local
 from ....ops.basic import cast
 from ....ops.creation import full_beside
 from ....ops.elementwise.arithmetic import add, div, mul
@@ -16,6 +17,7 @@ from ....ops.networks.losses import nll_loss
 from ....ops.reductions import mean_dim, sum_dim
 from ....ops.shape import expand, unsqueeze
 from ..batched import is_array, is_batched, shown
+from ..levels import constant
 from .dims import by_dims, shifted
 from .operands import (
     Rule,
@@ -76,16 +78,17 @@ def _nll_loss(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 def _shared(level: Any, g: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
     """A number for each sample, divided by the total weight of the targets of the sample."""
-    if weight is None and type(targets) is np.ndarray and not (targets == ignored).any():
+    if (weight is None and type(targets) is np.ndarray and local.thread.below is None
+            and not (targets == ignored).any()):
         count = targets.size // level.size
-        return g if count == 1 else div.run(g, np.array(count, g.dtype))
+        return g if count == 1 else div.run(g, constant(np.array(count, g.dtype)))
     return div.run(g, _weights(level, g, shape, targets, weight, ignored))
 
 
 def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight: Any, ignored: int) -> Any:
     """The total weight of each sample's targets: how many there are, or the loss if all scores are -1."""
     if weight is None:
-        weights = cast.run(ne.run(targets, np.array(ignored, targets.dtype)), like.dtype)
+        weights = cast.run(ne.run(targets, constant(np.array(ignored, targets.dtype))), like.dtype)
     else:
         weights = nll_loss.run(expand.run(full_beside(like, (), like.dtype, -1), shape), targets, weight, "none",
                                ignored)
@@ -213,7 +216,7 @@ def _standardized(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 def _numbers(level: Any, index: Any, rows: int) -> Any:
     """The numbers of rows in a table of the tables of all samples."""
     index = first(index, level)
-    return add.run(index, np.arange(level.size).reshape(-1, *[1] * (index.ndim - 1)) * rows)
+    return add.run(index, constant(np.arange(level.size).reshape(-1, *[1] * (index.ndim - 1)) * rows))
 
 
 def _embedding(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
@@ -245,7 +248,7 @@ def _embedding_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 def _unless(level: Any, rows: Any, index: Any, padding: int) -> Any:
     """Rows, with zeros where the index is that of the padding."""
     index = first(index, level)
-    used = ne.run(index, np.array(padding, index.dtype))
+    used = ne.run(index, constant(np.array(padding, index.dtype)))
     return mul.run(rows, cast.run(as_shape(used, (*used.shape, 1)), rows.dtype))
 
 

@@ -17,6 +17,7 @@ from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view
 from ..batched import is_array, is_batched, joined, parts, shown
+from ..levels import constant
 
 Rule = Callable[[Any, Op, tuple[Any, ...]], Any]
 
@@ -105,7 +106,8 @@ def flat_rows(array: Any) -> Any:
 
 def scaled(array: Any, factor: Any) -> Any:
     """An array times a number."""
-    return array if type(factor) in (int, float) and factor == 1 else mul.run(array, np.array(factor, array.dtype))
+    return array if type(factor) in (int, float) and factor == 1 else mul.run(
+        array, constant(np.array(factor, array.dtype)))
 
 
 def blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:

@@ -21,6 +21,7 @@ from ....ops.indexing.indexing import (
 )
 from ....ops.shape import expand, permute
 from ..batched import is_array, is_batched, shown
+from ..levels import constant
 from ..refusals import MASK
 from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, rules, scaled, with_axes
 
@@ -43,7 +44,7 @@ class _Keys:
         self.rank = rank - used + at                       # of what a sample selects
         if not batched or not self.fits:
             return
-        samples = np.arange(level.size).reshape(-1, *[1] * at)
+        samples = constant(np.arange(level.size).reshape(-1, *[1] * at))
         self.indices = (samples, *[None if i is None else in_line(i, level, at) for i in indices])
         start, stop = arrays[0][0], arrays[-1][0] + 1
         if start and stop - start == len(arrays):          # adjacent in a sample, and apart from the batch's index

@@ -14,6 +14,7 @@ from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
 from ....ops.shape import permute
 from ..batched import is_batched, shown
+from ..levels import constant
 from .operands import Rule, as_shape, first, folded, folded_second, rules, unfolded
 
 
@@ -93,7 +94,9 @@ def _bag(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 def _numbered(index: Any, step: int) -> Any:
     """Numbers, with `step` times the number of the sample added."""
-    return add.run(index, np.arange(index.shape[0]).reshape(-1, *[1] * (index.ndim - 1)) * step) if step else index
+    if not step:
+        return index
+    return add.run(index, constant(np.arange(index.shape[0]).reshape(-1, *[1] * (index.ndim - 1)) * step))
 
 
 SEQUENCES: dict[str, Rule] = {
