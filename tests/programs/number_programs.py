@@ -6,8 +6,10 @@ value and in exact type. Nothing may keep a stand-in for a number.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
+import io
 import math
 import random
 import warnings
@@ -104,6 +106,14 @@ LOOKS = (
     "t = torch.arange(s.n % 5)", "c = a if s.stats['a'] > 2 else -1.0", "t = pickle.loads(pickle.dumps(a))",
     "keep.append(lambda: a)", "s.n = int(s.total)", "c = np.asarray(a).item()", "t = torch.linspace(0, s.n, 3)",
     "x.data[0] = a", "s.w[0] = a", "s.w += a", "c = s.meter.avg * a", "t = x.sum() * s.n")
+# What a program hands on in deques, and as arrays of NumPy.
+KEPT = (
+    "s.window.append(c)", "s.window.append(b)", "s.window.append(None)", "s.window.append((s.n, a))",
+    "s.window.append(x.sum()); s.window.append(0)", "s.hist.append(x.numpy())", "s.log.append((y * 2).numpy())",
+    "s.hist.append(s.w.numpy())", "s.keyed['h'].append(y.numpy())", "k = x.numpy(); s.log.append(k)",
+    "k = s.window.append; k(a)", "t = x.numpy().sum()", "[s.window.append(k) for k in (1, a)]",
+    "s.window.append(x.numpy()) if s.n > 2 else None")
+HANDED = ("x.numpy()", "(x * 2).numpy()", "s.w.numpy()", "{'k': y.numpy(), 'n': s.n}", "[x.numpy(), a]")
 RESULTS = (
     "a", "b", "c", "y", "s.total", "s.n", "s.hist", "{'a': a, 'n': s.n}", "[a, c]", "(a, (s.last, x))", "s.stats",
     "t", "s.meter.avg", "z", "s.nested", "s", "a * 2", "x.sum()", "y.sum().item()", "x.tolist()", "s.log")
@@ -121,12 +131,15 @@ def program(seed: int) -> str:
     body = ["global G", "nonlocal count", "y = x.sum()", "v = s.w[1]", "z = x", "t = 0",
             f"a = {r.choice(READS)}.item()", f"b = {r.choice(READS)}.item()", f"c = {r.choice(NUMBERS[:4])}"]
     looks, branches = r.choice((0.0, 0.0, 0.05, 0.15)), r.choice((0.0, 0.1, 0.3))
+    kept = r.choice((0.0, 0.1, 0.3))
     for _ in range(r.randint(3, 12)):
         kind = r.random()
         if kind < looks:
             body.append(r.choice(LOOKS))
         elif kind < looks + branches:
             body.append(r.choice(BRANCHES))
+        elif r.random() < kept:
+            body.append(r.choice(KEPT))
         elif kind < 0.4:
             body.append(r.choice(TENSORS))
         elif kind < 0.5:
@@ -135,7 +148,7 @@ def program(seed: int) -> str:
             body.append(f"{r.choice('abc')} = {r.choice(NUMBERS)}")
         else:
             body.append(r.choice(STORES))
-    results = ", ".join(r.sample(RESULTS, r.randint(1, 4)))
+    results = ", ".join([*r.sample(RESULTS, r.randint(1, 4)), *([r.choice(HANDED)] if r.random() < kept * 2 else ())])
     function = "\n".join(["def builder(s):", "    count = 0", "    def step(x):",
                           *[f"        {line}" for line in body], f"        return {results},",
                           "    step.calls = 0", "    return step, lambda: count"])
@@ -171,7 +184,7 @@ def shown(value: Any, seen: dict[int, int]) -> Any:
         return "Tensor", str(value.dtype), [*value.shape], repr(value.detach().double().tolist()), grad
     if kind in (int, float, bool, str, complex, type(None)):
         return kind.__name__, repr(value)
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, (np.ndarray, np.generic)) and not isinstance(value, Number):
         return kind.__name__, str(value.dtype), repr(value.tolist())
     if id(value) in seen:
         return "seen", seen[id(value)]
@@ -222,13 +235,14 @@ class Checked:
 def _called(torch: Any, world: World, line: str, data: list[float], seed: int) -> Any:
     torch.manual_seed(seed)
     exec(line, world.scope, {"s": world.state, "step": world.step})
-    x = torch.tensor(data)
+    x, out = torch.tensor(data), io.StringIO()
     try:
-        result = shown(world.call(x), {})
+        with contextlib.redirect_stdout(out):
+            result = shown(world.call(x), {})
     except Exception as error:
         result = type(error).__name__, str(error), shown(error.args, {})
         error.__traceback__ = None
-    return result, shown(x, {}), world.all(), torch.rand(2).tolist()
+    return result, out.getvalue(), shown(x, {}), world.all(), torch.rand(2).tolist()
 
 
 def alike(a: Any, b: Any, exact: bool) -> bool:

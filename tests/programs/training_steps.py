@@ -6,6 +6,8 @@ says whether the step stayed compiled, and if not, why.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import random
 import warnings
@@ -128,7 +130,8 @@ class Trained:
         from collections import deque
         scope = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "copy": copy, "deque": deque, "math": math,
                  "__name__": "random_training"}
-        with warnings.catch_warnings(record=True) as said:
+        out = io.StringIO()
+        with warnings.catch_warnings(record=True) as said, contextlib.redirect_stdout(out):
             warnings.simplefilter("always")
             exec(compile(self.source, "<training>", "exec"), scope)
             step, results = scope["step"], []
@@ -141,7 +144,7 @@ class Trained:
                 results.append(shown(_detached(result), {}))
         self.reason = next((str(each.message) for each in said if "runs step as it is" in str(each.message)), "")
         state = vars(scope["s"])
-        return [results, shown(state, {}), shown([p.detach() for p in scope["model"].parameters()], {})]
+        return [results, out.getvalue(), shown(state, {}), shown([p.detach() for p in scope["model"].parameters()], {})]
 
 
 def _detached(result: Any) -> Any:

@@ -77,7 +77,7 @@ class Compiled:
                         recipe.lock.release()
                 except Exception as error:
                     recipe.lock.release()
-                    if not recipe.may_start_again:
+                    if not recipe.may_start_again or recipe.schedules:
                         raise
                     result = function(*args, **kwargs)     # which raises the error where the program raises it
                     self._run_as_it_is(Reason(f"its plan raises {type(error).__name__}: {error}", None))
@@ -87,7 +87,7 @@ class Compiled:
                     raise
                 self.tried += recipe.way_back is not None
                 if not free or result is not DECLINED:
-                    return recipe.stepped(result) if free else function(*args, **kwargs)
+                    return recipe.stepped(result, inputs) if free else function(*args, **kwargs)
                 self.declined += 1
                 declined.append(recipe)
         return self._traced(args, kwargs, declined)

@@ -26,7 +26,7 @@ from .formula import FormulaOptimizer, decayed, is_learned, parts
 from .option_memory import keep_values, memory_of
 from .plain_arrays import COMPUTED, are_alike, arrays_of, have_tangents, put, row_of
 from .quick_code import Code, Ready, write_code
-from .saved_numbers import as_float, scalar
+from .saved_numbers import as_float, is_stand_in, scalar
 from .sparse_steps import is_sparse
 from .stepping import Scratch, blocks, numbers
 from .together import MANY, SMALL, in_one, is_small, step_of_rows
@@ -336,7 +336,8 @@ class ElementsOptimizer(FormulaOptimizer):
         known = self._scratch.known.get((names, missing))
         if known is None:
             ones = {name: np.ones((), F32) for name in self._numbers}
-            options = {**group, "lr": 1.0 if isinstance(group["lr"], TensorBase) else group["lr"]}
+            lr = group["lr"]
+            options = {**group, "lr": 1.0 if isinstance(lr, TensorBase) or is_stand_in(lr) else lr}
             known = write_code(self._compute, names, missing, options, self._rates(ones, options)[0]) is not None
             self._scratch.known[names, missing] = known
         return bool(known)
@@ -348,7 +349,7 @@ class ElementsOptimizer(FormulaOptimizer):
             for array in (p, *kept, *held):
                 versions.writing(array)
         memory, lr = memory_of(group), group["lr"]
-        options = memory or {**group, "lr": None if isinstance(lr, TensorBase) else lr}
+        options = memory or {**group, "lr": None if isinstance(lr, TensorBase) else as_float(lr)}
         step_of_rows.write(step_of_rows.kernel, rows, self, options,
                              (lr._array,) if isinstance(lr, TensorBase) else ())
         for array, times in zip(*self._scratch.written):

@@ -52,7 +52,7 @@ class OptionMemory:
     The memory serves all plans in whose traces the options had the same `sides`.
     """
 
-    __slots__ = ("baked", "known", "options", "readers")
+    __slots__ = ("baked", "known", "options", "read", "readers")
 
     # Those of the call that is being traced, by the identity of the group.
     of_groups: ClassVar[dict[int, OptionMemory]] = {}
@@ -61,6 +61,7 @@ class OptionMemory:
         self.options, self.known = options, dict[Any, Derived]()
         self.readers: dict[str, list[Derived]] = {name: [] for name in options}
         self.baked: set[str] = set()                       # options whose values the present trace has kept
+        self.read: Callable[[], None] | None = None        # what the present trace does before the options are read
 
     def numbers(self, dtype: np.dtype[Any], key: Any, compute: Callable[..., tuple[float, ...]],
                 names: tuple[str, ...]) -> tuple[Array, ...]:
@@ -112,6 +113,8 @@ def sides(name: str, value: Any) -> Any:
 def memory_of(group: dict[str, Any]) -> OptionMemory | None:
     """The memory of a group, if the call is being traced and its plan shall read the options from there."""
     memory = OptionMemory.of_groups.get(id(group)) if OptionMemory.of_groups and traced() else None
+    if memory is not None and memory.read is not None and tape().reason is None:
+        memory.read()
     return None if memory is None or tape().reason is not None else memory
 
 

@@ -22,10 +22,17 @@ def later(**options: Any) -> Mapping[str, Any]:
 
 
 def as_float(value: Any) -> float:
-    """An option as a number. The option may be a tensor or an array of one element."""
+    """An option as a number. The option may be a tensor or an array of one element, or stand for a number."""
     if isinstance(value, TensorBase):
         return value._array.item()
-    return value.item() if type(value) is np.ndarray else value
+    if type(value) is np.ndarray:
+        return value.item()
+    return value.__class__(value) if is_stand_in(value) else value
+
+
+def is_stand_in(value: Any) -> bool:
+    """Whether a value stands for a number while a program is traced. Then the class that it names is not its own."""
+    return value.__class__ is not type(value)
 
 
 def scalar(value: Any) -> Any:

@@ -11,7 +11,7 @@ from ...devices import device
 from ...dtypes import dtype
 from ...tensors.arguments.size import Size
 from .sizes import SizeFloat, SizeInt, plain
-from .stand_in_numbers import FloatNumber, IntNumber
+from .stand_in_numbers import STAND_INS
 
 
 class Missing:
@@ -28,7 +28,7 @@ _SINGLE = "it cannot change, and is compared by identity"
 NUMBERS: dict[type[Any], str] = {
     **dict.fromkeys((int, float, complex, str, bytes, range, slice, Size, device, np.dtype, np.generic, SizeInt,
                      SizeFloat), _NUMBER),
-    **dict.fromkeys((FloatNumber, IntNumber), "it stands for a number of the trace, and no guard sees it")}
+    **dict.fromkeys(STAND_INS, "it stands for a number of the trace, and no guard sees it")}
 SINGLETONS: dict[type[Any], str] = dict.fromkeys(
     (type(None), bool, type(Ellipsis), type(NotImplemented), dtype, enum.Enum, Missing), _SINGLE)
 _NUMBERS, _SINGLETONS = tuple(NUMBERS), tuple(SINGLETONS)
@@ -42,7 +42,7 @@ def is_constant(value: Any) -> bool:
     if isinstance(value, _SINGLETONS):
         return True
     if type(value) is tuple:
-        return all([is_constant(part) and type(part) not in (FloatNumber, IntNumber) for part in value])
+        return all([is_constant(part) and type(part) not in STAND_INS for part in value])
     return isinstance(value, _NUMBERS) and (type(value) in NUMBERS or isinstance(value, (np.generic, np.dtype)))
 
 

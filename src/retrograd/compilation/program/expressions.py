@@ -32,17 +32,19 @@ class Expression:
 
     `what` is an operation, or "read": an element of a value of the tape, of which `array` is the traced array and
     `parts` is the index. Or it is "place": a number in the state of the program, found by the `item` of the walk. Or it
-    is "constant". `of_tape` says whether anything in the expression was read from the tape. `bits` is how many bits an
+    is "constant", or "array": an array of NumPy over a value of the tape, or "late": a learning rate after the step of
+    its schedule. `of_tape` says whether anything in the expression was read from the tape. `bits` is how many bits an
     int has at most.
     """
 
-    __slots__ = ("array", "bits", "item", "of_tape", "parts", "value", "what")
+    __slots__ = ("array", "bits", "is_late", "item", "of_tape", "parts", "value", "what")
 
     def __init__(self, what: str, parts: tuple[Any, ...], value: Any, bits: int = 0, *, array: Any = None,
                  item: Any = None) -> None:
         self.what, self.parts, self.value, self.bits = what, parts, value, bits
         self.array, self.item = array, item
         self.of_tape: bool = what == "read" or any([part.of_tape for part in self.operands()])
+        self.is_late: bool = what == "late" or any([part.is_late for part in self.operands()])
 
     def operands(self) -> Iterator[Expression]:
         """The expressions that this one is computed from."""
@@ -55,7 +57,9 @@ def constant(value: Any) -> Expression:
 
 
 def combined(what: str, parts: tuple[Expression, ...], value: Any) -> Expression | None:
-    """The expression of an operation; None if its number may be too large in another call."""
+    """The expression of an operation; None if its number may be too large in another call, or is known too late."""
+    if any([part.is_late for part in parts]):
+        return None
     bits = 0
     if isinstance(value, int):
         sizes = [part.bits for part in parts]
@@ -97,7 +101,7 @@ class Writer:
             self.kept.append(each)
             if each.what == "constant":
                 self.scope[name] = each.value
-            elif each.what in ("read", "place"):
+            elif each.what in ("read", "place", "late"):
                 found.append(f"{name} = {self.leaf(each)}")
             else:
                 operands = [self.names[id(part)] for part in each.operands()]

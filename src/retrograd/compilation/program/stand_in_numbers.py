@@ -104,13 +104,21 @@ class IntNumber(Number):
         return self.look()  # type: ignore[no-any-return]
 
 
-KINDS = {float: FloatNumber, int: IntNumber}
+class Handed(Number):
+    """An array of NumPy that the program only hands on (`leaving_code`), over the memory of a tensor."""
+
+    __slots__ = ()
+    kind = np.ndarray
+
+
+KINDS: dict[type[Any], type[Number]] = {float: FloatNumber, int: IntNumber}
+STAND_INS = frozenset({FloatNumber, IntNumber, Handed})
 
 
 def looked(value: Any) -> Any:
     """A value with plain numbers in it, also inside of lists, tuples and dicts: code looks at these numbers."""
     kind = type(value)
-    if kind is FloatNumber or kind is IntNumber:
+    if kind in STAND_INS:
         return value.look()
     if kind is list or kind is tuple:
         return kind([looked(part) for part in value])

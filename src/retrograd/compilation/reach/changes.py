@@ -14,7 +14,7 @@ from ..program import constants
 from ..program.constants import MISSING
 from ..program.expressions import Expression
 from ..program.origins import is_type
-from ..program.stand_in_numbers import FloatNumber, IntNumber, is_traced
+from ..program.stand_in_numbers import STAND_INS, is_traced
 from . import kinds
 from .counters import place_of
 from .differences import shown
@@ -280,7 +280,7 @@ def _same(old: Item, new: Item) -> bool:
 
 def _is_number(item: Item | None) -> bool:
     """Whether a value is a number that is another one in each call."""
-    return item is not None and type(item.value) in (FloatNumber, IntNumber)
+    return item is not None and type(item.value) in STAND_INS
 
 
 def _is_another(old: Item, new: Item) -> bool:

@@ -77,7 +77,7 @@ LIBRARY_MODULES: dict[str, tuple[str, str]] = {
     "functools": (CALLS, "singledispatch singledispatchmethod"),
     "abc": (DEFINES, "ABCMeta.register"), "_py_abc": (DEFINES, "ABCMeta.register"),
     "dataclasses": (DEFINES, ""), "enum": (DEFINES, ""), "types": (DEFINES, ""), "typing": (DEFINES, ""),
-    "__future__": (DEFINES, ""),
+    "__future__": (DEFINES, ""), "annotationlib": (DEFINES, ""),         # since Python 3.14
     "inspect": (DEFINES, "currentframe stack trace getouterframes getinnerframes getframeinfo getsource getsourcelines "
                          "getsourcefile getfile findsource getcomments getmodule getgeneratorstate getgeneratorlocals"),
     **dict.fromkeys(("importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib",

@@ -41,6 +41,8 @@ def ask_for_type(writer: Lines, item: Item, source: str, check: Check) -> None:
     if item.kind != GROWN:
         check = Check(item.words, "value", CONSTANT, item.value)
     writer.line(f"{name} = {source}", check)
+    if kind == "deque":
+        writer.constant(kind, deque)
     size = f" or not {-_LIMIT} < {name} < {_LIMIT}" if kind == "int" else ""
     writer.test(f"type({name}) is not {kind}{size}", name, check)
 

@@ -15,17 +15,25 @@ from .reading import ANY_ATTRIBUTE, mentions
 # Code that names one of these may read the options of an optimizer.
 READING = ANY_ATTRIBUTE | {"param_groups", "defaults", "state_dict", "load_state_dict", "add_param_group", "get_lr",
                            "get_last_lr"}
+# A program that names nothing else of them reads and writes learning rates in places that a trace can follow.
+WHERE = frozenset({"param_groups"})
 _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "STORE_ATTR", "STORE_SUBSCR"}
 
 
-def is_put_off(value: Any, mentioned: frozenset[str]) -> bool:
-    """Whether a value is a schedule whose steps may come later, as code with these names does not see their changes."""
-    if not isinstance(value, LRScheduler) or not READING.isdisjoint(mentioned):
+def is_put_off(value: Any, mentioned: frozenset[str], stepped: frozenset[int]) -> bool:
+    """Whether a value is a schedule whose steps may come later, as code with these names does not see their changes.
+
+    `stepped` are the identities of schedules of which code only calls `step`.
+    """
+    if not isinstance(value, LRScheduler):
+        return False
+    reading = READING & mentioned
+    if reading and not (reading == WHERE and id(value) in stepped):
         return False
     cls, own = type(value), vars(value)
     names = {*own, *[name for name in dir(cls) if not name.startswith("__")]} - {"optimizer", "step"}
-    return (whose(cls.__module__) == OWN and "step" not in own and names.isdisjoint(mentioned)
-            and all(map(_is_simple, _functions(value))))
+    return (whose(cls.__module__) == OWN and "step" not in own
+            and (id(value) in stepped or names.isdisjoint(mentioned)) and all(map(_is_simple, _functions(value))))
 
 
 def _functions(schedule: LRScheduler) -> Iterator[Any]:

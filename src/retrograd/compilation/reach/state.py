@@ -80,7 +80,7 @@ def walk(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if names == mentioned:
             state = State(found.items, found.known, mentioned, modes(), found.identity, found.read, found.grown)
             grown = appended(state) if grown is None else NOTHING_GROWN
-            if not grown.lengths:
+            if not (grown.lengths or grown.stepped):
                 return state
         take_apart(found.items)
         mentioned = names
@@ -273,7 +273,7 @@ class Walk:
 
     def _object(self, item: Item, given: bool) -> None:
         cls = type(item.value)
-        if is_put_off(item.value, self.mentioned):
+        if is_put_off(item.value, self.mentioned, self.grown.stepped):
             self.place(item, Step("attribute", "optimizer"), item.value.optimizer, given)
             return
         self._attributes(item, given, kinds.by_mention(cls) and not self.everything)

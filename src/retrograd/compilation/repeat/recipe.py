@@ -74,7 +74,9 @@ class Recipe:
         self.returned: Any = None
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
-        self.schedules: list[Any] = []                     # that the call steps, once for each time
+        self.prepare: Any = None                           # what writes learning rates before a run
+        self.schedules: list[Any] = []                     # their steps, of which the call hands on the rates
+        self.last: list[Callable[[list[Any]], None]] = []  # steps of other schedules, which come last
         self.written: list[Array] = []                     # captured memory that the plan writes
         self.times: list[int] = []                         # how often; 0 if writes to it are not counted
         self.owners: versions.Together | None = None       # and the arrays that own it, if writes are counted
@@ -93,6 +95,8 @@ class Recipe:
 
         The result is `DECLINED` if a branch of the call would turn out otherwise. Then nothing has changed.
         """
+        if self.prepare is not None and not self.prepare(inputs):
+            return DECLINED
         if self.ready is None:
             self._begin()
         else:
@@ -118,6 +122,8 @@ class Recipe:
             self.record(backward, tensors, arrays, inputs)
         for finish in self.finishing:
             finish(tensors, inputs)
+        for step in self.schedules:
+            step(inputs)
         result = self.returned(tensors, inputs, args, kwargs)
         for effect in self.effects:
             effect(tensors, inputs, args, kwargs)
@@ -151,12 +157,12 @@ class Recipe:
         inputs += numbers
         return arrays
 
-    def stepped(self, result: Any) -> Any:
+    def stepped(self, result: Any, inputs: list[Any]) -> Any:
         """Make the steps of schedules after the call has returned `result`, which is returned again. An error in them
         is no reason to run the program again.
         """
-        for schedule in self.schedules:
-            schedule.step()
+        for step in self.last:
+            step(inputs)
         return result
 
     def _count_writes(self, error: BaseException, given: list[Array], written: list[Array]) -> None:

@@ -115,7 +115,7 @@ def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
     """The guard and the recipe for all sizes. Raises Refused if the traced calls differ in more than sizes."""
     last, guards = calls[-1], [call.guard for call in calls]
     sized = sizing(guards, [call.uses for call in calls])
-    if any([call.left != last.left or call.places != last.places or call.recipe.schedules != last.recipe.schedules
+    if any([call.left != last.left or call.places != last.places or call.recipe.last != last.recipe.last
             for call in calls]):
         raise Refused("the traced calls have left other things behind")
     program = SizedProgram([call.program for call in calls], sized)

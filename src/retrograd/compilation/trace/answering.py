@@ -69,6 +69,11 @@ class Answering(np.lib.mixins.NDArrayOperatorsMixin, Geometry):
     def __len__(self) -> int:
         return len(self.seen())
 
+    def view(self, *how: Any) -> Any:
+        """An array over the same memory, which the program may hand on."""
+        numbers = None if how else self.tape.numbers
+        return self.seen().view(*how) if numbers is None else numbers.handed(self)
+
     def item(self, *index: Any) -> Any:
         """The number as one of Python's, which the program may hand on."""
         return self._read(methodcaller("item", *index))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import CodeType, FrameType
@@ -35,11 +36,12 @@ class Watch:
 
     `read` is the code that the walk has read: if other code of the program runs, nobody knows what it uses. `returned`
     is called with each value that a function of the package returns to other code. `imported` says whether the program
-    has imported a module that was not there before.
+    has imported a module that was not there before. `appended` counts calls of `append` of deques, by their identity.
     """
 
-    def __init__(self, read: Mapping[int, CodeType], returned: Callable[[FrameType, Any], None] | None) -> None:
-        self.read, self.returned, self.imported = read, returned, False
+    def __init__(self, read: Mapping[int, CodeType], returned: Callable[[FrameType, Any], None] | None,
+                 appended: Counter[int]) -> None:
+        self.read, self.returned, self.imported, self.appended = read, returned, False, appended
         self.found: tuple[str, Site | None] | None = None
         self.codes: set[CodeType] = set()                    # of the program's functions that have run
         self.aside: FrameType | None = None                  # an import, or what is no part of the program's run
@@ -62,13 +64,22 @@ class Watch:
             if event == "return" and frame is self.aside:
                 self.aside = None
         elif event == "c_call":
+            self._count(value, 1)
             if self.found is None and _is_users(frame) and unknown(value):
                 module, name = getattr(value, "__module__", None), value.__qualname__
                 self._end(name if module in (None, "builtins") else f"{module}.{name}", frame)
+        elif event == "c_exception":
+            self._count(value, -1)
         elif event == "call":
             self._called(frame)
         elif event == "return" and self.returned is not None:
             self.returned(frame, value)
+
+    def _count(self, function: Any, times: int) -> None:
+        """Count calls of a function, if it appends to a deque."""
+        owner = getattr(function, "__self__", None)
+        if type(owner) is deque and function.__name__ == "append":
+            self.appended[id(owner)] += times
 
     def _called(self, frame: FrameType) -> None:
         """See a call of a function written in Python."""

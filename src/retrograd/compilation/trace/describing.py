@@ -61,6 +61,7 @@ class Description:
                 left.add(tensor)
             returned = form(result, left, before, placed)
             applied = [leaving(effect, left) for effect in changed.effects]
+            schedules, last = self.recording.schedules.repeated(left)
         except Unknown as reason:
             return tape.give_up(str(reason), True)
         self.left = left
@@ -69,7 +70,8 @@ class Description:
         if recipe is None:
             return None
         recipe.returned, recipe.finishing, recipe.effects = returned, left.finishing(), applied
-        recipe.schedules = [*self.recording.schedules.steps]
+        recipe.schedules, recipe.last = schedules, last
+        recipe.prepare = self.recording.rates.preparing(numbers, len(self.guard.inputs))
         if recipe.way_back is None:                        # else the gradients must keep their numbers
             recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
                              for effect in changed.effects if effect.is_gradient}
@@ -84,7 +86,7 @@ class Description:
         """What the call has changed, the new containers that it has put somewhere, and why no recipe can repeat this.
         """
         call, numbers = self.call, self.recording.numbers
-        after = call.again()
+        after = call.again(numbers.grown(call.before))
         changed, lost = changes(call.before, after), numbers.lost(call.before, after)
         numbers.note(changed.effects, call.args, call.kwargs)
         placed = {number for number, item in after.known.items()

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...names import reached
 from ...tensors.arguments.size import Size
 from ..program.sizes import SizeFloat, SizeInt, plain
+from ..reach.appended import Grown
 from ..reach.items import CONTAINER, SET, Item
-from ..reach.state import State, walk
+from ..reach.state import walk
+from .walked import WalkedCall
 
 _WATCHED = (SizeInt, SizeFloat)
 
 
-def without_sizes(result: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                  before: State) -> Any:
-    """What a call has returned, with ints in the place of sizes; and so in all that the call can reach."""
+def without_sizes(result: Any, call: WalkedCall, grown: Grown) -> Any:
+    """What a call has returned, with ints in the place of sizes; and so in all that the call can reach.
+
+    `grown` are the lists that grow, with their former lengths.
+    """
     pytree = reached("utils._pytree")
     if any([type(leaf) in (*_WATCHED, Size) for leaf in pytree.tree_leaves(result)]):
         result = pytree.tree_map(plain, result)
-    state = walk(function, (args, result), kwargs, before.mentioned, before.grown)
+    state = walk(call.function, (call.args, result), call.kwargs, call.before.mentioned, grown)
     _make_plain(state.items)
     state.let_go()
     return result

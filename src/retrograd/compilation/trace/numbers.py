@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from threading import get_ident
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
+
+import numpy as np
 
 from ...ops.basic import clone
 from ..program import constants
 from ..program.constants import MISSING
 from ..program.expressions import FUNCTIONS, Expression, Writer, in_order
 from ..program.origins import OWN, whose
-from ..program.stand_in_numbers import KINDS, FloatNumber, IntNumber, looked
+from ..program.stand_in_numbers import KINDS, STAND_INS, Handed, looked
+from ..reach.appended import Grown
 from ..reach.counters import counters, is_users
 from ..reach.items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State
 from ..reach.places import Step
 from ..reach.strict import may_be_strict
+from .leaving_code import only_leaves
 from .settling import settle
 
 # So many outcomes a guard asks for. From then on, it asks for the numbers.
@@ -31,7 +36,6 @@ _MOST_OUTCOMES = 64
 _MOST_BRANCHES = 256
 # Of larger tensors, `tolist` looks at the numbers.
 _MOST_ELEMENTS = 64
-STAND_INS = frozenset({FloatNumber, IntNumber})
 # Functions of the package between a program and the array that it asks for a number.
 _FACE = ("tensors.face.interop", "tensors.recording.public", "tensors.recording.overriding", "compilation.")
 # Parts of the package that do nothing with a number but to branch on it.
@@ -43,12 +47,17 @@ class Numbers:
     for, and `outcomes` are the expressions whose numbers it asks for.
     """
 
-    def __init__(self, state: State, tape: Any) -> None:
+    def __init__(self, state: State, tape: Any, rates: Iterable[Item] = ()) -> None:
         self.tape, self.thread = tape, get_ident()
         self.allowed = not may_be_strict(state)
-        self.groups = counters(state) if self.allowed else []
-        self._grown = [item.value for item in state.items if item.kind == GROWN]
-        self._lengths = state.grown.lengths
+        self.groups = [*counters(state), *[[item] for item in rates]] if self.allowed else []
+        grown = [item.value for item in state.items if item.kind == GROWN]
+        self._grown = [each for each in grown if type(each) is list]
+        self._deques = [(each, [*each]) for each in grown if type(each) is deque]
+        self.appended = Counter[int]()                     # how often the program has appended to deques
+        self._lengths, self._names = state.grown.lengths, state.grown.names
+        first = state.items[0].value
+        self._code: CodeType | None = getattr(getattr(first, "__func__", first), "__code__", None)
         self.outcomes: list[tuple[Expression, Any]] = []   # that the guard asks for
         self.branches: list[tuple[Expression, Any]] = []   # that depend on numbers of tensors
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
@@ -92,6 +101,17 @@ class Numbers:
                 item.role = ""                             # no stand-in is there any more
         for each in self._grown:
             del each[self._lengths[id(each)]:]
+        for filled, former in self._deques:
+            filled.clear()
+            filled.extend(former)
+
+    def grown(self, state: State) -> Grown:
+        """The lists and deques that grow, with the number of elements from before the call. A deque with a limit drops
+        elements. Of other changes, `lost` tells.
+        """
+        kept = {id(each): max(0, len(each) - self.appended[id(each)]) for each, _ in self._deques}
+        found: Grown = state.grown
+        return found._replace(lengths=found.lengths | kept)
 
     def stand_in(self, expression: Expression) -> Any:
         """A number for the program."""
@@ -101,7 +121,7 @@ class Numbers:
 
     def read(self, array: Any, whole: Callable[[Any], Any]) -> Any:
         """What `whole` (`item` or `tolist`) makes of a traced array: stand-ins, if the program can have them."""
-        if not (self.follows and self.allowed and array.like.size <= _MOST_ELEMENTS and _program_asks()):
+        if not (self.follows and self.allowed and array.like.size <= _MOST_ELEMENTS and _asking() is not None):
             return whole(array.seen())
         self.tape.deferred.make_for(array.like)
         found = whole(array.like)
@@ -111,6 +131,17 @@ class Numbers:
             return whole(array.seen())
         kept = self.tape.record(clone, clone.compute, (array, "C"), False)
         return self._stand_ins(kept, found, ())
+
+    def handed(self, array: Any) -> Any:
+        """A view of a traced array: a stand-in, if the program only hands it on."""
+        frame = _asking() if self.follows and self.allowed else None
+        if frame is None or type(array.like) is not np.ndarray or not only_leaves(
+                frame.f_code, frame.f_lasti, self._names, frame.f_code is self._code):
+            return array.seen().view()
+        self.tape.deferred.make_for(array.like)
+        number = Handed(self, Expression("array", (), array.like.view(), array=array))
+        self._made.append(weakref.ref(number))
+        return number
 
     def branch(self, array: Any) -> bool:
         """Whether the only element of a traced array is not zero, on which the program may branch."""
@@ -137,7 +168,9 @@ class Numbers:
         """Note that the program uses a number in a way that nobody can follow."""
         if self._over or self.tape.reason is not None or self.thread != get_ident():
             return
-        if expression.of_tape or self._ended:              # then the traced backward pass looks at it
+        if expression.is_late:
+            self.tape.give_up("the program looks at a learning rate after the step of its schedule")
+        elif expression.of_tape or self._ended:            # then the traced backward pass looks at it
             self.tape.give_up("the program looks at the numbers of a tensor")
         else:
             self.pinned |= {part.item.number for part in in_order([expression]) if part.item is not None}
@@ -147,7 +180,7 @@ class Numbers:
         outcome = FUNCTIONS[what](*[part.value for part in parts])
         expression = Expression(what, parts, outcome)
         found, most = (self.branches, _MOST_BRANCHES) if expression.of_tape else (self.outcomes, _MOST_OUTCOMES)
-        if not self.follows or len(found) >= most:
+        if not self.follows or len(found) >= most or expression.is_late:
             self.looked_at(expression)
         else:
             found.append((expression, outcome))
@@ -157,14 +190,15 @@ class Numbers:
         """Whether a number is zero in no repetition."""
         return expression.value != 0 if expression.what == "constant" else bool(self.decided("bool", (expression,)))
 
-    def give_back(self, result: Any) -> Any:
-        """Put numbers of Python's own wherever stand-ins are. Returns what the call returned."""
+    def give_back(self, run: Any) -> None:
+        """Put numbers of Python's own wherever stand-ins are, also in the `result` of the run."""
         self._ended = self._over = True
         for each in in_order(self._all_wanted()):
             each.array = None                              # which nothing needs any more
         self.tape.numbers = None                           # so that they do not hold each other
         places = [(group[0].parent.value, group[0].step) for group in self.groups if group[0].parent is not None]
-        return settle(result, [*places, *self.left], self._made) if self._made else result
+        if self._made:
+            settle([*places, *self.left, (run, Step("attribute", "result"))], self._made)
 
     # What the guard and the recipe need
 
@@ -196,6 +230,12 @@ class Numbers:
             if item.kind in (CONTAINER, OBJECT) and id(item.value) not in after.known and (
                     is_users(item) and _has_changed(item)):
                 return f"{item.words} was changed, and then the program replaced it"
+        for filled, former in self._deques:
+            added = self.appended[id(filled)]
+            wanted = deque([*former, *[MISSING] * added], filled.maxlen)
+            if len(filled) != len(wanted) or any([old is not new and old is not MISSING
+                                                  for old, new in zip(wanted, filled, strict=True)]):
+                return "the program changes a deque in a way that nobody has seen"
         if any([number not in after.known for number in after.grown.lengths]):
             return "the program replaces a list that it appends to"
         return None
@@ -229,28 +269,43 @@ class Numbers:
         if not self.wanted and not self.branches:
             return None
         outputs = {array.number: first + i for i, array in enumerate(self.arrays())}
-        places = {item.number: given + i for i, item in enumerate(self.counted())}
-
         def leaf(each: Expression) -> str:
             if each.what == "read":
                 index = ", ".join(map(str, each.parts))
                 return f"arrays[{outputs[each.array.number]}].item({index})"
-            assert each.item is not None
-            if each.item.number in places:
-                return f"inputs[{places[each.item.number]}]"
-            return repr(each.value) if each.value == each.value else "nan"           # the guard asks for it
+            return "None" if each.what == "late" else self._place(each, given)
 
-        scope: dict[str, Any] = {"nan": float("nan"), "inf": float("inf")}
-        writer = Writer(scope, leaf)
-        lines = []
+        writer, lines = Writer({**_FLOATS}, leaf), list[str]()
         for each, outcome in self.branches:
             lines += [*writer.lines(each), f"if {writer.names[id(each)]} is not {outcome}: return None"]
         lines += [line for each in self.wanted for line in writer.lines(each)]
         found = ", ".join([writer.names[id(each)] for each in self.wanted])
-        source = "\n ".join(["def numbers(arrays, inputs):", *lines, f"return [{found}]"])
-        exec(compile(source, "<numbers>", "exec"), scope)
-        made: Callable[[Any, list[Any]], list[Any] | None] = scope["numbers"]
-        return made
+        return _compiled(writer, "arrays, inputs", [*lines, f"return [{found}]"])
+
+    def early(self, wanted: list[Expression], given: int) -> Callable[[list[Any]], list[Any]]:
+        """A function that makes numbers before the run of a plan, from what the guard has returned."""
+        writer = Writer({**_FLOATS}, lambda each: self._place(each, given))
+        lines = [line for each in wanted for line in writer.lines(each)]
+        found = ", ".join([writer.names[id(each)] for each in wanted])
+        return _compiled(writer, "inputs", [*lines, f"return [{found}]"])
+
+    def _place(self, each: Expression, given: int) -> str:
+        """How a repetition reads a number of the state."""
+        assert each.item is not None
+        places = [item.number for item in self.counted()]
+        if each.item.number in places:
+            return f"inputs[{given + places.index(each.item.number)}]"
+        return repr(each.value) if each.value == each.value else "nan"               # the guard asks for it
+
+
+_FLOATS = {"nan": float("nan"), "inf": float("inf")}
+
+
+def _compiled(writer: Writer, arguments: str, lines: list[str]) -> Callable[..., Any]:
+    """The function that a writer has written."""
+    exec(compile("\n ".join([f"def numbers({arguments}):", *lines]), "<numbers>", "exec"), writer.scope)
+    made: Callable[..., Any] = writer.scope["numbers"]
+    return made
 
 
 def _has_changed(item: Item) -> bool:
@@ -274,18 +329,18 @@ def _has_grown(item: Item) -> bool:
     return type(present) in STAND_INS and present.expression.what in ("add", "sub")
 
 
-def _program_asks() -> bool:
-    """Whether the program asks for a number, and not the package."""
+def _asking() -> FrameType | None:
+    """The code of the program that asks for a number; None if the package asks."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__")
         own = str(name).partition(".")[2]
         if whose(name) != OWN or own in _BRANCHING:
-            return True
+            return frame
         if not own.startswith(_FACE):
-            return False
+            return None
         frame = frame.f_back
-    return False
+    return None
 
 
 def _is_simple(found: Any) -> bool:

@@ -20,6 +20,9 @@ from ..program.constants import is_constant
 from ..program.undoing import Undo
 from ..reach.items import CONSTANT, Item, State
 from ..reach.put_off import READING, is_put_off
+from .followed import Followed, Preparing, may_follow
+from .numbers import Numbers
+from .tracing import Tape
 
 Array = np.ndarray[Any, Any]
 # The dtypes of parameters whose step is a line of the plan.
@@ -31,21 +34,27 @@ _MEMORY: WeakKeyDictionary[Any, dict[Any, tuple[OptionMemory, dict[str, Option]]
 class Rates:
     """The options of one traced call. From `put` on, the optimizers find memory for their groups."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, tape: Tape) -> None:
         self.items: list[Item] = []
         self.memories: dict[int, OptionMemory] = {}
-        for optimizer, group in [] if _may_be_read(state) else _found(state):
-            memory, options = _memory(optimizer, group.value)
+        # The rates that the program may read and write, by the identity of the group; None if it reads none.
+        self.followed: dict[int, Followed] | None = {} if may_follow(state) else None
+        for optimizer, group in [] if _may_be_read(state) and self.followed is None else _found(state):
+            memory, options = _memory(optimizer, group.value, None if self.followed is None else "lr")
             self.memories[id(group.value)] = memory
             for step, item in group.entries.items():
-                if item.kind == CONSTANT and step.key in options:
+                if item.kind == CONSTANT and step.key in options and self.followed is None:
                     item.role, item.array = "rate", options[step.key]
                     self.items.append(item)
+                elif item.kind == CONSTANT and step.key in options and self.followed is not None:
+                    self.followed[id(group.value)] = Followed(group.value, item, memory, options[step.key], tape)
 
     def put(self, undo: Undo) -> None:
         """Put the memory in place until the exit of `undo`."""
         for memory in self.memories.values():
             memory.baked.clear()
+        for followed in (self.followed or {}).values():
+            followed.memory.read = followed.read
         undo.note(self._remove)
         OptionMemory.of_groups = self.memories
 
@@ -54,6 +63,23 @@ class Rates:
         for item in self.items:
             if item.array.name in item.array.memory.baked:
                 item.role = ""                             # the guard compares the value
+        for followed in (self.followed or {}).values():
+            followed.memory.read = None
+            if "lr" in followed.memory.baked:
+                followed.kept()
+
+    def places(self) -> list[Item]:
+        """The rates in whose places stand-ins shall be."""
+        return [followed.item for followed in (self.followed or {}).values()]
+
+    def preparing(self, numbers: Numbers, given: int) -> Preparing | None:
+        """What writes the rates of a repetition to memory; None if all of them are there. `given` is the place of the
+        first counted number among those that the guard returns.
+        """
+        read = [(each.option, each.rate) for each in (self.followed or {}).values() if each.rate is not None]
+        if not read:
+            return None
+        return Preparing([option for option, _ in read], numbers.early([rate for _, rate in read], given))
 
     def arrays(self) -> list[Array]:
         """The memory that plans read."""
@@ -61,13 +87,15 @@ class Rates:
                 for array in derived.arrays]
 
 
-def _memory(optimizer: Any, group: dict[str, Any]) -> tuple[OptionMemory, dict[str, Option]]:
-    """The memory of a group, with the present values in it, and those options that it can take other values of."""
+def _memory(optimizer: Any, group: dict[str, Any], only: str | None) -> tuple[OptionMemory, dict[str, Option]]:
+    """The memory of a group, with the present values in it, and those options that it can take other values of: all of
+    them, or the option `only`.
+    """
     options = {name: value for name, value in group.items() if name != "params"}
-    free = [name for name, value in options.items() if sides(name, value) is not None]
+    free = [name for name, value in options.items() if sides(name, value) is not None and only in (None, name)]
     decided = [(name, sides(name, value) if name in free else (type(value), _shown(value)))
                for name, value in options.items()]
-    held, key = _MEMORY.setdefault(optimizer, {}), (id(group), *decided)
+    held, key = _MEMORY.setdefault(optimizer, {}), (id(group), only, *decided)
     if key not in held:
         memory = OptionMemory(options)
         held[key] = memory, {name: Option(memory, name, options[name]) for name in free}
@@ -84,8 +112,9 @@ def _shown(value: Any) -> Any:
 def _may_be_read(state: State) -> bool:
     """Whether the program may read or change an option in the call."""
     named = not READING.isdisjoint(state.mentioned)
-    return named or any([isinstance(item.value, LRScheduler) and not is_put_off(item.value, state.mentioned)
-                         for item in state.items])
+    return named or any([
+        isinstance(item.value, LRScheduler) and not is_put_off(item.value, state.mentioned, state.grown.stepped)
+        for item in state.items])
 
 
 def _found(state: State) -> list[tuple[Any, Item]]:

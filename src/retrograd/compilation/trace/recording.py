@@ -38,15 +38,15 @@ class Recording:
     def __init__(self, call: WalkedCall, whole: bool, native: bool, uses: Uses | None, keeps_numbers: bool) -> None:
         before = call.before
         self.call, self.uses = call, uses
-        self.rates = Rates(before)
         self.tape = Tape(whole, native, uses)
         self.below = BelowLevels(self.tape)
+        self.rates = Rates(before, self.tape)
         self.tape.former.wanted = keeps_numbers
         self.tape.captured = {id(item.array) for item in before.tensors() if item.role != "argument"}
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in before.items])         # which may be written
-        self.schedules, self.borders = Schedules(before, self.tape), Borders()
-        self.numbers = Numbers(before, self.tape)
-        self.watching = Watching(self.tape, uses, before)
+        self.schedules, self.borders = Schedules(before, self.tape, self.rates.followed), Borders()
+        self.numbers = Numbers(before, self.tape, self.rates.places())
+        self.watching = Watching(self.tape, uses, before, self.numbers.appended)
         self.held: list[tuple[Any, Array]] = []            # the tensors with traced arrays, and their own arrays
         self.result: Any = None
 
@@ -66,7 +66,7 @@ class Recording:
 
     def _settle(self) -> None:
         """Put plain numbers in the places of those that stand in for them."""
-        self.result = self.numbers.give_back(self.result)
+        self.numbers.give_back(self)
 
     def put(self) -> None:
         """Put traced arrays behind the tensors of the call, and borders where their graphs end."""
@@ -89,7 +89,7 @@ class Recording:
             result = self._watched_run()
         finally:
             if self.uses is not None:
-                result = without_sizes(result, call.function, call.args, call.kwargs, call.before)
+                result = without_sizes(result, call, self.numbers.grown(call.before))
         return result
 
     def _watched_run(self) -> Any:
@@ -109,7 +109,7 @@ class Recording:
         """Give memory its former numbers, and make no steps of schedules."""
         self.tape.deferred.make()
         self.tape.former.put_back()
-        self.schedules.steps.clear()
+        self.schedules.put_back()
 
     def is_unseen(self) -> bool:
         """Put back what the run, which an error has ended, has changed. Returns whether nothing is left of it but

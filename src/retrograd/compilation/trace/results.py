@@ -15,15 +15,16 @@ import numpy as np
 
 from ...graph.node import AccumulateGrad, OpNode
 from ...graph.versions import written_since
+from ...kernels.kinds import with_numbers
 from ...modes import local
 from ...names import reached
-from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, set_leaf
+from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
 from ..program import constants
 from ..program.expressions import Expression
-from ..program.stand_in_numbers import is_traced
+from ..program.stand_in_numbers import STAND_INS, is_traced
 from ..reach.items import Item, State
 from .harmless import is_harmless
-from .numbers import STAND_INS, Numbers
+from .numbers import Numbers
 from .traced import Traced
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.
@@ -45,6 +46,7 @@ class Left:
         self.made: list[Any] = []
         self.views: list[Any] = []
         self.places: dict[int, int] = {}
+        self.handed: dict[int, Expression] = {}            # arrays of NumPy that the call leaves, by identity
 
     def add(self, tensor: Any) -> None:
         """Note a tensor that the call left, with the tensors that belong to it. Raises Unknown if it is too special."""
@@ -83,8 +85,10 @@ class Left:
 
     def finder(self, tensor: Any) -> Make:
         """How a repetition finds a tensor, or makes a number."""
+        if type(tensor) is Expression and tensor.what == "array":
+            return self._array(tensor)
         if type(tensor) is Expression:
-            at = len(self.inputs) + len(self.numbers.counted()) + self.numbers.place(tensor)
+            at = self.number_place(tensor)
             return lambda tensors, inputs, args, kwargs: inputs[at]
         item = self.known.get(id(tensor))
         if item is not None:
@@ -99,6 +103,29 @@ class Left:
         if place < 0:
             place = len(self.made) - 1 - place
         return lambda tensors, inputs, args, kwargs: tensors[place]
+
+    def _array(self, expression: Expression) -> Make:
+        """How a repetition makes an array of NumPy, over the memory of a tensor."""
+        if id(expression) in self.handed:
+            raise Unknown("the program leaves an array in two places")
+        self.handed[id(expression)] = expression
+        array = expression.array
+        same = [tensor for tensor in (*self.every(), *[item.value for item in self.known.values()])
+                if tensor._array is array]
+        tensor = same[0] if same else plain(array)
+        self.add(tensor)
+        find = self.finder(tensor)
+        return lambda tensors, inputs, args, kwargs: with_numbers(
+            find(tensors, inputs, args, kwargs)._array).view()
+
+    def number_place(self, expression: Expression) -> int:
+        """The place of a number in what the guard has found and in the numbers behind it."""
+        return len(self.inputs) + len(self.numbers.counted()) + self.numbers.place(expression)
+
+    def number(self, expression: Expression) -> Callable[[list[Any]], Any]:
+        """How a repetition finds a number."""
+        at = self.number_place(expression)
+        return lambda inputs: inputs[at]
 
     def finishing(self) -> list[Callable[[list[Any], list[Any]], None]]:
         """What a repetition does with the outputs of the plan: marks, gradients and views."""

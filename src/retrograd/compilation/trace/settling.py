@@ -14,34 +14,31 @@ from operator import is_
 from types import CellType, FrameType
 from typing import Any
 
-from ..program.stand_in_numbers import FloatNumber, IntNumber, Number
+from ..program.stand_in_numbers import STAND_INS, Number
 from ..reach import kinds
 from ..reach.places import Step
 
 _DEPTH = 50                                                  # of tuples in tuples that are made again
 
 
-def settle(result: Any, places: Iterable[tuple[Any, Step]], made: Iterable[weakref.ref[Number]]) -> Any:
-    """What a call returned, with plain numbers. They replace stand-ins in the places of things and everywhere else."""
-    settling = _Settling()
+def settle(places: Iterable[tuple[Any, Step]], made: Iterable[weakref.ref[Number]]) -> None:
+    """Replace stand-ins by plain numbers in the places of things, and everywhere else."""
+    settling, present, new = _Settling(), None, None
     for thing, step in places:
         present = step.read(thing)
         new = settling.settled(present)
         if new is not present:
             step.write(thing, new)
-    result = settling.settled(result)
-    del settling
+    del settling, present, new                               # which hold stand-ins
     for _ in range(_DEPTH):                                  # a set in a list in a tuple, and so on
         left = [number for number in [each() for each in made] if number is not None]
         if not left or not _replace_in_holders(left):
             break
         del left
-    return result
 
 
 def _is_number(value: Any) -> bool:
-    kind = type(value)
-    return kind is FloatNumber or kind is IntNumber
+    return type(value) in STAND_INS
 
 
 class _Settling:
@@ -52,8 +49,7 @@ class _Settling:
 
     def settled(self, value: Any) -> Any:
         """The value that should be in the place of this one."""
-        kind = type(value)
-        if kind is FloatNumber or kind is IntNumber:
+        if type(value) in STAND_INS:
             return value.value
         if not isinstance(value, (list, tuple, dict, set, frozenset, deque)):
             return value

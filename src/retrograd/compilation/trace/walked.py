@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..reach.appended import Grown
 from ..reach.state import State, walk
 from ..reach.twins import Twins
 
@@ -23,6 +24,6 @@ class WalkedCall:
             self.args, self.kwargs = self.twins.args, self.twins.kwargs
             self.before = walk(function, self.args, self.kwargs)
 
-    def again(self) -> State:
-        """What the call can reach by now, in the same way."""
-        return walk(self.function, self.args, self.kwargs, self.before.mentioned, self.before.grown)
+    def again(self, grown: Grown | None = None) -> State:
+        """What the call can reach by now, in the same way. `grown` are lists that grow, with their former lengths."""
+        return walk(self.function, self.args, self.kwargs, self.before.mentioned, grown or self.before.grown)

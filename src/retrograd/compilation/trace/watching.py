@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -42,11 +43,12 @@ class Watching:
     the random numbers of Python or NumPy move on, or if the program reads a list that only grows.
 
     `uses` notes what the program does with sizes, and the plain numbers that functions of the package give it.
+    `appended` counts what the program appends to deques.
     """
 
-    def __init__(self, tape: Tape, uses: Uses | None, state: State) -> None:
+    def __init__(self, tape: Tape, uses: Uses | None, state: State, appended: Counter[int]) -> None:
         self.tape, self.uses, self.grown, self.thread = tape, uses, state.grown, threading.get_ident()
-        self.calls = Watch(state.read, None if uses is None else uses.returned)
+        self.calls = Watch(state.read, None if uses is None else uses.returned, appended)
         self.restarts, self.before, self.random = Twister.restarts.count, modes(), outside_random()
 
     def put(self, undo: Undo) -> None:

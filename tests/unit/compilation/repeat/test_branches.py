@@ -200,8 +200,16 @@ def test_random_programs(seed: int, backend: str) -> None:
     assert not checked.difference, f"{checked.source}\n{checked.difference}"
 
 
-def test_random_training_steps(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """As without `torch.compile`; and how many of them run as they are."""
-    found = [Trained(torch, seed, backend) for seed in range(40)]
-    assert not [each.source + each.difference for each in found if each.difference]
-    assert sum([bool(each.reason) for each in found]) <= 16
+# The programs whose steps look at a number: by `float(loss)`, `math.exp(loss.item())`, or in a text.
+LOOKING = {3, 5, 11, 25, 33, 34, 37}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("group", range(8))
+def test_random_training_steps(group: int, backend: str) -> None:
+    """As without `torch.compile`; and only those that look at a number run as they are."""
+    seeds = range(group, 40, 8)
+    found = {seed: Trained(torch, seed, backend) for seed in seeds}
+    assert not [each.source + each.difference for each in found.values() if each.difference]
+    assert {seed for seed, each in found.items() if each.reason} == LOOKING.intersection(seeds)
+    assert all(["looks at the numbers of a tensor" in each.reason for each in found.values() if each.reason])
