@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,8 @@ from benchmarks.workloads import Run, workload
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TARGET = 1.2
+# The modules that the programs import: a package that loads them late would load them by the name `torch` instead.
+_IMPORTED = ("nn", "nn.functional", "optim", "utils.data", "distributions")
 
 
 def program(name: str, torch: Any) -> Any:
@@ -34,6 +37,8 @@ def program(name: str, torch: Any) -> Any:
 def _meaning(torch: ModuleType) -> Iterator[None]:
     """`import torch` means this package inside the block."""
     package = torch.__name__
+    for name in _IMPORTED:
+        import_module(f"{package}.{name}")
     before = {name: module for name, module in sys.modules.items() if _is_below(name, "torch")}
     own = {name: module for name, module in sys.modules.items() if _is_below(name, package)}
     for name in before:
