@@ -147,7 +147,7 @@ class _Call:
                     "A custom Function's forward is returning a view (or an input as-is) but the jvp "
                     "is not returning a view." + see("forward-mode#tangent-of-a-view"))
         if result is not None:
-            level.gained = owner if changed else level.gained
+            level.gained = (owner, None) if changed else level.gained
             array, target = inner(result._array), inner(output._array)
             with inside():
                 level.shadows.give(target, fresh_copy(array) if array.dtype == target.dtype else cast.run(

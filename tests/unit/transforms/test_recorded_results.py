@@ -5,11 +5,13 @@ The expected answers are PyTorch 2.13's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import retrograd as torch
+from retrograd import func
 from retrograd.func import grad, grad_and_value, jacrev, linearize, vjp
 
 X = torch.tensor(2.)
@@ -107,3 +109,22 @@ def test_a_result_leads_to_what_is_outside() -> None:
     grad(inner)(X).backward()
     assert W.grad == 6
     W.grad = None
+
+
+def _written(x: Any, w: Any) -> Any:
+    t = w.clone()
+    t.mul_(x.sin())
+    return t * t
+
+
+@pytest.mark.parametrize("way", [
+    lambda f, x, w: func.jacfwd(f)(x, w), lambda f, x, w: func.jacfwd(func.jacfwd(f))(x, w),
+    lambda f, x, w: func.jacfwd(func.jacrev(f))(x, w),
+    lambda f, x, w: func.vmap(lambda v: func.jvp(f, (x, w), (v, torch.ones_like(w)))[1])(torch.eye(2))])
+def test_the_gradient_of_a_value_that_was_written_in_a_batch_of_tangents_is_the_sum(way: Callable[..., Any]) -> None:
+    """The memory that is written belongs to no batch before the write, and its tangent belongs to one after it."""
+    x, w = torch.tensor([0.3, 0.7], requires_grad=True), torch.tensor([0.4, 0.9], requires_grad=True)
+    found, expected = way(_written, x, w), way(lambda x, w: (w * x.sin()) * (w * x.sin()), x, w)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(found.square().sum(), (x, w)),
+                               torch.autograd.grad(expected.square().sum(), (x, w)))

@@ -257,8 +257,11 @@ class Lift(Crossing):
             return (CALLS[sum_dim](leave_batch(self.level, g, 0), (0,), False, None),)
 
 
-def _levels_of(array: Any) -> set[Any]:
-    """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents."""
+def _levels_of(array: Any, before_write: bool = False) -> set[Any]:
+    """The levels of an array: those of its hidden axes, those with a tangent for it, and those of the tangents.
+
+    `before_write` asks for those that it had before the last write, which was to its memory.
+    """
     if not is_array(array):
         return set()
     physical, axes = parts(inner(array))
@@ -266,10 +269,13 @@ def _levels_of(array: Any) -> set[Any]:
     for level in levels:
         shadow = level.shadows.beside(physical) if level.has_tangents else None
         if shadow is not None and level not in found:
+            of_tangent = level.before_write(physical, shadow.levels) if before_write else shadow.levels
+            if of_tangent is None:
+                continue
             found.add(level)
-            found.update(shadow.levels)
+            found.update(of_tangent)
             if not found.issuperset(levels):
-                found |= _levels_of(shadow.memory)
+                found |= _levels_of(shadow.memory, before_write)
     return found
 
 
@@ -312,9 +318,7 @@ def lifting(node: Any, results: Sequence[Any], operands: Sequence[Any], own: Lev
     for i, (edge, operand) in enumerate(zip(node.edges, operands)):
         if edge is None or not isinstance(operand, TensorBase):
             continue
-        of_operand = _levels_of(operand._array)
-        if operand is results[0]:
-            of_operand = {level for level in of_operand if not level.gave_a_tangent(operand._array)}
+        of_operand = _levels_of(operand._array, operand is results[0])
         if not of_results <= of_operand:
             lifted = edge
             for level in sorted(of_results - of_operand):

@@ -50,7 +50,8 @@ class ForwardLevel(Level):
     def __init__(self) -> None:
         super().__init__()
         self.shadows = Shadows()
-        self.gained: Any = None                            # the owner of the memory that the last write made dual
+        # The owner of the memory that was written last, and the levels of its tangent before; None if it had none.
+        self.gained: tuple[Any, tuple[Any, ...] | None] | None = None
 
     def concerned(self, op: Op, args: tuple[Any, ...]) -> Tangents | None:
         """The tangents of the operands, if any operand has one."""
@@ -92,9 +93,12 @@ class ForwardLevel(Level):
             with in_effect(others(self)), inside():
                 self.shadows.give(array, fresh_copy(self.shadows.tangent(former)))
 
-    def gave_a_tangent(self, array: Any) -> bool:
-        """Whether the last write at this level was to memory that had no tangent before: that of the array."""
-        return self.gained is not None and self.gained is owner_of(parts(inner(array))[0])
+    def before_write(self, physical: Any, now: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The levels of the tangent of memory before the last write at this level; None if it had no tangent.
+
+        `now` are the levels of the tangent after the write.
+        """
+        return self.gained[1] if self.gained is not None and self.gained[0] is owner_of(physical) else now
 
     def interpret(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool, known: Tangents) -> Any:
         """The results, with their tangents as shadows."""
@@ -134,10 +138,11 @@ class ForwardLevel(Level):
             below(op, call, args, True)
         if target.dtype not in DIFFERENTIABLE:
             return
-        had = self.shadows.tangent(target) is not None
-        if tangent is None and not had:
+        physical = parts(target)[0]
+        had = self.shadows.beside(physical)
+        if tangent is None and had is None:
             return
-        self.gained = None if had else owner_of(parts(target)[0])
+        self.gained = owner_of(physical), None if had is None else had.levels
         self.shadows.give(target, None if tangent is None else _fitted(tangent, target, known))
 
 

@@ -53,9 +53,9 @@ class Level:
         """What the text of a tensor tells about it at this level."""
         return []
 
-    def gave_a_tangent(self, array: Any) -> bool:
-        """Whether the last write at this level made the memory of the array one with a tangent."""
-        return False
+    def before_write(self, physical: Any, now: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The levels of the tangent of memory before the last write at this level, whose levels are `now`."""
+        return now
 
     def concerned(self, op: Any, args: tuple[Any, ...]) -> Any:
         """What the level knows of the arguments; None if they do not concern the level."""
