@@ -43,7 +43,7 @@ class Expression:
                  item: Any = None) -> None:
         self.what, self.parts, self.value, self.bits = what, parts, value, bits
         self.array, self.item = array, item
-        self.of_tape: bool = what == "read" or any([part.of_tape for part in self.operands()])
+        self.of_tape: bool = what in ("read", "array") or any([part.of_tape for part in self.operands()])
         self.is_late: bool = what == "late" or any([part.is_late for part in self.operands()])
 
     def operands(self) -> Iterator[Expression]:

@@ -44,6 +44,7 @@ class Number:
 
     __slots__ = ("__weakref__", "expression", "numbers")
     kind: ClassVar[type[Any]]
+    is_followed: ClassVar[bool] = True                       # whether arithmetic makes further stand-ins
     __class__: Any = property(lambda self: self.kind)        # so that `isinstance` says yes
 
     def __init__(self, numbers: Follower, expression: Expression) -> None:
@@ -109,6 +110,7 @@ class Handed(Number):
 
     __slots__ = ()
     kind = np.ndarray
+    is_followed = False
 
 
 KINDS: dict[type[Any], type[Number]] = {float: FloatNumber, int: IntNumber}
@@ -134,7 +136,7 @@ def _followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
     """The number that an operation gives, if it can be followed; NotImplemented if not."""
     numbers, parts = self.numbers, []
     for each in operands:
-        if isinstance(each, Number) and each.numbers is numbers:
+        if isinstance(each, Number) and each.is_followed and each.numbers is numbers:
             parts.append(each.expression)
         elif type(each) in _EXACT:
             parts.append(constant(each))
@@ -171,14 +173,14 @@ def _unary(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def _decided(what: str) -> Callable[..., Any]:
     """An operation that says yes or no, on which the program may branch."""
     def operate(self: Any, *others: Any) -> Any:
-        parts = [self.expression]
-        for each in map(plain_sizes, others):
-            if isinstance(each, Number) and each.numbers is self.numbers:
+        parts = []
+        for each in (self, *map(plain_sizes, others)):
+            if isinstance(each, Number) and each.is_followed and each.numbers is self.numbers:
                 parts.append(each.expression)
             elif type(each) in _EXACT:
                 parts.append(constant(each))
             else:
-                return FUNCTIONS[what](self.look(), *others)
+                return FUNCTIONS[what](self.look(), *map(looked, others))
         return self.numbers.decided(what, tuple(parts))
 
     return operate

@@ -28,7 +28,7 @@ from ..reach.known import LIBRARY_MODULES
 
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
 # The compiler itself, and its module that runs the program.
-_COMPILER, _RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.trace.recording"
+_COMPILER, RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.trace.recording"
 
 
 class Watch:
@@ -89,7 +89,7 @@ class Watch:
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
         if _is_import(module, caller) or frame.f_code in self.callbacks or (
                 module in ("weakref", "_weakrefset") and frame.f_code.co_name in ("remove", "_remove")) or (
-                caller is not None and caller.startswith(_COMPILER) and caller != _RUN and whose(module) == USER):
+                caller is not None and caller.startswith(_COMPILER) and caller != RUN and whose(module) == USER):
             self.aside = frame
             self.imported = self.imported or (frame.f_code.co_name == "_find_and_load" and whose(caller) == USER)
         elif self.found is None and whose(module) == USER:

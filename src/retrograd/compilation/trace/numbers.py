@@ -27,6 +27,7 @@ from ..reach.counters import counters, is_users
 from ..reach.items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State
 from ..reach.places import Step
 from ..reach.strict import may_be_strict
+from .calls import RUN
 from .leaving_code import only_leaves
 from .settling import settle
 
@@ -136,12 +137,17 @@ class Numbers:
         """A view of a traced array: a stand-in, if the program only hands it on."""
         frame = _asking() if self.follows and self.allowed else None
         if frame is None or type(array.like) is not np.ndarray or not only_leaves(
-                frame.f_code, frame.f_lasti, self._names, frame.f_code is self._code):
+                frame.f_code, frame.f_lasti, self._names, self._is_outermost(frame)):
             return array.seen().view()
         self.tape.deferred.make_for(array.like)
         number = Handed(self, Expression("array", (), array.like.view(), array=array))
         self._made.append(weakref.ref(number))
         return number
+
+    def _is_outermost(self, frame: FrameType) -> bool:
+        """Whether a frame is that of the compiled function. The function may call itself: then its code has others."""
+        caller = frame.f_back
+        return frame.f_code is self._code and caller is not None and caller.f_globals.get("__name__") == RUN
 
     def branch(self, array: Any) -> bool:
         """Whether the only element of a traced array is not zero, on which the program may branch."""

@@ -56,7 +56,7 @@ def _check_known(array: Array) -> None:
 def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Array:
     """The array for `np.asarray(tensor)` and similar calls of NumPy."""
     _check_known(self._array)
-    own = array_for_reading(self).view()
+    own = with_numbers(array_for_reading(self)).view()
     return own if dtype is None and not copy else np.array(own, dtype=dtype, copy=copy)
 
 

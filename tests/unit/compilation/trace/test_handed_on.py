@@ -296,3 +296,40 @@ def test_values_that_only_leave() -> None:
                  "a = x.n()\n def h(): return a\n return h", "s.grown.append(-x.n())", "return [*x.n()]", "yield x.n()",
                  "return x.n()[0]", "return s[x.n()]", "s.grown.append(s.f(x.n()))", "return not x.n()"):
         assert not leaves(body), body
+
+
+def recursive(x: Any, outer: bool = True) -> Any:
+    if outer:
+        array = recursive(x, False)
+        array += 1                                         # what the inner call returns is looked at here
+        return float(array.sum()), array.tolist(), bool((array > 2).any()), array
+    return x.mul(3).numpy()
+
+
+class Nested:
+    """A method that calls itself on another object."""
+
+    def __init__(self, inner: Any = None) -> None:
+        self.inner = inner
+
+    def run(self, x: Any) -> Any:
+        if self.inner is None:
+            return x.mul(3).numpy()
+        return [self.inner.run(x).tolist()]
+
+
+def by_numpy(x: Any) -> Any:
+    return np.asarray(x.mul(2))
+
+
+def by_numpy_with_a_dtype(x: Any) -> Any:
+    return np.array(x, dtype=np.float64), np.stack([x.mul(3), x.mul(4)]).sum()
+
+
+@pytest.mark.parametrize("function", [recursive, Nested(Nested()).run, by_numpy, by_numpy_with_a_dtype])
+def test_an_array_that_other_code_looks_at_is_no_stand_in(function: Callable[..., Any], backend: str) -> None:
+    """The same code may run twice in a call, and NumPy itself asks for arrays."""
+    compiled, given = torch.compile(function, backend=backend), [torch.arange(3.) * i for i in range(5)]
+    with pytest.warns(UserWarning, match="looks at the numbers"):
+        found = [compiled(x) for x in given]
+    assert alike(shown(found, {}), shown([function(x) for x in given], {}), exact=True)
