@@ -84,6 +84,13 @@ def _measure(schedule: LRScheduler, args: tuple[Any, ...], kwargs: dict[str, Any
     return constant(value) if type(value) in (int, float, bool) else None
 
 
+def _holds(state: State, things: list[Any], owners: list[Any]) -> bool:
+    """Whether anything that a call can reach holds one of these things, besides their owners."""
+    wanted, own = {*map(id, things)}, {*map(id, owners)}
+    return bool(wanted) and any([id(part.value) in wanted and id(item.value) not in own
+                                 for item in state.items for part in item.entries.values()])
+
+
 class Schedules:
     """The schedules of one traced call. From `put` on, their steps are noted in `steps`, and not made."""
 
@@ -94,13 +101,18 @@ class Schedules:
         self.steps: list[Stepped] = []                     # that were put off
         self.made: list[Stepped] = []                      # that were made at once, since the program may see the rates
         self.former: list[tuple[LRScheduler, dict[str, Any]]] = []
-        rates = {id(group["lr"]): group["lr"] for schedule in self.found
-                 for group in schedule.optimizer.param_groups if isinstance(group["lr"], TensorBase)}
-        own = {id(options) for schedule in self.found
-               for options in (schedule.optimizer.defaults, *schedule.optimizer.param_groups)}
-        # Whether the program itself may look at a tensor that a step of a schedule writes.
-        self.may_be_seen = any([id(part.value) in rates and id(item.value) not in own
-                                for item in (state.items if rates else ()) for part in item.entries.values()])
+        self.seen = self._seen(state)                      # what the program may see of a step; "" if nothing
+
+    def _seen(self, state: State) -> str:
+        optimizers = [schedule.optimizer for schedule in self.found]
+        lists = [optimizer.param_groups for optimizer in optimizers]
+        groups = [group for groups in lists for group in groups]
+        rates = [group["lr"] for group in groups if isinstance(group["lr"], TensorBase)]
+        if _holds(state, rates, [*groups, *[optimizer.defaults for optimizer in optimizers]]):
+            return "writes a tensor that the program holds"
+        if _holds(state, [*groups, *lists], [*lists, *optimizers]):
+            return "changes options that the program holds"
+        return ""
 
     def put(self, undo: Undo) -> None:
         """Put off the steps until the exit of `undo`."""
@@ -141,8 +153,8 @@ class Schedules:
             measure = _measure(schedule, args, kwargs)
             if measure is None and (args or kwargs):
                 self.tape.give_up(f"the program gives {type(schedule).__name__} an argument")
-            elif self.may_be_seen:
-                self.tape.give_up(f"{type(schedule).__name__} writes a tensor that the program holds")
+            elif self.seen:
+                self.tape.give_up(f"{type(schedule).__name__} {self.seen}")
             elif self.followed is not None and self.tape.reason is None:
                 if self._follow(self.followed, schedule, measure):
                     return

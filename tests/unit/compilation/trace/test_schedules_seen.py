@@ -153,3 +153,30 @@ def test_a_function_that_counts_its_calls() -> None:
 
     with pytest.warns(UserWarning, match="entry 0 of calls was changed"):
         assert_as_eager(run, "numpy")
+
+
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("plateau", [False, True])
+@pytest.mark.parametrize("held", [lambda o: o.param_groups[0], lambda o: [o.param_groups[0]], lambda o: o.param_groups])
+def test_options_that_the_program_holds_are_seen_after_a_step(held: Callable[[Any], Any], plateau: bool,
+                                                              backend: str) -> None:
+    """A program that holds a group reads its learning rate without a name of the optimizer."""
+    def losses(change: Callable[..., Any]) -> list[Any]:
+        p = torch.ones(2, requires_grad=True)
+        optimizer = torch.optim.SGD([p], lr=0.1)
+        optimizer.step()                                   # else the schedule warns that it comes first
+        groups: Any = held(optimizer)
+        scheduler: Any = (lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, factor=0.5) if plateau
+                          else lr_scheduler.StepLR(optimizer, 1, 0.5))
+
+        @change
+        def step(x: Any) -> Any:
+            loss = (p * x).sum()
+            scheduler.step(*[loss.item()] * plateau)
+            return loss.detach(), (groups if isinstance(groups, dict) else groups[0])["lr"]
+
+        return [step(torch.ones(2)) for _ in range(4)]
+
+    with pytest.warns(UserWarning, match="changes options that the program holds"):
+        found = losses(lambda step: torch.compile(step, backend=backend))
+    assert found == losses(lambda step: step)
