@@ -25,7 +25,7 @@ from ..tensors.state.base import TensorBase
 from .formula import FormulaOptimizer, decayed, is_learned, parts
 from .option_memory import keep_values, memory_of
 from .plain_arrays import COMPUTED, are_alike, arrays_of, have_tangents, put, row_of
-from .quick_code import Code, Ready, write_code
+from .quick_code import Code, Ready, is_closed, write_code
 from .saved_numbers import as_float, is_stand_in, scalar
 from .sparse_steps import is_sparse
 from .stepping import Scratch, blocks, numbers
@@ -46,6 +46,7 @@ class ElementsOptimizer(FormulaOptimizer):
     _zeros: tuple[str, ...] = ()                         # names of tensors that begin as zeros
     _made: tuple[str, ...] = ()                          # names of tensors that the formula makes in the first step
     _numbers: tuple[str, ...] = ("step",)                # names of the numbers that `_rates` takes from the state
+    _closed = False                                      # whether the formula computes with its arguments alone
     _quick = False                                       # whether steps of plain parameters need no calls of their own
     _whole = False                                       # whether the formula needs whole parameters, not blocks
     _pairs = True                                        # whether tensors of complex numbers are pairs of real ones
@@ -56,7 +57,9 @@ class ElementsOptimizer(FormulaOptimizer):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._quick = not cls._whole and cls._numbers in _COUNTS and cls._update is ElementsOptimizer._update
+        cls._closed = all(map(is_closed, (cls._formula, cls._rates, cls._compute)))
+        cls._quick = cls._closed and not cls._whole and cls._numbers in _COUNTS and (
+            cls._update is ElementsOptimizer._update)
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self._scratch = Scratch()
@@ -226,7 +229,7 @@ class ElementsOptimizer(FormulaOptimizer):
             return None
         if self._whole:
             return Ready(names, None, None, (), rates, following)
-        code = self._code(names, missing, group, rates)
+        code = self._code(names, missing, group, rates) if self._closed else None
         if code is None:
             return None
         real = np.empty((), dtype).real.dtype
@@ -338,7 +341,8 @@ class ElementsOptimizer(FormulaOptimizer):
             ones = {name: np.ones((), F32) for name in self._numbers}
             lr = group["lr"]
             options = {**group, "lr": 1.0 if isinstance(lr, TensorBase) or is_stand_in(lr) else lr}
-            known = write_code(self._compute, names, missing, options, self._rates(ones, options)[0]) is not None
+            known = self._closed and write_code(
+                self._compute, names, missing, options, self._rates(ones, options)[0]) is not None
             self._scratch.known[names, missing] = known
         return bool(known)
 

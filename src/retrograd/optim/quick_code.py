@@ -1,17 +1,24 @@
 """The formula of an optimizer as Python code: calls of NumPy that write into given memory.
 
 The formula is computed once on objects that write down their calls (`written`). The code serves all values of the
-options that decide alike. This module must not know any single optimizer.
+options that decide alike. The code would freeze whatever else a formula reads, such as an attribute of the optimizer,
+and lose what else the formula does. So only closed formulas become code. This module must not know any single
+optimizer.
 """
 
 from __future__ import annotations
 
+import builtins
+import dis
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..names import PACKAGE
 from ..ops.framework import Op
 from .written import Number, Options, Written, computing, symbolic
 
@@ -185,3 +192,39 @@ def write_code(formula: Formula, names: Sequence[str], missing: Sequence[str], o
     return writer.code(arrays, kept, compared)
 
 
+# Functions and types of Python's that depend on their arguments alone.
+_BUILTINS = frozenset(("abs", "bool", "enumerate", "float", "int", "len", "list", "max", "min", "pow", "range",
+                       "reversed", "round", "sum", "tuple", "zip"))
+_VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS",
+              "LOAD_FROM_DICT_OR_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "IMPORT_NAME",
+              "LOAD_SUPER_ATTR", "STORE_ATTR", "DELETE_ATTR")
+
+
+def is_closed(method: Any) -> bool:
+    """Whether a method reads and changes nothing but its arguments, and not its object; so do the package's own ones.
+    """
+    if type(method) is not FunctionType or method.__defaults__ or method.__kwdefaults__:
+        return False
+    if str(method.__module__).partition(".")[0] == PACKAGE:
+        return True
+    code = method.__code__
+    return code.co_argcount > 0 and not code.co_freevars and _is_closed(code, method.__globals__, code.co_varnames[0])
+
+
+def _is_closed(code: CodeType, variables: dict[str, Any], own: str) -> bool:
+    for line in dis.get_instructions(code):
+        if line.opname in _VARIABLES and not (line.opname == "LOAD_GLOBAL" and _is_fixed(str(line.argval), variables)):
+            return False
+        names = line.argval if type(line.argval) is tuple else (line.argval,)
+        if "FAST" in line.opname and own in names:           # the optimizer itself
+            return False
+        if type(line.argval) is CodeType and not _is_closed(line.argval, variables, ""):
+            return False
+    return True
+
+
+def _is_fixed(name: str, variables: dict[str, Any]) -> bool:
+    """Whether a global name stands for a function of Python's that depends on its arguments alone, or for `math`."""
+    if name in variables:
+        return variables[name] is math
+    return name in _BUILTINS and hasattr(builtins, name)

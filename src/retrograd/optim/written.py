@@ -155,6 +155,16 @@ class Options:
         value = self.options[name]
         return value if type(value) in (Written, Number) else symbolic(value, option_text(name), self.compared)
 
+    def __contains__(self, name: object) -> bool:
+        self.compared.append(f"{name!r} {'in' if name in self.options else 'not in'} options")
+        return name in self.options
+
+    def __iter__(self) -> Any:
+        raise Unwritten("a formula goes through all options")
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unwritten(f"a formula uses {name} of the options, which is not written down")
+
     def get(self, name: str, default: Any = None) -> Any:
         if name in self.options:
             return self[name]
@@ -175,6 +185,19 @@ def computing(*texts: str) -> Callable[[Any, Any], tuple[Any, ...]]:
     return made
 
 
+class Shape:
+    """The shape of a `Written` tensor, which only `new_ones` takes."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise Unwritten("a formula compares a shape")
+
+    def __bool__(self) -> bool:
+        raise Unwritten("a formula looks at a shape")
+
+
 class Written:
     """A tensor whose methods write down what they compute. They round as those of tensors do.
 
@@ -182,6 +205,7 @@ class Written:
     """
 
     __slots__ = ("ref", "writer")
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, writer: Any, ref: Any) -> None:
         self.writer, self.ref = writer, ref
@@ -191,6 +215,9 @@ class Written:
 
     def __bool__(self) -> bool:
         raise Unwritten("a formula looks at the numbers of a tensor")
+
+    def __eq__(self, other: object) -> bool:
+        raise Unwritten("a formula compares a tensor")
 
     def _operand(self, other: Any) -> Any:
         return self.writer.operand(self.ref, other.ref if type(other) is Written else other)
@@ -286,10 +313,12 @@ class Written:
         return self._write(limited, low, high)
 
     @property
-    def shape(self) -> None:
-        """The shape, which only `new_ones` takes."""
+    def shape(self) -> Shape:
+        return Shape()
 
-    def new_ones(self, shape: None) -> Written:
+    def new_ones(self, shape: Shape) -> Written:
+        if type(shape) is not Shape:
+            raise Unwritten("a formula makes a tensor of another shape")
         return self._made(np.ones_like)
 
     def gt(self, other: Any) -> Written:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -110,3 +111,79 @@ def test_a_rate_in_a_tensor_and_a_parameter_without_dimensions(backend: str) -> 
             changed()
         found.append(p.item())
     assert found[0] == found[1]
+
+
+FACTOR = [1.0]
+
+
+class Plain(ElementsOptimizer):
+    """What the formulas below share. Each is `p -= lr * factor * g`, with a factor of 1, 2, 3 in three steps."""
+
+    _zeros = ("mean",)
+
+    def __init__(self, params: Any) -> None:
+        self.factor = 1.0
+        super().__init__(params, {"lr": 0.1, "factor": 1.0})
+
+
+class ByAttribute(Plain):
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+        p.add_(g, alpha=-group["lr"] * self.factor)
+
+
+class ByGlobal(Plain):
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+        p.add_(g, alpha=-group["lr"] * FACTOR[0])
+
+
+class ByAllOptions(Plain):
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+        options = {name: value for name, value in group.items() if name != "params"}
+        p.add_(g, alpha=-options["lr"] * options["factor"])
+
+
+class ByWhatIsThere(Plain):
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+        p.add_(g, alpha=-group["lr"] * (group["factor"] if "factor" in group and "none" not in group else 100))
+
+
+class ByShape(Plain):
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+        if p.shape == (2,) and len(p.shape) == 1 and g.dtype == p.dtype:
+            p.add_(g, alpha=-group["lr"] * group["factor"])
+
+
+class ByRates(Plain):
+    def _rates(self, state: dict[str, Any], group: Any) -> Any:
+        return self.factor, {}
+
+    def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+        p.add_(g, alpha=-group["lr"] * rates)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", [ByAttribute, ByGlobal, ByAllOptions, ByWhatIsThere, ByShape, ByRates])
+def test_a_formula_that_reads_more_than_numbers_reads_it_in_each_step(kind: Any, compiled: bool) -> None:
+    p = torch.nn.Parameter(torch.zeros(2))
+    optimizer = kind([p])
+    p.grad = torch.ones(2)
+    step = torch.compile(optimizer.step, backend="numpy") if compiled else optimizer.step
+    for factor in (1.0, 2.0, 3.0):
+        optimizer.factor = FACTOR[0] = optimizer.param_groups[0]["factor"] = factor
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                # a formula may be one that nothing can repeat
+            step()
+    assert p.tolist() == pytest.approx([-0.6, -0.6])
+
+
+def test_a_formula_that_prints_prints_in_each_step(capsys: pytest.CaptureFixture[str]) -> None:
+    class Printing(Plain):
+        def _formula(self, p: Any, g: Any, state: dict[str, Any], rates: Any, group: Any) -> None:
+            print("a step")
+
+    p = torch.nn.Parameter(torch.zeros(2))
+    p.grad = torch.ones(2)
+    optimizer = Printing([p])
+    optimizer.step()
+    optimizer.step()
+    assert capsys.readouterr().out == "a step\n" * 2
