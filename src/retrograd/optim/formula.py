@@ -1,8 +1,7 @@
 """What optimizers share whose step is a formula on tensors: the step around the formula, checks, and their state.
 
-The formulas are written with the methods of tensors, so a step can be recorded and differentiated. A formula that
-computes element by element also computes with `Elements`, which are quicker. This module must not know any single
-optimizer.
+The formulas are written with the methods of tensors, so a step can be recorded and differentiated. `elementwise` has
+quicker ways to compute a formula. This module must not know any single optimizer.
 """
 
 from __future__ import annotations
@@ -97,8 +96,8 @@ class FormulaOptimizer(Optimizer):
             loss = None if closure is None else self._evaluated(closure)
             if Otherwise.handler is not None and not self._takes_sparse:
                 refuse_sparse(self, self._sparse_words)
-            line, written = user_site(2), tape()
-            if thread.levels and written is not None:
+            line = user_site(2)
+            if thread.levels and (written := tape()) is not None:
                 written.leave("the program makes a step of an optimizer inside of vmap or forward mode")
             for group in self.param_groups:
                 self._step_of_group(group, line)

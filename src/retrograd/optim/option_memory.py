@@ -14,9 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..modes import tape
-from ..tensors.state.base import TensorBase
-from .saved_numbers import as_float
-from .stepping import traced
 
 Array = np.ndarray[Any, Any]
 _DOUBLE = np.dtype(np.float64)
@@ -112,10 +109,13 @@ def sides(name: str, value: Any) -> Any:
 
 def memory_of(group: dict[str, Any]) -> OptionMemory | None:
     """The memory of a group, if the call is being traced and its plan shall read the options from there."""
-    memory = OptionMemory.of_groups.get(id(group)) if OptionMemory.of_groups and traced() else None
-    if memory is not None and memory.read is not None and tape().reason is None:
+    written: Any = tape() if OptionMemory.of_groups else None
+    memory = None if written is None else OptionMemory.of_groups.get(id(group))
+    if memory is None or written.reason is not None:
+        return None
+    if memory.read is not None:
         memory.read()
-    return None if memory is None or tape().reason is not None else memory
+    return memory if written.reason is None else None
 
 
 def keep_values(group: dict[str, Any], *names: str) -> None:
@@ -123,26 +123,3 @@ def keep_values(group: dict[str, Any], *names: str) -> None:
     memory = memory_of(group)
     if memory is not None:
         memory.baked.update(names)
-
-
-def step_numbers(group: dict[str, Any], dtype: np.dtype[Any], compute: Callable[..., tuple[float, ...]],
-                 *names: str) -> tuple[Any, ...]:
-    """`compute(*options)`. While a call is traced, these are values that each run of the plan reads."""
-    memory = memory_of(group)
-    if memory is None:
-        return compute(*[group[name] for name in names])
-    return tuple(map(tape().outside, memory.numbers(dtype, compute, compute, names)))
-
-
-def rate(group: dict[str, Any]) -> Any:
-    """The learning rate of a group as a number. While a call is traced, this is a value in double precision that each
-    run of the plan reads; or the array of a tensor.
-    """
-    lr = group["lr"]
-    if isinstance(lr, TensorBase):
-        return lr._array if traced() else as_float(lr)
-    return step_numbers(group, _DOUBLE, _alone, "lr")[0]
-
-
-def _alone(*options: float) -> tuple[float, ...]:
-    return options

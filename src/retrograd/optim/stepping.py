@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..modes import tape
 from ..tensors.state.base import TensorBase
 
 # The number of elements of a block. A block, its gradient and its state stay in the processor's cache from one pass to
@@ -54,11 +53,6 @@ def numbers(dtype: np.dtype[Any], *values: float) -> tuple[Any, ...]:
     array.
     """
     return tuple([np.array(value, dtype) for value in values])
-
-
-def traced() -> bool:
-    """Whether a tape writes down the calls, to repeat them without the program."""
-    return tape() is not None
 
 
 class Scratch:

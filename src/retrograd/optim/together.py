@@ -77,7 +77,7 @@ def _in_one(rows: Sequence[Arrays], bounds: list[int], step: Callable[[Arrays], 
 
 
 def _compute(rows: list[tuple[tuple[str, ...], tuple[str, ...], list[Any], list[Any]]],
-               optimizer: Any, options: OptionMemory | dict[str, Any], lr: tuple[Any, ...]) -> None:
+             optimizer: Any, options: OptionMemory | dict[str, Any], lr: tuple[Any, ...]) -> None:
     """Write the next values of parameters, from (names of the state, those that are missing, arrays, numbers) of each.
 
     `lr` is empty, or has the learning rate as an array.
