@@ -167,12 +167,13 @@ def calls(torch: Any, samples: Sequence[Arrays], size: int, batched: bool, draw:
         yield args
 
 
-def compared(torch: Any, seed: int, backend: str, reasons: Counter[str]) -> str | None:
+def compared(torch: Any, seed: int, backend: str, reasons: Counter[str],
+             batches: Sequence[bool] = (False, True)) -> str | None:
     """How the compiled transforms of the program of a seed differ from the transforms; None if they do not."""
     program, samples = written(torch, seed)
     function, numbers = as_functions(torch, program, samples)
     size = numbers(*map(torch.tensor, samples[0])).numel()
-    for batched in (False, True):
+    for batched in batches:
         for name, way in ways(torch, function, numbers, batched).items():
             compiled = torch.compile(way, backend=backend)
             for number, args in enumerate(calls(torch, samples, size, batched, np.random.default_rng(seed))):

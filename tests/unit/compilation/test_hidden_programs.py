@@ -19,7 +19,7 @@ GROUPS = 20
 pytestmark = pytest.mark.filterwarnings("ignore:torch.compile runs")
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("name", PIECES)
 def test_one_piece(name: str, backend: str) -> None:

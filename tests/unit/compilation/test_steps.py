@@ -87,6 +87,7 @@ def batches(*shapes: tuple[int, ...], count: int = 4) -> list[tuple[Any, ...]]:
     return [tuple([torch.randn(shape, generator=generator) for shape in shapes]) for _ in range(count)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers(name: str, backend: str) -> None:
     def make() -> tuple[Any, Any, Callable[..., Any]]:

@@ -130,6 +130,7 @@ def drawn(call: int, rows: int = 6) -> list[Any]:
     return [torch.tensor(draw.uniform(-1, 1, (rows, 4)).astype(np.float32)) for _ in range(2)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("name", TRANSFORMED)
 def test_a_transform_is_traced(name: str, executor: str) -> None:
@@ -148,15 +149,15 @@ def test_a_transform_is_traced(name: str, executor: str) -> None:
         assert torch.equal(torch.rand(2), numbers)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("block", range(COUNT // 2))
-@pytest.mark.sampled(5)
-def test_random_programs(block: int, executor: str) -> None:
+@pytest.mark.parametrize("batched", [False, True], ids=["one point", "a batch"])
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_random_programs(seed: int, batched: bool, executor: str) -> None:
     reasons = Counter[str]()
-    for seed in range(block * 2, block * 2 + 2):
-        found = compared(torch, seed, executor, reasons)
-        assert found is None, found
-    assert reasons["traced"] > 20 * len(reasons)
+    found = compared(torch, seed, executor, reasons, [batched])
+    assert found is None, found
+    assert reasons["traced"] > 5 * len(reasons)
 
 
 def fell_back(function: Callable[..., Any], *args: Any) -> str:

@@ -8,9 +8,9 @@ itself no longer needs it.
 from __future__ import annotations
 
 import mmap
+import threading
 import weakref
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -40,22 +40,23 @@ class Memory(weakref.ref[Array]):
     reserved: Reserved | None
 
 
-class _Free:
-    """The reserved addresses that stand for nothing yet."""
+class _Free(threading.local):
+    """The reserved addresses of a thread that stand for nothing yet."""
 
-    lock = Lock()
     memory: Array = np.empty(0, np.uint8)
     start = 0
+
+
+_free = _Free()
 
 
 def reserve(size: int) -> Reserved:
     """Addresses for memory of so many bytes, which stand for nothing else."""
     size = -(-max(size, 1) // ALIGNED) * ALIGNED
-    with _Free.lock:
-        if _Free.start + size > _Free.memory.size:
-            _Free.memory, _Free.start = np.frombuffer(mmap.mmap(-1, max(size, _RESERVED)), np.uint8), 0
-        reserved = _Free.memory, _Free.start
-        _Free.start += size
+    if _free.start + size > _free.memory.size:
+        _free.memory, _free.start = np.frombuffer(mmap.mmap(-1, max(size, _RESERVED)), np.uint8), 0
+    reserved = _free.memory, _free.start
+    _free.start += size
     return reserved
 
 

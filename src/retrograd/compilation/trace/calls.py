@@ -21,10 +21,11 @@ from typing import Any
 
 from ...errors import Site
 from ...names import PACKAGE
-from ..program.origins import USER, whose
+from ..program.origins import OWN, USER, whose
 from ..program.undoing import Undo
 from ..reach.judging import python_is_unknown, unknown
 from ..reach.known import LIBRARY_MODULES
+from .signals import Signals
 
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
 # The compiler itself, and its module that runs the program.
@@ -45,8 +46,10 @@ class Watch:
         self.found: tuple[str, Site | None] | None = None
         self.codes: set[CodeType] = set()                    # of the program's functions that have run
         self.aside: FrameType | None = None                  # an import, or what is no part of the program's run
-        self.callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}      # of Python's garbage collector
+        # The callbacks of Python's garbage collector, by identity: Python hashes a code by all that is in it.
+        self.callbacks = {id(code): code for code in [getattr(call, "__code__", None) for call in gc.callbacks]}
         self.former: Any = None
+        self.signals = Signals(Watch._seen.__code__)
 
     def put(self, undo: Undo) -> None:
         """Watch until the exit of `undo`."""
@@ -54,6 +57,7 @@ class Watch:
         if self.former is not None and not callable(self.former):            # the profiler of Python's library
             self.found = "a profiler watches the program", None
             return
+        self.signals.put(undo)
         undo.note(partial(sys.setprofile, self.former))
         sys.setprofile(self._seen)
 
@@ -63,17 +67,24 @@ class Watch:
         if self.aside is not None:
             if event == "return" and frame is self.aside:
                 self.aside = None
+        elif event == "call":
+            caller = frame.f_back
+            if caller is None or whose(frame.f_globals.get("__name__")) != OWN or (
+                    whose(caller.f_globals.get("__name__")) != OWN):         # most calls are the package's, to itself
+                self._called(frame)
         elif event == "c_call":
-            self._count(value, 1)
-            if self.found is None and _is_users(frame) and unknown(value):
+            if type(getattr(value, "__self__", None)) is deque:
+                self._count(value, 1)
+            if self.found is None and whose(frame.f_globals.get("__name__")) == USER and unknown(value):
                 module, name = getattr(value, "__module__", None), value.__qualname__
                 self._end(name if module in (None, "builtins") else f"{module}.{name}", frame)
         elif event == "c_exception":
             self._count(value, -1)
-        elif event == "call":
-            self._called(frame)
         elif event == "return" and self.returned is not None:
             self.returned(frame, value)
+        if self.signals.waiting:
+            function = frame.f_code.co_name if event == "call" else value.__name__ if event == "c_call" else ""
+            self.signals.handle_before(function)
 
     def _count(self, function: Any, times: int) -> None:
         """Count calls of a function, if it appends to a deque."""
@@ -87,7 +98,7 @@ class Watch:
         if whose(module) == USER:
             self.codes.add(frame.f_code)
         caller = None if frame.f_back is None else frame.f_back.f_globals.get("__name__")
-        if _is_import(module, caller) or frame.f_code in self.callbacks or (
+        if _is_import(module, caller) or id(frame.f_code) in self.callbacks or (
                 module in ("weakref", "_weakrefset") and frame.f_code.co_name in ("remove", "_remove")) or (
                 caller is not None and caller.startswith(_COMPILER) and caller != RUN and whose(module) == USER):
             self.aside = frame

@@ -20,7 +20,7 @@ from .tracing import Tape
 
 _PRINTING = ("print", "input", "open")
 # Modules and classes that give another value in each call. What no program has imported cannot be reached.
-_CLOCKS = ("time", "datetime", "secrets", "uuid", "logging")
+_CLOCKS = ("time", "datetime", "secrets", "uuid", "logging", "signal")
 _CLASSES = (("datetime", "datetime"), ("datetime", "date"))
 
 
@@ -33,7 +33,7 @@ def clock(state: State) -> str | None:
         value = item.value
         if id(value) in clocks or isinstance(value, logger):
             return f"{item.words} may do something else in each call"
-        if callable(value) and getattr(value, "__module__", None) == "time":
+        if callable(value) and getattr(value, "__module__", None) in ("time", "signal", "_signal"):
             return f"{item.words} gives another value in each call"
     return None
 

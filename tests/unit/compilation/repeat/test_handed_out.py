@@ -159,7 +159,7 @@ def test_writes_are_counted_as_the_program_counts_them(name: str, size: int, bac
             except (IndexError, RuntimeError):
                 result = ()
             results = result if isinstance(result, tuple) else (result,)
-            found.append([(tensor._version, tensor.tolist()) for tensor in (*results, *args)])
+            found.append([(tensor._version, tensor.numpy().tobytes()) for tensor in (*results, *args)])
         return found
 
     assert outcomes(torch.compile(function, backend=backend)) == outcomes(function)

@@ -259,7 +259,7 @@ def test_results_that_the_program_holds_keep_their_numbers(backend: str, traces:
     assert traces == [3, 5]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("group", range(8))
 def test_random_programs(group: int, backend: str) -> None:

@@ -39,6 +39,7 @@ def training(steps: str, loss: Callable[..., Any]) -> Callable[[Callable[..., An
     return make
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("optimizer", ["SGD", "Adam", "AdamW", "RMSprop"])
 @pytest.mark.parametrize("loss", ["mse", "entropy"])
 @pytest.mark.parametrize("backend", EXECUTORS)

@@ -27,7 +27,7 @@ CASES = [*[(name, "numpy", 0) for name in PROGRAMS], ("Steps", "llvm", 1), ("Ada
          ("Large", "llvm", 2), ("Outside", "llvm", 2), ("Hooked", "numpy", 1), ("Sized", "llvm", 3),
          ("Sized", "numpy", 4), ("Counting", "llvm", 1), ("Counting", "numpy", 2)]
 # Each case takes one of so many lines, from its own number on. A test without `--thorough` runs about one of the cases.
-PARTS = 900
+PARTS = 2000
 pytestmark = [pytest.mark.filterwarnings("ignore:torch.compile runs (step|<lambda>) as it is"),
               pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
@@ -58,6 +58,7 @@ def test_an_interrupt_at_any_line(name: str, backend: str, call: int, part: int)
         assert not difference(program, step, call, backend == "numpy"), where
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ["Steps", "Adam", "Sized", "Large"])
 def test_signals_at_random_moments(name: str, backend: str) -> None:

@@ -87,6 +87,7 @@ def test_a_schedule_needs_no_new_trace(kind: str, schedule: str, as_tensor: bool
     assert len(traces) <= 3                                # the first has no gradients and no state yet
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("lr", [0.0, 1e-30, 0.1, 1e30, math.inf, math.nan])
 @pytest.mark.parametrize("kind", OPTIMIZERS)
