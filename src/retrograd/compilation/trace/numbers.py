@@ -196,11 +196,15 @@ class Numbers:
         """Whether a number is zero in no repetition."""
         return expression.value != 0 if expression.what == "constant" else bool(self.decided("bool", (expression,)))
 
+    def let_go(self) -> None:
+        """Let go of the traced arrays, which nothing needs any more."""
+        alive = [number for number in [made() for made in self._made] if number is not None]
+        for each in in_order([*self._all_wanted(), *[number.expression for number in alive]]):
+            each.array = None
+
     def give_back(self, run: Any) -> None:
         """Put numbers of Python's own wherever stand-ins are, also in the `result` of the run."""
         self._ended = self._over = True
-        for each in in_order(self._all_wanted()):
-            each.array = None                              # which nothing needs any more
         self.tape.numbers = None                           # so that they do not hold each other
         places = [(group[0].parent.value, group[0].step) for group in self.groups if group[0].parent is not None]
         if self._made:

@@ -113,5 +113,6 @@ class FirstRun:
     def _let_go(self) -> None:
         """Let go of the traced arrays. Those in the graph of results go with the graph."""
         self.description.finish()
+        self.recording.numbers.let_go()
         left = self.description.left
         take_away(self.tape, [*self.call.before.tensors_and_bases(), *([] if left is None else left.every())])

@@ -26,8 +26,8 @@ CASES = [*[(name, "numpy", 0) for name in PROGRAMS], ("Steps", "llvm", 1), ("Ada
          ("Listed", "numpy", 1), ("Steps", "numpy", 2), ("Adam", "llvm", 2), ("Sized", "numpy", 2),
          ("Large", "llvm", 2), ("Outside", "llvm", 2), ("Hooked", "numpy", 1), ("Sized", "llvm", 3),
          ("Sized", "numpy", 4), ("Counting", "llvm", 1), ("Counting", "numpy", 2)]
-# Each case takes one of so many lines, from its own number on. A test without `--thorough` runs about one of the cases.
-PARTS = 2000
+PARTS = 24                                                 # cases of a program, which share its lines
+SKIPPED = 90                                               # of so many lines of a case one is tried, unless all are
 pytestmark = [pytest.mark.filterwarnings("ignore:torch.compile runs (step|<lambda>) as it is"),
               pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
@@ -45,10 +45,12 @@ def places(lines: list[tuple[str, int]]) -> list[int]:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(("name", "backend", "call"), [
     pytest.param(*case, marks=needs("llvmlite")) if "llvm" in case else case for case in CASES])
-def test_an_interrupt_at_any_line(name: str, backend: str, call: int, part: int) -> None:
+def test_an_interrupt_at_any_line(name: str, backend: str, call: int, part: int,
+                                  request: pytest.FixtureRequest) -> None:
     kind = PROGRAMS[name]
     _, _, whole = interrupted(kind, backend, call, None)
-    for place in places(whole.lines)[part::PARTS]:
+    step = PARTS * (1 if request.config.getoption("--thorough") else SKIPPED)
+    for place in places(whole.lines)[part::step]:
         program, step, seen = interrupted(kind, backend, call, place)
         where = seen.lines[-1]
         left = left_behind(program)
