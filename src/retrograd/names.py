@@ -73,7 +73,7 @@ def _imported(place: str) -> Any:
     """The module at a place like "nn.utils", or the object at a place like "nn.utils:name"."""
     path, _, name = place.partition(":")
     try:
-        module = importlib.import_module(f"{PACKAGE}.{path}")
+        module = reached(path)
         return getattr(module, name) if name else module
     except AttributeError as error:
         # Who asked would take the error to mean that the name is missing, and `hasattr` would be False.
@@ -130,8 +130,17 @@ def refused_class(path: str, base: type = object) -> type:
 
 
 def reached(name: str) -> ModuleType:
-    """A module of the package that is imported when a program first needs it."""
-    return importlib.import_module(f"{PACKAGE}.{name}")
+    """A module of the package that is imported when a program first needs it.
+
+    If one thread imports a package while another thread imports a module in it, each may wait for the other. Python
+    ends one of the two imports with an error. That import is made again, since the other one goes on meanwhile.
+    """
+    while True:
+        try:
+            return importlib.import_module(f"{PACKAGE}.{name}")
+        except RuntimeError as error:
+            if type(error).__name__ != "_DeadlockError":
+                raise
 
 
 def hint_at_missing_names(package: str) -> None:

@@ -274,5 +274,5 @@ Blocks.kernels.update({
 })
 # A ufunc of NumPy is the operator of which it is the kernel.
 for _kernels in (Coo.kernels, Compressed.kernels, Blocks.kernels):
-    _kernels.update({ufunc: _kernels[op] for ufunc, op in Op.by_kernel.items() if op in _kernels})
+    _kernels.update({ufunc: _kernels[op] for ufunc, op in [*Op.by_kernel.items()] if op in _kernels})
 del _op, _kernel, _kernels

@@ -248,7 +248,9 @@ print("done")
 """
 
 
-def test_the_first_use_of_what_is_made_lazily() -> None:
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize("attempt", range(40))
+def test_the_first_use_of_what_is_made_lazily(attempt: int) -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-X", "faulthandler", "-c", _FIRST_USES], capture_output=True,
                           text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr

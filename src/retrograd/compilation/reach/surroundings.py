@@ -51,10 +51,14 @@ def autocast() -> tuple[Any, ...]:
 
 
 def outside_random() -> tuple[Any, ...]:
-    """The states of Python's and of NumPy's own random numbers. A program that draws from them cannot be replayed."""
-    pythons, numpys = sys.modules.get("random"), sys.modules.get("numpy.random")
-    own = None if pythons is None else pythons.getstate()
+    """The states of Python's and of NumPy's own random numbers. A program that draws from them cannot be replayed.
+
+    A state is None if nobody has imported the module, or if another thread is about to.
+    """
+    pythons = getattr(sys.modules.get("random"), "getstate", None)
+    numpys = getattr(sys.modules.get("numpy.random"), "get_state", None)
+    own = None if pythons is None else pythons()
     if numpys is None:
         return own, None
-    name, keys, *rest = numpys.get_state()
+    name, keys, *rest = numpys()
     return own, (name, keys.tobytes(), *rest)

@@ -78,5 +78,7 @@ class Watching:
             self.tape.give_up("the program restarts a stream of random numbers")
         if modes() != self.before:
             self.tape.give_up("the program leaves a mode changed, such as the grad mode or the default dtype")
-        if self.tape.reason is None and outside_random() != self.random:
-            self.tape.give_up("the program draws numbers from Python's or NumPy's random generators")
+        random = outside_random()
+        if self.tape.reason is None and random != self.random:
+            imported = any([before is None is not now for before, now in zip(self.random, random, strict=True)])
+            self.tape.give_up("the program draws numbers from Python's or NumPy's random generators", passing=imported)

@@ -71,7 +71,7 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
         np.testing.assert_allclose(f, e, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("kind", OPTIMIZERS)
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
