@@ -8,6 +8,7 @@ once.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -86,6 +87,14 @@ def is_reduction(line: Line) -> bool:
     return line.op in REDUCTIONS
 
 
+def _places(bits: int) -> Iterator[int]:
+    """The places of the bits that are set, the lowest one first."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
 class _Groups:
     """The units while they are made. A set of units is an integer with one bit for each."""
 
@@ -97,23 +106,20 @@ class _Groups:
         self.above: list[int] = []                         # which units must run before each unit
         self.of_line: list[int] = []
         self.touched: list[set[int]] = []                  # the memory that each unit reads or writes
+        self.small: list[bool] = []
 
     def needs(self, before: int) -> int:
         """The units of a set of lines."""
         units = 0
-        while before:
-            lowest = before & -before
-            units |= 1 << self.of_line[lowest.bit_length() - 1]
-            before ^= lowest
+        for place in _places(before):
+            units |= 1 << self.of_line[place]
         return units
 
     def all_above(self, units: int) -> int:
         """The units, and all units that must run before them."""
-        found, rest = units, units
-        while rest:
-            lowest = rest & -rest
-            found |= self.above[lowest.bit_length() - 1]
-            rest ^= lowest
+        found = units
+        for unit in _places(units):
+            found |= self.above[unit]
         return found
 
     def takes(self, unit: int, line: Line, shape: Shape) -> bool:
@@ -126,7 +132,7 @@ class _Groups:
         numbers = line.reads if is_reduction(line) else (*line.reads, *line.results)
         return all(seen_as(self.values[number].like, shape, own) is not None for number in numbers)
 
-    def add(self, place: int, shape: Shape | None, native: bool, needs: int, touched: set[int]) -> None:
+    def add(self, place: int, shape: Shape | None, native: bool, small: bool, needs: int, touched: set[int]) -> None:
         """A new unit with this line."""
         self.of_line.append(len(self.lines))
         self.lines.append([place])
@@ -134,6 +140,7 @@ class _Groups:
         self.native.append(native)
         self.above.append(self.all_above(needs))
         self.touched.append(touched)
+        self.small.append(small)
 
     def join(self, unit: int, place: int, needs: int, touched: set[int]) -> None:
         """Put a line into a unit. What the line needs must run before all that runs after the unit."""
@@ -146,6 +153,22 @@ class _Groups:
         for other, above in enumerate(self.above):
             if above & bit:
                 self.above[other] |= more
+
+    def alike(self, one: int, other: int) -> bool:
+        """Whether two loops are over the same shape, and are not too long to be one."""
+        return (one != other and self.shapes[one] == self.shapes[other] and self.native[one] == self.native[other]
+                and len(self.lines[one]) + len(self.lines[other]) <= LONGEST)
+
+    def merge(self, earlier: int, later: int) -> None:
+        """Put the lines of a unit into a later one, which needs the unit. Nothing may have to run between them."""
+        own, bit = 1 << earlier, 1 << later
+        self.lines[later] = sorted(self.lines[earlier] + self.lines[later])
+        self.lines[earlier], self.shapes[earlier] = [], None
+        self.touched[later] |= self.touched[earlier]
+        self.above[later] |= self.above[earlier]
+        for unit, above in enumerate(self.above):
+            if above & own:
+                self.above[unit] = (above | self.above[later] | bit) & ~own
 
 
 def units(program: Program, lowering: Lowering | None = None, measured: list[Value] | None = None) -> list[Unit]:
@@ -170,9 +193,10 @@ def units(program: Program, lowering: Lowering | None = None, measured: list[Val
         unit = None if shape is None else _home(groups, lines, before[place], line, shape, small, needs, touched)
         if unit is None:
             native = lowering is not None and (shape is not None or lowering.is_product(line, values))
-            groups.add(place, shape, native, needs, touched)
+            groups.add(place, shape, native, small, needs, touched)
         else:
             groups.join(unit, place, needs, touched)
+    _merge(groups, lines, before)
     return [Unit(tuple([lines[place] for place in groups.lines[unit]]), groups.shapes[unit], groups.native[unit])
             for unit in _order(groups)]
 
@@ -192,6 +216,28 @@ def _home(groups: _Groups, lines: list[Line], before: int, line: Line, shape: Sh
         if all(_in_step(member, line, groups.values) for member in members):
             return unit
     return None
+
+
+def _merge(groups: _Groups, lines: list[Line], before: list[int]) -> None:
+    """Make one loop of two large ones, if the later one reads what the earlier one computes, element by element."""
+    large = sum([1 << unit for unit, small in enumerate(groups.small) if groups.shapes[unit] is not None and not small])
+    for later in _places(large):
+        while any([_merges(groups, earlier, later, lines, before) for earlier in _places(groups.above[later] & large)]):
+            pass
+
+
+def _merges(groups: _Groups, earlier: int, later: int, lines: list[Line], before: list[int]) -> bool:
+    """Make one loop of two, if they can be one. Returns whether they can."""
+    if not groups.alike(earlier, later) or any([
+            above >> earlier & groups.above[later] >> unit & 1 for unit, above in enumerate(groups.above)
+            if unit not in (earlier, later)]):
+        return False
+    pairs = [(lines[member], lines[place]) for place in groups.lines[later] for member in groups.lines[earlier]
+             if before[place] >> member & 1]
+    if not all([_in_step(*pair, groups.values) for pair in pairs]):
+        return False
+    groups.merge(earlier, later)
+    return True
 
 
 def _in_step(earlier: Line, later: Line, values: list[Value]) -> bool:
@@ -240,7 +286,7 @@ def same_place(one: Value, other: Value) -> bool:
 def _order(groups: _Groups) -> list[int]:
     """The units in an order in which each runs after those above it. Units with machine code follow each other."""
     done, order = 0, []
-    waiting = sorted(range(len(groups.lines)), key=lambda unit: groups.lines[unit][0])
+    waiting = sorted([unit for unit, lines in enumerate(groups.lines) if lines], key=lambda unit: groups.lines[unit][0])
     native = False
     while waiting:
         ready = [unit for unit in waiting if not groups.above[unit] & ~(1 << unit) & ~done]

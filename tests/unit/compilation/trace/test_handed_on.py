@@ -292,7 +292,7 @@ def test_values_that_only_leave() -> None:
         assert leaves(body), body
     for body in ("return x.n() + s", "return x.n().b", "return s(x.n())", "return {x.n(): 1}", "s.a = x.n()",
                  "a = x.n(); s(a)",
-                 "s.other.append(x.n())", "return [x.n() if s else 1]", "a = x.n()\n a += 1\n return a",
+                 "s.other.append(x.n())", "return [s(x.n()) if s else 1]", "a = x.n()\n a += 1\n return a",
                  "a = x.n()\n def h(): return a\n return h", "s.grown.append(-x.n())", "return [*x.n()]", "yield x.n()",
                  "return x.n()[0]", "return s[x.n()]", "s.grown.append(s.f(x.n()))", "return not x.n()"):
         assert not leaves(body), body

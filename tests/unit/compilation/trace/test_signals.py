@@ -6,12 +6,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
 
 import retrograd as torch
-from retrograd.compilation.trace import calls
+from retrograd.compilation.trace.calls import Watch
 
 
 class Written:
@@ -46,27 +47,28 @@ def raise_arrived(number: int, frame: Any) -> None:
 def handler() -> Iterator[None]:
     former = signal.signal(signal.SIGINT, raise_arrived)
     yield
+    sys.setprofile(None)
     assert signal.signal(signal.SIGINT, former) is raise_arrived
 
 
-def signal_in_look(monkeypatch: pytest.MonkeyPatch, kind: str, name: str) -> list[int]:
+def signal_in_look(event: str, name: str) -> list[int]:
     """Let a signal arrive in the first look at an event of this kind, of a function of this name."""
-    sent, whose = list[int](), calls.whose
+    sent = list[int]()
 
-    def noisy(module: str | None) -> str:
-        look: Any = sys._getframe(1)
-        if not sent and look.f_code is calls.Watch._seen.__code__ and look.f_locals["event"] == kind and (
-                name in (getattr(look.f_locals["value"], "__name__", None), look.f_locals["frame"].f_code.co_name)):
+    def noisy(frame: FrameType, happened: str, value: Any) -> None:
+        """A profiler of the program, which a look asks first."""
+        if not sent and happened == event and sys._getframe(1).f_code is Watch._seen.__code__ and (
+                name in (getattr(value, "__name__", None), frame.f_code.co_name)):
             sent.append(1)
             signal.raise_signal(signal.SIGINT)
-        return whose(module)
 
-    monkeypatch.setattr(calls, "whose", noisy)
+    sys.setprofile(noisy)
     return sent
 
 
+@pytest.mark.filterwarnings("ignore:torch.compile runs")
 @pytest.mark.parametrize("kind", LOCKS)
-def test_a_lock_is_given_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_is_given_back(kind: str) -> None:
     (make, event), given = LOCKS[kind], list[bool]()
     lock = make()
 
@@ -74,7 +76,7 @@ def test_a_lock_is_given_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
         with lock:
             return x * 2
 
-    sent = signal_in_look(monkeypatch, event, "__exit__")
+    sent = signal_in_look(event, "__exit__")
     with pytest.raises(Arrived):
         torch.compile(locking, backend="numpy")(torch.ones(3))
     assert sent
@@ -84,10 +86,10 @@ def test_a_lock_is_given_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert given == [True]
 
 
-def test_a_lock_of_the_package_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_of_the_package_is_given_back() -> None:
     generator, given = torch.Generator(), []
     step = torch.compile(lambda x: x * torch.rand(3, generator=generator), backend="numpy")
-    sent = signal_in_look(monkeypatch, "c_call", "__exit__")
+    sent = signal_in_look("c_call", "__exit__")
     with pytest.raises(Arrived):
         step(torch.ones(3))
     assert sent
@@ -98,8 +100,7 @@ def test_a_lock_of_the_package_is_given_back(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(("event", "name"), [("c_call", "append"), ("call", "called")])
-def test_a_signal_that_waits_comes_with_the_end_of_the_look(event: str, name: str,
-                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_that_waits_comes_with_the_end_of_the_look(event: str, name: str) -> None:
     reached = []
 
     def called(x: Any) -> Any:
@@ -109,17 +110,17 @@ def test_a_signal_that_waits_comes_with_the_end_of_the_look(event: str, name: st
     def function(x: Any) -> Any:
         return called(x)
 
-    sent = signal_in_look(monkeypatch, event, name)
+    sent = signal_in_look(event, name)
     with pytest.raises(Arrived):
         torch.compile(function, backend="numpy")(torch.ones(3))
     assert sent
     assert reached == []
 
 
-def test_a_handler_that_returns_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handler_that_returns_ends_nothing() -> None:
     came, kept = [], list[Any]()
     former = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    sent = signal_in_look(monkeypatch, "c_call", "append")
+    sent = signal_in_look("c_call", "append")
 
     def function(x: Any) -> Any:
         kept.append(1)
