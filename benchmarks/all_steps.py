@@ -1,8 +1,9 @@
-"""All steps that are compiled: those of `steps`, then those of `transformed_steps`."""
+"""All steps that are compiled: those of `steps`, of `program_steps` and of `transformed_steps`."""
 
 from __future__ import annotations
 
+import benchmarks.program_steps as program_steps
 import benchmarks.transformed_steps as transformed_steps
 from benchmarks.steps import WORKLOADS
 
-__all__ = ["WORKLOADS", "transformed_steps"]
+__all__ = ["WORKLOADS", "program_steps", "transformed_steps"]

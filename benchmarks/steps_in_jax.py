@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy
-from jax.nn import log_softmax, relu, sigmoid, softmax
+from jax.nn import gelu, log_softmax, relu, sigmoid, softmax, softplus
 
+from benchmarks.program_steps import TIMES
 from benchmarks.steps import HEADS
 
 
@@ -183,6 +184,77 @@ def _pinn(parameters: Any, x: Any) -> Any:
     return ((along(lambda y: along(network, y), x) + network(x)) ** 2).mean()
 
 
+def _cross_entropy(scores: Any, labels: Any) -> Any:
+    return -jnp.take_along_axis(log_softmax(scores), labels[..., None], -1).mean()
+
+
+def _cnn(parameters: Any, images: Any, labels: Any) -> Any:
+    kernels, weight, shift, *last = parameters
+    x = jax.lax.conv_general_dilated(images, kernels, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    x = x - x.mean((0, 2, 3), keepdims=True)
+    x = x * jax.lax.rsqrt((x * x).mean((0, 2, 3), keepdims=True) + 1e-5) * weight[:, None, None] + shift[:, None, None]
+    n, channels, height, width = x.shape
+    x = relu(x).reshape(n, channels, height // 2, 2, width // 2, 2).max((3, 5))
+    return _cross_entropy(_layers(last, x.reshape(n, -1)), labels)
+
+
+def _gpt(parameters: Any, given: Any, wanted: Any) -> Any:
+    letters, places, *rest = parameters
+    x = letters[given] + places
+    n, length, width = x.shape
+    later = jnp.triu(jnp.full((length, length), -jnp.inf, x.dtype), 1)
+    while len(rest) > 4:
+        one, two, projection, bias, out, out_bias, *rest = rest
+        q, k, v = (part.reshape(n, length, HEADS, width // HEADS).transpose(0, 2, 1, 3)
+                   for part in jnp.split(_norm(x, one, two) @ projection.T + bias, 3, axis=-1))
+        shares = softmax(q @ k.swapaxes(-1, -2) * (width // HEADS) ** -0.5 + later)
+        x = x + (shares @ v).transpose(0, 2, 1, 3).reshape(n, length, width) @ out.T + out_bias
+        one, two, up, up_bias, down, down_bias, *rest = rest
+        x = x + gelu(_norm(x, one, two) @ up.T + up_bias, approximate=False) @ down.T + down_bias
+    return _cross_entropy(_layers(rest[2:], _norm(x, *rest[:2])), wanted)
+
+
+def _gru(parameters: Any, x: Any) -> Any:
+    inputs, hidden, input_bias, hidden_bias = parameters
+    zeros = jnp.zeros((x.shape[1], hidden.shape[1]), dtype=x.dtype)
+
+    def cell(h: Any, row: Any) -> Any:
+        (r, z, n), (own_r, own_z, own_n) = jnp.split(row, 3, axis=-1), jnp.split(h @ hidden.T + hidden_bias, 3, axis=-1)
+        z = sigmoid(z + own_z)
+        h = (1 - z) * jnp.tanh(n + sigmoid(r + own_r) * own_n) + z * h
+        return h, h
+
+    _, rows = jax.lax.scan(cell, zeros, x @ inputs.T + input_bias)
+    return (rows**2).mean()
+
+
+def _vae(parameters: Any, images: Any, noise: Any) -> Any:
+    mean, spread = jnp.split(_layers(parameters[:4], images), 2, axis=-1)
+    scores = _layers(parameters[4:], mean + noise * jnp.exp(spread / 2))
+    known = (softplus(scores) - images * scores).sum()
+    return (known - 0.5 * (1 + spread - mean**2 - jnp.exp(spread)).sum()) / len(images)
+
+
+def _ode(parameters: Any, x: Any, wanted: Any) -> Any:
+    def network(x: Any) -> Any:
+        return _tanh_layers(parameters, x)
+
+    h = 0.1
+    for _ in range(TIMES):
+        one = network(x)
+        two = network(x + h / 2 * one)
+        three = network(x + h / 2 * two)
+        x = x + h / 6 * (one + 2 * two + 2 * three + network(x + h * three))
+    return ((x - wanted) ** 2).mean()
+
+
+def _bodies(parameters: Any, masses: Any) -> Any:
+    places, = parameters
+    apart = places[:, None] - places
+    near = 1 / jnp.sqrt((apart * apart).sum(-1) + 0.01)
+    return -0.5 * (masses[:, None] * masses * near).sum()
+
+
 STEPS: dict[str, Step] = {
     "chain": with_gradients(_chain),
     "cubic": with_sgd(_cubic, 1e-6),
@@ -195,4 +267,10 @@ STEPS: dict[str, Step] = {
     "hessian": _of_batch(_hessian),
     "greeks": _of_batch(_greeks),
     "pinn": with_sgd(_pinn, 0.001),
+    "cnn": with_sgd(_cnn, 0.01),
+    "gpt": with_adam(_gpt, 1e-3),
+    "gru": with_sgd(_gru, 0.001),
+    "vae": with_adam(_vae, 1e-3),
+    "ode": with_sgd(_ode, 0.01),
+    "bodies": with_gradients(_bodies),
 }

@@ -2,7 +2,7 @@
 
 A line joins a loop over the same shape if no line in between must run after the loop and before the line. `before` of
 `effects` says which lines must run first. So the units are an order of the program in which each loop reads its inputs
-once.
+once. At the end, two large loops become one if the later one reads what the earlier one computes.
 """
 
 from __future__ import annotations
