@@ -1,6 +1,7 @@
 """What tests cost: a plugin for pytest that measures it, and the table that it writes, which `--quick` reads.
 
-A cost is the time of processors, of a process and its children, so it hardly depends on what else a machine does.
+A cost is the time of processors, of a process and its children, or the time that passes, if the test waits for
+something. So run it on a machine that does nothing else.
 
     python -m pytest -p costing --costs --thorough --ignore=tests/parity         # or `make costs`
 """
@@ -8,6 +9,7 @@ A cost is the time of processors, of a process and its children, so it hardly de
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,9 +35,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Measuring())
 
 
-def _used() -> float:
-    """The seconds of processors that this process and its children have used."""
-    return sum(os.times()[:4])
+def _now() -> tuple[float, float]:
+    """The seconds of processors that this process and its children have used, and the seconds of a clock."""
+    return sum(os.times()[:4]), time.perf_counter()
+
+
+def _since(start: tuple[float, float]) -> float:
+    """The seconds of processors that were used since then, or those that have passed, if these are more."""
+    return max([now - then for now, then in zip(_now(), start, strict=True)])
 
 
 class _Measuring:
@@ -48,11 +55,11 @@ class _Measuring:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        start, self.prepared = _used(), 0.0
+        start, self.prepared = _now(), 0.0
         try:
             return (yield)
         finally:
-            own, names = _used() - start - self.prepared, getattr(item, "fixturenames", ())
+            own, names = _since(start) - self.prepared, getattr(item, "fixturenames", ())
             around = sum([self.shared.get((place, name), 0.0) for name in names for place in (str(item.path), "")])
             self.seconds[item.nodeid.partition("[")[0]].append(own + around)
 
@@ -60,11 +67,11 @@ class _Measuring:
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> object:
         if fixturedef.scope == "function":
             return (yield)
-        start, inner = _used(), self.prepared
+        start, inner = _now(), self.prepared
         try:
             return (yield)
         finally:
-            seconds = _used() - start - (self.prepared - inner)
+            seconds = _since(start) - (self.prepared - inner)
             place = str(request.path) if fixturedef.scope == "module" else ""
             self.shared[place, fixturedef.argname] = seconds
             self.prepared += seconds
