@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from threading import RLock, get_ident
+from time import monotonic
 from typing import ClassVar
 
 from .program.undoing import Undo
 
 # How many seconds a call waits while another thread traces.
 PATIENCE = 10
+# Such a wait is made of pieces of so many seconds. On Python 3.11, the thread that traces stops now and then while it
+# hands over the interpreter's lock, until another thread wakes. If all others made one long wait, all stood still.
+_PIECE = 0.02
 
 
 class Tracing:
@@ -37,7 +41,11 @@ class Turn:
 
     def wait(self) -> bool:
         """Wait until no other thread traces. Returns whether none does."""
-        return self._inner or Tracing.lock.acquire(timeout=PATIENCE)
+        end = monotonic() + PATIENCE
+        while not self._inner and not Tracing.lock.acquire(timeout=_PIECE):
+            if monotonic() > end:
+                return False
+        return True
 
     def take(self) -> bool:
         """Wait for the turn, and take it. Returns whether this thread has it."""
