@@ -5,9 +5,10 @@ They are written once for each package, as those of `steps` are. `steps_in_jax` 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from benchmarks.steps import HEADS, WIDTH, Step, with_gradients, with_update, workload
+from benchmarks.steps import HEADS, WIDTH, Step, classifying, recurrent, with_gradients, with_update, workload
 
 LAYERS, CONTEXT, VOCABULARY = 2, 32, 64
 TIMES, BODIES = 20, 256
@@ -21,9 +22,7 @@ def cnn(torch: Any) -> Step:
     network = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
                             nn.Flatten(), nn.Linear(256, 10))
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
-    batch = torch.rand(32, 1, 8, 8), torch.randint(0, 10, (32,))
-    return Step(lambda images, labels: nn.functional.cross_entropy(network(images), labels), with_update(optimizer),
-                [*network.parameters()], [batch])
+    return classifying(torch, network, optimizer, [(torch.rand(32, 1, 8, 8), torch.randint(0, 10, (32,)))])
 
 
 @workload("gpt", f"a training step of a language model of {LAYERS} layers on 8 texts of {CONTEXT} letters, with Adam",
@@ -58,11 +57,7 @@ def gpt(torch: Any) -> Step:
 @workload("gru", "a training step of a GRU from 32 to 32 features on 20 steps at batch 16, with SGD",
           numpy=1.2, llvm=0.8)
 def gru(torch: Any) -> Step:
-    torch.manual_seed(0)
-    layer = torch.nn.GRU(32, 32)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.001)
-    return Step(lambda x: layer(x)[0].pow(2).mean(), with_update(optimizer), [*layer.parameters()],
-                [(torch.randn(20, 16, 32),)])
+    return recurrent(torch, "GRU")
 
 
 @workload("vae", "a training step of a variational autoencoder, 64-64-8-64-64, on 64 digits, with Adam",
@@ -84,22 +79,24 @@ def vae(torch: Any) -> Step:
                 [(torch.rand(64, 64), torch.randn(64, 8))])
 
 
+def runge_kutta(slope: Callable[[Any], Any], x: Any, h: float = 0.1) -> Any:
+    """What x becomes in `TIMES` steps of the length h, with arrays of any package."""
+    for _ in range(TIMES):
+        one = slope(x)
+        two = slope(x + h / 2 * one)
+        three = slope(x + h / 2 * two)
+        x = x + h / 6 * (one + 2 * two + 2 * three + slope(x + h * three))
+    return x
+
+
 @workload("ode", f"a training step of x' = f(x), a 2-32-2 network, over {TIMES} steps of Runge and Kutta, with SGD",
           numpy=0.8, llvm=0.6)
 def ode(torch: Any) -> Step:
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2))
-    parameters, h = [*network.parameters()], 0.1
-
-    def loss(x: Any, wanted: Any) -> Any:
-        for _ in range(TIMES):
-            one = network(x)
-            two = network(x + h / 2 * one)
-            three = network(x + h / 2 * two)
-            x = x + h / 6 * (one + 2 * two + 2 * three + network(x + h * three))
-        return ((x - wanted) ** 2).mean()
-
-    return Step(loss, with_update(torch.optim.SGD(parameters, lr=0.01)), parameters,
+    parameters = [*network.parameters()]
+    return Step(lambda x, wanted: ((runge_kutta(network, x) - wanted) ** 2).mean(),
+                with_update(torch.optim.SGD(parameters, lr=0.01)), parameters,
                 [(torch.randn(64, 2), torch.randn(64, 2))])
 
 

@@ -68,6 +68,21 @@ def with_update(optimizer: Any) -> Callable[[Any], Any]:
     return finish
 
 
+def classifying(torch: Any, network: Any, optimizer: Any, batches: Sequence[tuple[Any, ...]]) -> Step:
+    """A training step of a network that gives the scores of classes, on batches of inputs and labels."""
+    return Step(lambda inputs, labels: torch.nn.functional.cross_entropy(network(inputs), labels),
+                with_update(optimizer), [*network.parameters()], batches)
+
+
+def recurrent(torch: Any, kind: str) -> Step:
+    """A training step of a recurrent layer from 32 to 32 features on 20 steps at batch 16, with SGD."""
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(32, 32)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.001)
+    return Step(lambda x: layer(x)[0].pow(2).mean(), with_update(optimizer), [*layer.parameters()],
+                [(torch.randn(20, 16, 32),)])
+
+
 @workload("chain", "100 times z = (z / x) * y, on 2x3: forward and backward", numpy=5, llvm=0.3)
 def chain(torch: Any) -> Step:
     torch.manual_seed(0)
@@ -134,18 +149,13 @@ def digits(torch: Any) -> Step:
     network = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-4)
     batches = [(torch.rand(BATCH, 64), torch.randint(0, 10, (BATCH,))) for _ in range(BATCHES)]
-    return Step(lambda images, labels: nn.functional.cross_entropy(network(images), labels), with_update(optimizer),
-                [*network.parameters()], batches)
+    return classifying(torch, network, optimizer, batches)
 
 
 @workload("lstm", "a training step of an LSTM from 32 to 32 features on 20 steps at batch 16, with SGD",
           numpy=1.2, llvm=0.8)
 def lstm(torch: Any) -> Step:
-    torch.manual_seed(0)
-    layer = torch.nn.LSTM(32, 32)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.001)
-    return Step(lambda x: layer(x)[0].pow(2).mean(), with_update(optimizer), [*layer.parameters()],
-                [(torch.randn(20, 16, 32),)])
+    return recurrent(torch, "LSTM")
 
 
 @workload("attention", f"a training step of a transformer layer on 8x64x{WIDTH} with {HEADS} heads, with SGD",

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy
 from jax.nn import gelu, log_softmax, relu, sigmoid, softmax, softplus
 
-from benchmarks.program_steps import TIMES
+from benchmarks.program_steps import runge_kutta
 from benchmarks.steps import HEADS
 
 
@@ -99,9 +99,12 @@ def _model(parameters: Any, x: Any, y: Any) -> Any:
     return ((_layers(parameters, x) - y) ** 2).mean()
 
 
+def _cross_entropy(scores: Any, labels: Any) -> Any:
+    return -jnp.take_along_axis(log_softmax(scores), labels[..., None], -1).mean()
+
+
 def _digits(parameters: Any, images: Any, labels: Any) -> Any:
-    scores = log_softmax(_layers(parameters, images))
-    return -jnp.take_along_axis(scores, labels[:, None], 1).mean()
+    return _cross_entropy(_layers(parameters, images), labels)
 
 
 def _lstm(parameters: Any, x: Any) -> Any:
@@ -125,14 +128,18 @@ def _norm(x: Any, weight: Any, bias: Any) -> Any:
     return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5) * weight + bias
 
 
-def _attention(parameters: Any, x: Any, weights: Any) -> Any:
-    (in_weight, in_bias, out_weight, out_bias, up, up_bias, down, down_bias, *norms) = parameters
+def _heads(x: Any, weight: Any, bias: Any, mask: Any = 0) -> Any:
+    """Attention of x to itself, without the last layer. `mask` is added to the products."""
     n, length, width = x.shape
     q, k, v = (part.reshape(n, length, HEADS, width // HEADS).transpose(0, 2, 1, 3)
-               for part in jnp.split(x @ in_weight.T + in_bias, 3, axis=-1))
-    shares = softmax(q @ k.swapaxes(-1, -2) * (width // HEADS) ** -0.5)
-    mixed = (shares @ v).transpose(0, 2, 1, 3).reshape(n, length, width)
-    x = _norm(x + mixed @ out_weight.T + out_bias, *norms[:2])
+               for part in jnp.split(x @ weight.T + bias, 3, axis=-1))
+    shares = softmax(q @ k.swapaxes(-1, -2) * (width // HEADS) ** -0.5 + mask)
+    return (shares @ v).transpose(0, 2, 1, 3).reshape(n, length, width)
+
+
+def _attention(parameters: Any, x: Any, weights: Any) -> Any:
+    (in_weight, in_bias, out_weight, out_bias, up, up_bias, down, down_bias, *norms) = parameters
+    x = _norm(x + _heads(x, in_weight, in_bias) @ out_weight.T + out_bias, *norms[:2])
     x = _norm(x + relu(x @ up.T + up_bias) @ down.T + down_bias, *norms[2:])
     return (x * weights).mean()
 
@@ -184,10 +191,6 @@ def _pinn(parameters: Any, x: Any) -> Any:
     return ((along(lambda y: along(network, y), x) + network(x)) ** 2).mean()
 
 
-def _cross_entropy(scores: Any, labels: Any) -> Any:
-    return -jnp.take_along_axis(log_softmax(scores), labels[..., None], -1).mean()
-
-
 def _cnn(parameters: Any, images: Any, labels: Any) -> Any:
     kernels, weight, shift, *last = parameters
     x = jax.lax.conv_general_dilated(images, kernels, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
@@ -201,14 +204,10 @@ def _cnn(parameters: Any, images: Any, labels: Any) -> Any:
 def _gpt(parameters: Any, given: Any, wanted: Any) -> Any:
     letters, places, *rest = parameters
     x = letters[given] + places
-    n, length, width = x.shape
-    later = jnp.triu(jnp.full((length, length), -jnp.inf, x.dtype), 1)
+    later = jnp.triu(jnp.full((x.shape[1], x.shape[1]), -jnp.inf, x.dtype), 1)
     while len(rest) > 4:
         one, two, projection, bias, out, out_bias, *rest = rest
-        q, k, v = (part.reshape(n, length, HEADS, width // HEADS).transpose(0, 2, 1, 3)
-                   for part in jnp.split(_norm(x, one, two) @ projection.T + bias, 3, axis=-1))
-        shares = softmax(q @ k.swapaxes(-1, -2) * (width // HEADS) ** -0.5 + later)
-        x = x + (shares @ v).transpose(0, 2, 1, 3).reshape(n, length, width) @ out.T + out_bias
+        x = x + _heads(_norm(x, one, two), projection, bias, later) @ out.T + out_bias
         one, two, up, up_bias, down, down_bias, *rest = rest
         x = x + gelu(_norm(x, one, two) @ up.T + up_bias, approximate=False) @ down.T + down_bias
     return _cross_entropy(_layers(rest[2:], _norm(x, *rest[:2])), wanted)
@@ -236,16 +235,7 @@ def _vae(parameters: Any, images: Any, noise: Any) -> Any:
 
 
 def _ode(parameters: Any, x: Any, wanted: Any) -> Any:
-    def network(x: Any) -> Any:
-        return _tanh_layers(parameters, x)
-
-    h = 0.1
-    for _ in range(TIMES):
-        one = network(x)
-        two = network(x + h / 2 * one)
-        three = network(x + h / 2 * two)
-        x = x + h / 6 * (one + 2 * two + 2 * three + network(x + h * three))
-    return ((x - wanted) ** 2).mean()
+    return ((runge_kutta(lambda x: _tanh_layers(parameters, x), x) - wanted) ** 2).mean()
 
 
 def _bodies(parameters: Any, masses: Any) -> Any:
