@@ -157,7 +157,7 @@ def test_random_programs(seed: int, batched: bool, executor: str) -> None:
     reasons = Counter[str]()
     found = compared(torch, seed, executor, reasons, [batched])
     assert found is None, found
-    assert reasons["traced"] > 5 * len(reasons)
+    assert {*reasons} == {"traced"}
 
 
 def fell_back(function: Callable[..., Any], *args: Any) -> str:
