@@ -4,13 +4,14 @@ Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and tho
 """
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ..names import reached
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         # Without a hint: the import of each module of the table asks for its name first.
         defined = sys.modules.get("retrograd._ops")
         if name in ("aten", "prim") or (defined is not None and name in defined.NAMESPACES):
-            return import_module("retrograd._ops").NAMESPACES[name]
+            return reached("_ops").NAMESPACES[name]
         raise AttributeError(f"'_Ops' object 'torch.ops' has no attribute {name!r}")
