@@ -7,7 +7,7 @@ from types import CellType, FunctionType
 from ..program.constants import MISSING, SINGLETONS, is_constant as cannot_change
 from . import kinds
 from .differences import Check
-from .guard_lines import Lines
+from .guard_lines import Geometry, Lines
 from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Facts, Item, is_constant
 from .number_guards import ask_for_type
 from .owned import by_key, is_bare
@@ -190,9 +190,8 @@ class ItemLines(Lines):
         else:
             dtype = self.constant(f"e{n}", facts.dtype)
             more = "" if facts.offset is None else f" or offset_of(a{n}) != {facts.offset}"
-            self.test(f"type({name}) is not {self.kind(item)} or (a{n} := {name}._array).shape != {facts.shape} or "
-                      f"a{n}.strides != {facts.strides} or a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}{more}",
-                      name, check)
+            rest = f"a{n}.dtype is not {dtype} and a{n}.dtype != {dtype}{more}"
+            self.geometry(Geometry(name, self.kind(item), f"a{n}", facts.shape, facts.strides, rest), name, check)
         if facts.attributes is not None:
             self.test(f"len({name}.__dict__) != {facts.attributes}", name, check)
         self.history(item, facts, check)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import get_cache_token
 from collections import defaultdict
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...kernels.layout import offset_of
 from ...tensors.state.base import requires
@@ -15,12 +15,42 @@ from .items import Item, is_constant
 from .places import SOURCES, Step
 from .surroundings import READERS, autocast
 
+HEAD = ("def guard(function, args, kwargs):", " try:")
+TAIL = (" except Exception as error:", "  return error.__traceback__.tb_lineno, gone", "")
+
+
+def number_of(place: int) -> int:
+    """The number that a line of a guard has in the source. The first line has the place 0."""
+    return place + len(HEAD) + 1
+
+
+class Geometry(NamedTuple):
+    """The line about a tensor that may be another one in each call: its class, its geometry, and the `rest`."""
+
+    tensor: str
+    kind: str
+    array: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    rest: str
+
+    def __str__(self) -> str:
+        return self._text(f"shape != {self.shape} or {self.array}.strides != {self.strides}")
+
+    def of_any_size(self) -> str:
+        """The line that compares no sizes, but how many there are."""
+        return self._text(f"ndim != {len(self.shape)}")
+
+    def _text(self, geometry: str) -> str:
+        tensor, kind, array = self[:3]
+        return f"  if type({tensor}) is not {kind} or ({array} := {tensor}._array).{geometry} or {self.rest}"
+
 
 class Lines:
     """The lines of a guard, and the values that they name."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.lines: list[str | Geometry] = []
         self.checks: dict[int, Check] = {}
         self.scope: dict[str, Any] = {**READERS, "differ": differ, "gone": GONE, "is_": is_, "requires": requires,
                                       "autocast": autocast, "offset_of": offset_of, "token": get_cache_token}
@@ -34,9 +64,14 @@ class Lines:
         """Write a line that ends the guard if a condition holds. `present` reads the value to be told of."""
         self.line(f"if {condition}: return {self.number() + 1}, {present}", check)
 
+    def geometry(self, line: Geometry, present: str, check: Check) -> None:
+        """Write a line that ends the guard if a tensor has another geometry."""
+        self.lines.append(line._replace(rest=f"{line.rest}: return {self.number() + 1}, {present}"))
+        self.checks[self.number()] = check
+
     def number(self) -> int:
         """The number of the last line in the source."""
-        return len(self.lines) + 2
+        return number_of(len(self.lines) - 1)
 
     def constant(self, name: str, value: Any) -> str:
         """The name of a value in the scope."""

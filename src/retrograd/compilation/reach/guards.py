@@ -8,7 +8,7 @@ difference returns its own number, by which `why` finds the words for it. The li
 from __future__ import annotations
 
 from abc import ABCMeta, get_cache_token
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,11 @@ import numpy as np
 from . import patches
 from .differences import Check, said
 from .guard_items import ItemLines
-from .guard_lines import Lines
+from .guard_lines import HEAD, TAIL, Geometry, Lines
 from .items import CONSTANT, OBJECT, TENSOR, Item, State, is_constant, overlapping, root_of
 from .number_guards import ask_more
 from .surroundings import HOOKS_EVERYWHERE, MODES
 
-_HEAD = "def guard(function, args, kwargs):\n try:"
-_TAIL = " except Exception as error:\n  return error.__traceback__.tb_lineno, gone\n"
 _ANYTHING = Check("something that the function can reach", "same", OBJECT, None)
 
 
@@ -33,14 +31,22 @@ class Guard:
     tensors that may be others in every call: arguments, gradients, and what the call replaces. `inputs` has their
     numbers among the items of the state, in this order. Otherwise it returns a tuple, for `why`. It writes options of
     optimizers that have changed into the memory where plans read them.
+
+    `lines` is the body of the function without its last line, which returns the list of what `returned` names.
     """
 
-    __slots__ = ("check", "checks", "inputs", "source")
+    __slots__ = ("check", "checks", "inputs", "lines", "returned")
 
-    def __init__(self, source: str, scope: dict[str, Any], checks: dict[int, Check], inputs: list[int]) -> None:
-        exec(compile(source, "<guard>", "exec"), scope)
+    def __init__(self, lines: Sequence[str | Geometry], returned: Sequence[str], scope: dict[str, Any],
+                 checks: dict[int, Check], inputs: list[int]) -> None:
+        self.lines, self.returned, self.checks, self.inputs = lines, returned, checks, inputs
+        exec(compile(self.source, "<guard>", "exec"), scope)
         self.check: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any] = scope["guard"]
-        self.checks, self.inputs, self.source = checks, inputs, source
+
+    @property
+    def source(self) -> str:
+        """The source of the function."""
+        return "\n".join([*HEAD, *map(str, self.lines), f"  return [{', '.join(self.returned)}]", *TAIL])
 
     def __call__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return type(self.check(function, args, kwargs)) is list
@@ -73,8 +79,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
     _memory(writer, state, unused, () if state.identity else unread)
     inputs = [item.number for item in state.tensors() if not is_constant(item) and item.number not in unused]
     more = [] if numbers is None else ask_more(writer, state, numbers)
-    writer.lines.append(f"  return [{', '.join([*[f'v{n}' for n in inputs], *more])}]")
-    return Guard("\n".join([_HEAD, *writer.lines, _TAIL]), writer.scope, writer.checks, inputs)
+    return Guard(writer.lines, [*[f"v{n}" for n in inputs], *more], writer.scope, writer.checks, inputs)
 
 
 def _modes(writer: Lines, state: State) -> None:

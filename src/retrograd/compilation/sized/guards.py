@@ -7,8 +7,6 @@ asked of sizes (`sizes`), they say for which sizes the traces hold.
 from __future__ import annotations
 
 import math
-import re
-from ast import literal_eval
 from collections.abc import Sequence
 from itertools import combinations
 from types import CellType
@@ -19,27 +17,15 @@ from ..program.forms import Count, Form, Points, Refused, Sizes, Unlike, divided
 from ..program.sizes import Use
 from ..program.symbols import Quotients, Ratio
 from ..reach.differences import Check
+from ..reach.guard_lines import Geometry, number_of
 from ..reach.guards import Guard
 from ..reach.items import TENSOR
 
-_GEOMETRY = re.compile(r"  if type\((\w+)\) is not (\w+) or \((a\d+) := \w+\._array\)\.shape != (\(.*?\)) or "
-                       r"a\d+\.strides != (\(.*?\)) or (.*)")
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 # So many sizes may change independently.
 MOST_SYMBOLS = 3
 # If there are only two traces, an argument's size follows another one only if it is a multiple, or so near.
 NEAR = 2
-
-
-class Geometry(NamedTuple):
-    """A line of a guard about the geometry of a tensor."""
-
-    tensor: str
-    kind: str
-    array: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    rest: str
 
 
 class Sizing(NamedTuple):
@@ -58,26 +44,29 @@ class Sizing(NamedTuple):
         return min(sizes) > 1 and all([eval(condition, names) for condition in self.conditions])
 
 
-def _geometry(line: str) -> Geometry:
-    found = _GEOMETRY.fullmatch(line)
-    if found is None:
-        raise Unlike("the guards of the traces differ in more than shapes")
-    tensor, kind, array, shape, strides, rest = found.groups()
-    return Geometry(tensor, kind, array, literal_eval(shape), literal_eval(strides), rest)
-
-
 def _differing(guards: Sequence[Guard]) -> dict[int, list[Geometry]]:
     """The lines in which guards differ, by their places."""
-    texts, one = [guard.source.split("\n") for guard in guards], guards[0]
-    if any([len(lines) != len(texts[0]) or guard.inputs != one.inputs for guard, lines in zip(guards, texts)]):
+    one = guards[0]
+    if any([len(guard.lines) != len(one.lines) or guard.inputs != one.inputs or guard.returned != one.returned
+            for guard in guards]):
         raise Unlike("the traces have found other things in the program")
     for guard in guards[1:]:
         _compare_scopes(one.check.__globals__, guard.check.__globals__)
-    found = {place: [*map(_geometry, lines)] for place, lines in enumerate(zip(*texts)) if len(set(lines)) > 1}
-    for first, *others in found.values():
-        if any([first._replace(shape=(), strides=()) != other._replace(shape=(), strides=())
-                or len(first.shape) != len(other.shape) for other in others]):
-            raise Unlike("a tensor has another number of dims")
+    found = dict[int, list[Geometry]]()
+    for place, lines in enumerate(zip(*[guard.lines for guard in guards])):
+        if any([line != lines[0] for line in lines]):
+            found[place] = _alike(lines)
+    return found
+
+
+def _alike(lines: Sequence[str | Geometry]) -> list[Geometry]:
+    """Lines of guards that differ, which may do so in the sizes of a tensor only."""
+    found = [line for line in lines if isinstance(line, Geometry)]
+    if len(found) < len(lines):
+        raise Unlike("the guards of the traces differ in more than shapes")
+    if any([line._replace(shape=(), strides=()) != found[0]._replace(shape=(), strides=())
+            or len(line.shape) != len(found[0].shape) for line in found]):
+        raise Unlike("a tensor has another number of dims")
     return found
 
 
@@ -216,27 +205,23 @@ def _text(operand: Any) -> str:
 def sized_guard(guards: Sequence[Guard], sized: Sizing, conditions: Sequence[str]) -> Guard:
     """The guard for all sizes for which the conditions hold. After the tensors, its list has the sizes."""
     like = guards[-1]
-    lines, checks, tests = like.source.split("\n"), dict(like.checks), list[str]()
+    lines, checks, tests = [*like.lines], dict(like.checks), list[str]()
     for place, each in _differing(guards).items():
-        first = each[0]
-        lines[place] = (f"  if type({first.tensor}) is not {first.kind} or ({first.array} := {first.tensor}._array)"
-                        f".ndim != {len(first.shape)} or {first.rest}")
+        lines[place] = each[0].of_any_size()
         shape = [sized.points.fitted(numbers) for numbers in zip(*[line.shape for line in each])]
         strides = sized.points.strides([line.strides for line in each], shape)
         for what, numbers in (("shape", shape), ("strides", strides)):
-            tests.append(f"{first.array}.{what} != ({''.join([f'{_whole(number)}, ' for number in numbers])})")
-    last = max([place for place, line in enumerate(lines) if line.startswith("  return [")])
+            tests.append(f"{each[0].array}.{what} != ({''.join([f'{_whole(number)}, ' for number in numbers])})")
     names = [f"n{place}" for place in range(len(sized.places))]
     held = [f"{name} < 2" for name in names] + [
         f"not ({condition})" for condition in dict.fromkeys([*sized.conditions, *conditions])]
-    lines[last:last] = [
-        "  " + "; ".join([f"{name} = {array}.shape[{dim}]" for name, (array, dim) in zip(names, sized.places)]),
-        f"  if {' or '.join([*tests, *held])}: return {last + 2}, None"]
-    checks[last + 2] = Check("the sizes of the arguments", "sizes", TENSOR, None)
-    sizes = f"({', '.join(names)},)"
-    lines[last + 2] = lines[last + 2].replace("[]", f"[{sizes}]") if "[]" in lines[last + 2] else (
-        f"{lines[last + 2][:-1]}, {sizes}]")
-    return Guard("\n".join(lines), dict(like.check.__globals__), checks, like.inputs)
+    sizes = [f"{name} = {array}.shape[{dim}]" for name, (array, dim) in zip(names, sized.places)]
+    lines.append(f"  {'; '.join(sizes)}")
+    number = number_of(len(lines))
+    lines.append(f"  if {' or '.join([*tests, *held])}: return {number}, None")
+    checks[number] = Check("the sizes of the arguments", "sizes", TENSOR, None)
+    returned = [*like.returned, f"({', '.join(names)},)"]
+    return Guard(lines, returned, dict(like.check.__globals__), checks, like.inputs)
 
 
 def _whole(number: Count) -> str:
