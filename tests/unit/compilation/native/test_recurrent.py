@@ -30,6 +30,7 @@ LAYERS: dict[str, Any] = {
     "many factors": ((3, 4, 300, 8), {}, True),
     "an odd batch of odd states": ((4, 3, 5, 5), {}, False),
     "large weights": ((2, 2, 300, 420), {}, False),
+    "an empty batch": ((4, 0, 3, 8), {}, False),
 }
 
 
@@ -91,9 +92,15 @@ def test_layers(kind: str, name: str, dtype: Any, walked: list[int]) -> None:
 
 def test_a_projection_is_left_to_numpy(walked: list[int]) -> None:
     layer, x = torch.nn.LSTM(8, 8, proj_size=4), torch.randn(4, 4, 8)
-    compiled = torch.compile(lambda x: layer(x)[0].detach(), backend="llvm", fullgraph=True)
+
+    def step(x: Any) -> Any:
+        out, _ = layer(x)
+        return (out.detach(), *torch.autograd.grad(out.square().sum(), [*layer.parameters()]))
+
+    compiled = torch.compile(step, backend="llvm", fullgraph=True)
     for _ in range(3):
-        close(compiled(x), layer(x)[0].detach())
+        for found, expected in zip(compiled(x), step(x), strict=True):
+            close(found, expected)
     assert not walked
 
 
