@@ -204,7 +204,8 @@ def parameters(function: Callable[..., Any]) -> list[str]:
     """Names of the positional parameters, read from the code object if there is one, which is quicker."""
     code = getattr(function, "__code__", None)
     if code is None:
-        return [*inspect.signature(function).parameters]
+        own = inspect.signature(function).parameters.values()
+        return [parameter.name for parameter in own if parameter.kind is not parameter.KEYWORD_ONLY]
     return list(code.co_varnames[: code.co_argcount])
 
 

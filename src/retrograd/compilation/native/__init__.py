@@ -1,8 +1,9 @@
 """Machine code for loops, made by LLVM through llvmlite, the package of the optional extra `compile`.
 
-- `machine_code` is the executor: it hands loops over (`lowered`), and the steps of an LSTM layer (`walks`).
+- `machine_code` is the executor: it hands loops over (`lowered`), and the steps of recurrent layers (`walks`).
 - `machine` turns loops and small matrix products into native functions on a table of addresses: `Builder().add(placed,
-  slots)`. `nest` and `writing` put a loop into dims, blocks and vectors; `products` writes matrix products.
+  slots)`. `nest` and `writing` put a loop into dims, blocks and vectors; `products` writes matrix products, and
+  `recurrent` the steps of a layer, whose formulas stand in `cells`.
 - `lowering` says which steps have machine code (`lowers`) and writes them. The formulas stand by family in
   `arithmetic`, `choices`, `elementary` and `activations`. Each is that of the op's kernel, in the same order.
 - `lanes` is the language of these formulas: vectors of numbers with Python's operators, which write LLVM's text.

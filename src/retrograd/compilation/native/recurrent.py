@@ -1,16 +1,17 @@
-"""The steps of an LSTM in one native function: a product and the gates, step by step, forward or backward.
+"""The steps of a recurrent layer in one native function: products and the formulas of a cell, forward or backward.
 
-The arrays are those of the kernels in `kernels/networks/lstm`, which do what comes before and after the steps.
+The cells stand in `cells`. The arrays are those of the walks of the kernels in `kernels/networks`, which do what comes
+before and after the steps.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .elementary import exp, tanh
 from .lanes import TYPES, Code, Lanes, Module
 from .tiles import write_tiled
 
@@ -18,24 +19,40 @@ from .tiles import write_tiled
 _NARROWEST = 4
 
 
-class Steps(NamedTuple):
-    """The steps of a layer of `size` states. The table has the addresses of the arrays of `_walk`: weight, factors,
-    gates and terms. For steps `back`, those of `_walk_back`: the turned weight, slopes, slopes by the state, the
-    gradients of the state and of the cell, and, if they are `arriving`, those of the outputs.
+class Cell(NamedTuple):
+    """What a step computes: functions that write its code, and how many arrays each of them reads and writes.
+
+    Backward, the gradients of the outputs are one more array, if they are `arriving`.
     """
 
+    forward: Callable[[Walk], None]
+    arrays: int
+    backward: Callable[[Walk], None]
+    arrays_back: int
+
+
+class Steps(NamedTuple):
+    """The steps of a layer of `size` states. The table has the addresses of the arrays of its walk, in their order."""
+
+    cell: Cell
     back: bool
     number: int
     size: int
     batch: int
-    factors: int
+    features: int
+    bias: bool
     arriving: bool
     dtype: np.dtype[Any]
 
     @property
     def slots(self) -> int:
         """How many addresses the table has."""
-        return 5 + self.arriving if self.back else 4
+        return self.cell.arrays_back + self.arriving if self.back else self.cell.arrays
+
+    @property
+    def inputs(self) -> int:
+        """How many factors of a product the input makes, with the 1 of a bias."""
+        return self.features + self.bias
 
 
 def lanes_of(module: Module, steps: Steps) -> int:
@@ -46,86 +63,78 @@ def lanes_of(module: Module, steps: Steps) -> int:
 
 def write_steps(module: Module, steps: Steps, name: str) -> None:
     """Add the function `steps<name>(table)` to the module."""
-    writer = _Writer(module, steps)
-    writer.backward() if steps.back else writer.forward()
-    module.functions[f"steps{name}"] = writer.code.function(f"internal void @steps{name}(ptr %table)")
+    walk = Walk(module, steps)
+    walk.write()
+    module.functions[f"steps{name}"] = walk.code.function(f"internal void @steps{name}(ptr %table)")
 
 
-class _Writer:
-    """One function. `line` is how many numbers a state of the whole batch has."""
+class Walk:
+    """The function while it is written. `line` is how many numbers a state of the whole batch has."""
 
     def __init__(self, module: Module, steps: Steps) -> None:
         self.module, self.steps, self.code = module, steps, Code(module, lanes_of(module, steps))
-        self.line, self.element = steps.size * steps.batch, TYPES[steps.dtype]
-        self.arrays = [self.code.put(f"load ptr, ptr {self.code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
-                       for slot in range(steps.slots)]
+        self.line, self.step, self.place = steps.size * steps.batch, "0", "0"
+        self._arrays = [self.code.put(f"load ptr, ptr {self.code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
+                        for slot in range(steps.slots)]
 
-    def forward(self) -> None:
-        """gates = weight @ factors, and from the gates the cell and the state, which is a factor of the next step."""
-        steps, code, line = self.steps, self.code, self.line
-        weight, factors, gates, terms = self.arrays
-        column = steps.factors * steps.batch
+    def write(self) -> None:
+        """Write all steps, forward or backward."""
+        cell, last = self.steps.cell, self.steps.number - 1
 
-        def step(t: str) -> None:
-            arriving, gate, part = self._at(factors, t, column), self._at(gates, t, 5 * line), self._at(
-                terms, t, 3 * line)
-            self._product(weight, arriving, gate, 4 * steps.size, steps.factors)
-            after = self._at(arriving, 2 * column - line)
+        def one(i: str) -> None:
+            self.step = self.code.put(f"sub nsw i64 {last}, {i}") if self.steps.back else i
+            cell.backward(self) if self.steps.back else cell.forward(self)
 
-            def some(j: str) -> None:
-                places = [self._at(self._at(gate, i * line), j) for i in range(5)]
-                output, enters, stays = [1.0 / (exp(self._load(place)) + 1.0) for place in places[:3]]
-                new, cell = tanh(self._load(places[3])), self._load(places[4])
-                added, kept = enters * new, stays * cell
-                cell = kept + added
-                shown = tanh(cell)
-                for place, value in zip(places, (output, enters, stays, new)):
-                    self._store(place, value)
-                for i, value in enumerate((added, kept, shown)):
-                    self._store(self._at(self._at(part, i * line), j), value)
-                self._store(self._at(self._at(gate, 9 * line), j), cell)           # of the next step
-                self._store(self._at(after, j), output * shown)
+        self.code.loop(0, self.steps.number, 1, one)
 
-            code.loop(0, line, code.width, some)
+    def rows(self, *widths: int) -> list[Rows]:
+        """The arrays at the step, of so many numbers for each step. Those of no width are the same at each step."""
+        return [Rows(self, self.at(array, self.step, width), width) for array, width in zip(self._arrays, widths)]
 
-        code.loop(0, steps.number, 1, step)
+    def product(self, weight: str, factors: str, out: str, rows: int, count: int, more: bool = False) -> None:
+        """out = weight @ factors for `rows` of `count` numbers. The product is added to the result if there is `more`.
+        """
+        tiled = write_tiled(self.module, (rows, self.steps.batch, count), (False, False), self.steps.dtype, more)
+        self.code.do(f"call void @{tiled}(ptr {weight}, ptr {factors}, ptr {out})")
 
-    def backward(self) -> None:
-        """Multiply the slopes with the gradients of the state and of the cell, and make those of the step before."""
-        steps, code, line = self.steps, self.code, self.line
-        weight, slopes, by_state, g_h, g_c, *arriving = self.arrays
+    def lanes(self, formulas: Callable[[], None]) -> None:
+        """Write formulas for all numbers of a line."""
 
-        def step(i: str) -> None:
-            t = code.put(f"sub nsw i64 {steps.number - 1}, {i}")
-            slope, squashing = self._at(slopes, t, 5 * line), self._at(by_state, t, line)
+        def some(j: str) -> None:
+            self.place = j
+            formulas()
 
-            def some(j: str) -> None:
-                h = self._load(self._at(g_h, j))
-                for array in arriving:
-                    h = h + self._load(self._at(self._at(array, t, line), j))
-                c = self._load(self._at(g_c, j)) + h * self._load(self._at(squashing, j))
-                for number in range(5):
-                    place = self._at(self._at(slope, number * line), j)
-                    value = self._load(place) * (c if number else h)
-                    self._store(place, value)
-                self._store(self._at(g_c, j), value)
+        self.code.loop(0, self.line, self.code.width, some)
 
-            code.loop(0, line, code.width, some)
-            self._product(weight, slope, g_h, steps.size, 4 * steps.size)
-
-        code.loop(0, steps.number, 1, step)
-
-    def _product(self, a: str, b: str, out: str, m: int, k: int) -> None:
-        tiled = write_tiled(self.module, (m, self.steps.batch, k), (False, False), self.steps.dtype)
-        self.code.do(f"call void @{tiled}(ptr {a}, ptr {b}, ptr {out})")
-
-    def _at(self, pointer: str, index: int | str, step: int = 1) -> str:
+    def at(self, pointer: str, index: int | str, step: int = 1) -> str:
+        """The place `index * step` numbers after a pointer."""
+        if step == 0 or index == 0:
+            return pointer
         numbers = index if step == 1 else self.code.put(f"mul nsw i64 {index}, {step}")
-        return self.code.put(f"getelementptr {self.element}, ptr {pointer}, i64 {numbers}")
+        return self.code.put(f"getelementptr {TYPES[self.steps.dtype]}, ptr {pointer}, i64 {numbers}")
 
-    def _load(self, place: str) -> Lanes:
-        code, dtype = self.code, self.steps.dtype
+
+class Rows:
+    """An array at a step: lines of numbers, which formulas read and write by their number, from 0 or, as -1, the last.
+    """
+
+    def __init__(self, walk: Walk, start: str, width: int) -> None:
+        self.walk, self.start, self.width = walk, start, width
+
+    @property
+    def after(self) -> Rows:
+        """The array at the next step."""
+        return Rows(self.walk, self.walk.at(self.start, self.width), self.width)
+
+    def line(self, number: int) -> str:
+        """Where a line starts."""
+        return self.walk.at(self.start, number * self.walk.line + (self.width if number < 0 else 0))
+
+    def __getitem__(self, number: int) -> Lanes:
+        code, dtype = self.walk.code, self.walk.steps.dtype
+        place = self.walk.at(self.line(number), self.walk.place)
         return code.vector(code.put(f"load {code.type(dtype)}, ptr {place}, align {dtype.itemsize}"), dtype)
 
-    def _store(self, place: str, value: Lanes) -> None:
-        self.code.do(f"store {value.type} {value.name}, ptr {place}, align {value.dtype.itemsize}")
+    def __setitem__(self, number: int, value: Lanes) -> None:
+        place = self.walk.at(self.line(number), self.walk.place)
+        self.walk.code.do(f"store {value.type} {value.name}, ptr {place}, align {value.dtype.itemsize}")

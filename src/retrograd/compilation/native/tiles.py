@@ -23,16 +23,17 @@ _TALLEST = {32: (12, 12, 8, 6), 16: (8, 6)}
 
 
 def write_tiled(module: Module, sizes: tuple[int, int, int], transposes: tuple[bool, bool],
-                dtype: np.dtype[Any]) -> str:
+                dtype: np.dtype[Any], more: bool = False) -> str:
     """The name of a function `(ptr a, ptr b, ptr out)` for out = a @ b, where `sizes` are those of m, n and k.
 
-    `transposes` says of a and b whether their memory holds the transposed matrix, row by row.
+    `transposes` says of a and b whether their memory holds the transposed matrix, row by row. The product is added to
+    the result if there is `more` in it.
     """
     m, n, k = sizes
-    name = f"tiled.{m}.{n}.{k}.{int(transposes[0])}.{int(transposes[1])}.{dtype.char}"
+    name = f"tiled.{m}.{n}.{k}.{int(transposes[0])}.{int(transposes[1])}.{int(more)}.{dtype.char}"
     if name not in module.functions:
         module.functions[name] = ""                         # its place is before the functions that call it
-        module.functions[name] = _Tiled(module, m, n, k, transposes, dtype).write(name)
+        module.functions[name] = _Tiled(module, m, n, k, transposes, dtype, more).write(name)
     return name
 
 
@@ -40,8 +41,9 @@ class _Tiled:
     """One function. The result is made in panels of columns, and each panel in tiles of rows."""
 
     def __init__(self, module: Module, m: int, n: int, k: int, transposes: tuple[bool, bool],
-                 dtype: np.dtype[Any]) -> None:
+                 dtype: np.dtype[Any], more: bool) -> None:
         self.module, self.m, self.n, self.k, self.transposes, self.dtype = module, m, n, k, transposes, dtype
+        self.more = more
         self.size, self.lanes = dtype.itemsize, module.host.bits // 8 // dtype.itemsize
         self.tallest = _TALLEST[32 if module.host.bits == 512 else 16]
         self.code, self.scratch = Code(module, self.lanes), ""
@@ -56,7 +58,7 @@ class _Tiled:
     def _panel(self, start: int, count: int) -> None:
         """The columns from `start` on."""
         rest = self.k % _DEPTH
-        self._block(start, count, "0", min(self.k, _DEPTH), False)
+        self._block(start, count, "0", min(self.k, _DEPTH), self.more)
         self.code.loop(_DEPTH, self.k - rest, _DEPTH, lambda p: self._block(start, count, p, _DEPTH, True))
         if rest and self.k > _DEPTH:
             self._block(start, count, str(self.k - rest), rest, True)

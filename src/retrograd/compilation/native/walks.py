@@ -1,4 +1,4 @@
-"""The steps of an LSTM layer in machine code, in the place of those that its kernels walk with NumPy."""
+"""The steps of recurrent layers in machine code, in the place of those that their kernels walk with NumPy."""
 
 from __future__ import annotations
 
@@ -9,39 +9,44 @@ from typing import Any
 import numpy as np
 
 from ...kernels.layout import address
-from ...kernels.networks.lstm import CACHED_BYTES
-from ...ops.networks.recurrent import lstm_layer, lstm_layer_backward
+from ...kernels.networks.sequences import CACHED_BYTES
+from ...ops.framework import Op
+from ...ops.networks import recurrent as ops
 from ..program.lines import Line, Ref, Value, plain_call
+from .cells import GRU, LSTM, RNN_RELU, RNN_TANH
 from .machine import Builder, Native
-from .recurrent import Steps
+from .recurrent import Cell, Steps
 
 Array = np.ndarray[Any, Any]
+
+_FORWARD: dict[Op, Cell] = {ops.lstm_layer: LSTM, ops.gru_layer: GRU, ops.rnn_tanh_layer: RNN_TANH,
+                            ops.rnn_relu_layer: RNN_RELU}
+_BACKWARD: dict[Op, Cell] = {ops.lstm_layer_backward: LSTM, ops.gru_layer_backward: GRU,
+                             ops.rnn_tanh_layer_backward: RNN_TANH, ops.rnn_relu_layer_backward: RNN_RELU}
 
 
 def steps_of(line: Line, values: list[Value]) -> Steps | None:
     """The steps of a line, if machine code may walk them: those of one direction over sequences of one length."""
-    back = line.op is lstm_layer_backward
-    if not back and (line.op is not lstm_layer or not plain_call(line, values)):
+    back = line.op in _BACKWARD
+    cell = _BACKWARD.get(line.op) or _FORWARD.get(line.op)
+    if cell is None or not (back or plain_call(line, values)):
         return None
-    x, _, _, bias, _, _, c, *rest = line.args[3 if back else 0:]
-    projection, sizes = (rest[0], rest[-3]) if back else (None, rest[-2])
-    if projection is not None or sizes is not None:
+    args = dict(zip(line.op.arguments, line.args, strict=True))
+    if args.get("w_hr") is not None or args["sizes"] is not None:
         return None
-    likes = [values[arg.number].like for arg in line.args if type(arg) is Ref]
-    steps, batch, features = values[x.number].like.shape
-    size, dtype = values[c.number].like.shape[1], values[x.number].like.dtype
-    factors = features + (bias is not None) + size
-    if dtype.char not in "fd" or any([like.dtype != dtype for like in likes]) or not (
-            steps and batch) or 4 * size * factors * dtype.itemsize > CACHED_BYTES:
+    likes = {name: values[arg.number].like for name, arg in args.items() if type(arg) is Ref}
+    (steps, batch, features), dtype = likes["x"].shape, likes["x"].dtype
+    if dtype.char not in "fd" or any([like.dtype != dtype for like in likes.values()]) or not (
+            steps and batch) or likes["w_ih"].nbytes + likes["w_hh"].nbytes > CACHED_BYTES:
         return None
-    return Steps(back, steps, size, batch, factors, back and line.args[0] is not None, dtype)
+    arriving = back and args["g_out"] is not None
+    return Steps(cell, back, steps, likes["h"].shape[1], batch, features, args["b_ih"] is not None, arriving, dtype)
 
 
 def with_native_steps(line: Line, steps: Steps, builder: Builder) -> tuple[Line, Native]:
     """The line with a kernel whose steps machine code walks, and the machine code."""
     native = builder.add([steps], steps.slots)
-    walk = partial(_walk_back if steps.back else _walk, native, np.zeros(steps.slots, np.uintp))
-    kernel = partial(line.op.kernel, walk=walk)
+    kernel = partial(line.op.kernel, walk=partial(_walk, native, np.zeros(steps.slots, np.uintp)))
     return line._replace(call=partial(_present, kernel) if steps.back else kernel), native
 
 
@@ -50,16 +55,7 @@ def _present(kernel: Callable[..., Any], *args: Any) -> tuple[Array, ...]:
     return tuple([np.asarray(part) for part in kernel(*args) if part is not None])
 
 
-def _walk(native: Native, table: Array, weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array,
-          terms: Array, absent: dict[int, int]) -> None:
-    table[:] = [address(array) for array in (weight, factors, gates, terms)]
+def _walk(native: Native, table: Array, *given: Any) -> None:
+    """Have machine code walk over the arrays among what a kernel gives its walk."""
+    table[:] = [address(array) for array in given if isinstance(array, np.ndarray)]
     native(table)
-
-
-def _walk_back(native: Native, table: Array, slopes: Array, by_state: Array, arriving: Any, g_h: Array, g_c: Array,
-               weight: Array, w_hr: Any, absent: dict[int, int]) -> list[Array]:
-    back = np.ascontiguousarray(weight.T)
-    arrays = [back, slopes, by_state, g_h, g_c, *([] if arriving is None else [arriving])]
-    table[:] = [address(array) for array in arrays]
-    native(table)
-    return []

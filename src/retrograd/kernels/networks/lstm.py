@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from .sequences import (
+    CACHED_BYTES,
     Array,
     as_given,
+    by_input,
     columns,
     computed,
     ends,
@@ -26,9 +28,6 @@ from .sequences import (
     joined_weight,
     total_bias,
 )
-
-# A core keeps weights of up to this size in its cache from step to step.
-CACHED_BYTES = 1 << 20
 
 
 def _inside(weight: Array) -> Array:
@@ -64,16 +63,16 @@ def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: An
     states, gates = factors[:, -h.shape[1]:], np.empty((len(factors), 5 * size, batch), weight.dtype)
     gates[0, 4 * size:] = c.T
     terms = np.empty((len(factors) - 1, 3 * size, batch), weight.dtype)
-    (walk or _walk)(weight, computed(w_hr), factors, states, gates, terms, dict(ends(sizes, reverse)))
+    (walk or _walk)(weight, factors, gates, terms, computed(w_hr), dict(ends(sizes, reverse)))
     outputs = as_given(states[1:].transpose(0, 2, 1), sizes, reverse)
     made = [np.array(result, x.dtype, order="C") for result in (outputs, states[-1].T, gates[-1, 4 * size:].T)]
     return *made, gates, factors, terms
 
 
-def _walk(weight: Array, w_hr: Any, factors: Array, states: Array, gates: Array, terms: Array,
-          absent: dict[int, int]) -> None:
+def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Any, absent: dict[int, int]) -> None:
     """Compute the gates, the terms of the cells, the cells and the states, step by step."""
-    width, every, arriving, ready = states.shape[1], gates[:-1, : len(weight)], factors, weight.nbytes > CACHED_BYTES
+    width, ready = terms.shape[1] // 3 if w_hr is None else len(w_hr), weight.nbytes > CACHED_BYTES
+    states, every, arriving = factors[:, -width:], gates[:-1, : len(weight)], factors
     if ready:
         np.matmul(weight[:, :-width], factors[:-1, :-width], every)
         weight, arriving = np.ascontiguousarray(weight[:, -width:]), states
@@ -146,10 +145,10 @@ def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))
     g_h, g_c = incoming(g_h, factors[0, -h.shape[1]:]), incoming(g_c, raw[0])
     walk = walk or _walk_back
-    arrived = walk(slopes, by_state, arriving, g_h, g_c, _inside(computed(w_hh)), computed(w_hr), absent)
-    matrix, rows, by_x = columns(slopes[:, : 4 * size]), in_order(x, sizes, reverse), None
-    if wanted[0]:
-        by_x = as_given(np.dot(matrix.T, _inside(computed(w_ih))).reshape(rows.shape), sizes, reverse)
+    back = np.ascontiguousarray(_inside(computed(w_hh)).T)
+    arrived = walk(back, slopes, by_state, g_h, g_c, arriving, computed(w_hr), absent)
+    matrix, rows = columns(slopes[:, : 4 * size]), in_order(x, sizes, reverse)
+    by_x = by_input(matrix, _inside(computed(w_ih)), rows, sizes, reverse) if wanted[0] else None
     joined = np.dot(matrix, columns(factors[:-1]).T)
     by_weights = [_outside(part) for part in (joined[:, :features], joined[:, -h.shape[1]:])]
     biases = [None if b_ih is None else _outside(joined[:, features]) for _ in range(2)]
@@ -157,19 +156,19 @@ def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w
     return found if w_hr is None else (*found, _by_projection(raw, arrived, absent))
 
 
-def _walk_back(slopes: Array, by_state: Array, arriving: Any, g_h: Array, g_c: Array, weight: Array, w_hr: Any,
+def _walk_back(back: Array, slopes: Array, by_state: Array, g_h: Array, g_c: Array, arriving: Any, w_hr: Any,
                absent: dict[int, int]) -> list[Array]:
     """Multiply the slopes with the gradients, step by step. `g_h` and `g_c` become those of the first states and cells.
 
     Returns the gradients of the states at each step, if the states are projected.
     """
-    back, project, arrived = np.ascontiguousarray(weight.T), None if w_hr is None else np.ascontiguousarray(w_hr.T), []
+    project, arrived = None if w_hr is None else np.ascontiguousarray(w_hr.T), []
     raw, size = g_h if project is None else np.empty_like(g_c), g_c.size
     by_h, by_c, by_raw, spare = g_h.reshape(-1), g_c.reshape(-1), raw.reshape(-1), np.empty(size, g_c.dtype)
     multiply, add, times = np.multiply, np.add, back.dot
     lines, order = in_lines(slopes)[::-1], range(len(slopes) - 1, -1, -1)
     walk = zip(order, in_lines(by_state)[::-1], lines[:, :size], lines[:, size:].reshape(len(order), 4, size),
-               lines[:, 4 * size:], slopes[::-1, : len(weight)], repeat(None) if arriving is None else arriving[::-1])
+               lines[:, 4 * size:], slopes[::-1, : back.shape[1]], repeat(None) if arriving is None else arriving[::-1])
     for step, squashing, first, others, before, products, added in walk:
         if added is not None:
             add(by_h, added, by_h)

@@ -16,6 +16,8 @@ from ...dtypes import F16, F32
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...] | None
+# A core keeps weights of up to this size in its cache from step to step.
+CACHED_BYTES = 1 << 20
 
 
 def computed(x: Any) -> Any:
@@ -69,9 +71,13 @@ def ends(sizes: Sizes, reverse: bool) -> Iterator[tuple[int, int]]:
                 yield step, count
 
 
-def joined_weight(w_ih: Array, bias: Any, w_hh: Array) -> Array:
-    """One weight for the products of the input, of 1 and of the state: (gates * features, factors)."""
-    return np.concatenate([computed(w_ih), *([] if bias is None else [bias[:, None]]), computed(w_hh)], 1)
+def joined_weight(*parts: Any) -> Array:
+    """One weight for the products of what the parts are multiplied with: (gates * features, factors).
+
+    The weights stand in the order of the factors, the bias as the weight of 1.
+    """
+    columns = [part[:, None] if part.ndim == 1 else part for part in map(computed, parts) if part is not None]
+    return np.concatenate(columns, 1)
 
 
 def factors_of(x: Array, bias: Any, first: Array) -> Array:
@@ -90,12 +96,20 @@ def factors_of(x: Array, bias: Any, first: Array) -> Array:
     return factors
 
 
-def input_products(x: Array, weight: Array, bias: Any) -> Array:
-    """`weight @ x + bias` of all steps, as (steps, features, batch)."""
-    products: Array = np.matmul(weight, x.transpose(0, 2, 1))
-    if bias is not None:
-        products += bias[:, None]
-    return products
+def inputs_of(x: Array, one: bool) -> Array:
+    """The input as what a weight is multiplied with at each step, with 1 behind it if a bias needs `one`."""
+    steps, batch, features = x.shape
+    inputs = np.empty((steps, features + one, batch), x.dtype)
+    inputs[:, :features], inputs[:, features:] = x.transpose(0, 2, 1), 1
+    return inputs
+
+
+def states_from(first: Array, steps: int, one: bool) -> Array:
+    """Room for the states before and after each step, with the first. Before each is 1 if a bias needs `one`."""
+    batch, features = first.shape
+    states = np.empty((steps + 1, one + features, batch), computed(first).dtype)
+    states[:, :one], states[0, one:] = 1, first.T
+    return states
 
 
 def total_bias(b_ih: Any, b_hh: Any) -> Any:
@@ -103,26 +117,9 @@ def total_bias(b_ih: Any, b_hh: Any) -> Any:
     return None if b_ih is None else computed(b_ih) + computed(b_hh)
 
 
-def states_from(first: Array, steps: int) -> Array:
-    """Room for the states before and after each step, with the first: (steps + 1, features, batch)."""
-    states = np.empty((steps + 1, *first.shape[::-1]), computed(first).dtype)
-    states[0] = first.T
-    return states
-
-
 def in_lines(x: Array) -> Array:
     """(steps, features, batch) with one line for each step: NumPy computes quickest with one dimension."""
     return x.reshape(len(x), -1)
-
-
-def parts_of(gates: Array, count: int) -> list[Array]:
-    """The gates of all steps apart, each with one line for each step."""
-    return [*in_lines(gates).reshape(len(gates), count, -1).transpose(1, 0, 2)]
-
-
-def sigmoids_of(gates: Array, number: int, count: int) -> Array:
-    """The first gates, which have a sigmoid, with one line for each step."""
-    return in_lines(gates)[:, : number * (gates.shape[1] // count) * gates.shape[2]]
 
 
 def gates_apart(x: Array, count: Any) -> list[Array]:
@@ -145,19 +142,8 @@ def columns(x: Array) -> Array:
     return found
 
 
-def by_rows(slopes: Array, states: Array, rows: Array) -> tuple[Array, Array]:
-    """The gradients of the weights of the input and of the state, from those of the products: (features, rows).
-
-    `states` are those before each step, and `rows` the input in the order of computation.
+def by_input(slopes: Array, weight: Array, rows: Array, sizes: Sizes, reverse: bool) -> Array:
+    """The gradient of the input, whose rows in the order of computation are given, from those of the products:
+    (features, rows).
     """
-    features = rows.shape[2]
-    both = np.empty((len(rows), rows.shape[1], features + states.shape[1]), slopes.dtype)
-    both[:, :, :features] = rows
-    both[:, :, features:] = states.transpose(0, 2, 1)
-    found = np.dot(slopes, both.reshape(-1, both.shape[2]))
-    return found[:, :features], found[:, features:]
-
-
-def by_input(slopes: Array, w_ih: Array, rows: Array, sizes: Sizes, reverse: bool) -> Array:
-    """The gradient of the input, from those of the products: (features, rows)."""
-    return as_given(np.dot(slopes.T, computed(w_ih)).reshape(rows.shape), sizes, reverse)
+    return as_given(np.dot(slopes.T, weight).reshape(rows.shape), sizes, reverse)

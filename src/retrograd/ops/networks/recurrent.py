@@ -164,7 +164,7 @@ rnn_relu_layer = operator("rnn_relu_layer", rnn_kernels.rnn_relu_layer, tensors=
 # GRU
 
 def _gru_gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any,
-                   products: Any, states: Any, sizes: Any, reverse: Any, wanted: Any) -> tuple[Any, ...]:
+                   factors: Any, sizes: Any, reverse: Any, wanted: Any) -> tuple[Any, ...]:
     x, order, masks = _start(x, sizes, reverse)
     inputs, before, made = _products(x, w_ih, b_ih), [], []
     for step in order:
@@ -188,15 +188,15 @@ def _gru_gradients(g_out: Any, g_h: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any
     return *_gradients(by_input, by_state, before, x, w_ih, b_ih, sizes, reverse), g
 
 
-def _gru(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any, products: Any,
-         states: Any, sizes: Any, reverse: Any) -> Any:
-    saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, gates, products, states)
+def _gru(g: Any, wanted: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, h: Any, gates: Any, factors: Any,
+         sizes: Any, reverse: Any) -> Any:
+    saved = _conjugates(x, w_ih, w_hh, b_ih, b_hh, h, gates, factors)
     return gru_layer_backward(*g[:2], *saved, sizes, reverse, wanted)
 
 
-gru_layer_backward = composed("gru_layer_backward", gru_kernels.gru_layer_backward, _gru_gradients, tensors=11)
+gru_layer_backward = composed("gru_layer_backward", gru_kernels.gru_layer_backward, _gru_gradients, tensors=10)
 gru_layer = operator("gru_layer", gru_kernels.gru_layer, tensors=6, node="GruBackward0",
-                     outputs="out last gates products states", differentiable="out last", unfilled=True, joint=_gru)
+                     outputs="out last gates factors", differentiable="out last", unfilled=True, joint=_gru)
 
 
 # LSTM
