@@ -12,7 +12,7 @@ import numpy as np
 
 from .elementary import exp, tanh
 from .lanes import TYPES, Code, Lanes, Module
-from .tiles import write_tiled
+from .tiles import by_rows, write_tiled
 
 # Vectors of fewer lanes gain nothing.
 _NARROWEST = 4
@@ -116,8 +116,8 @@ class _Writer:
         code.loop(0, steps.number, 1, step)
 
     def _product(self, a: str, b: str, out: str, m: int, k: int) -> None:
-        tiled = write_tiled(self.module, (m, self.steps.batch, k), (False, False), self.steps.dtype)
-        self.code.do(f"call void @{tiled}(ptr {a}, ptr {b}, ptr {out})")
+        tiled = write_tiled(self.module, by_rows(m, self.steps.batch, k, (False, False)), self.steps.dtype)
+        self.code.do(f"call void @{tiled.name}(ptr {a}, ptr {b}, ptr {out}, i64 0, i64 {tiled.pieces})")
 
     def _at(self, pointer: str, index: int | str, step: int = 1) -> str:
         numbers = index if step == 1 else self.code.put(f"mul nsw i64 {index}, {step}")

@@ -83,9 +83,9 @@ class LineWriter:
                                True, False, self.line.site))
         return made
 
-    def last(self, op: Op, *args: Any) -> None:
-        """The line that makes the result of the line that is taken apart."""
-        self._line(op, args, self.line.results[0])
+    def last(self, op: Op, *args: Any, place: int = 0) -> None:
+        """The line that makes the result at `place` of the line that is taken apart."""
+        self._line(op, args, self.line.results[place])
 
     def write(self, op: Op, target: Ref, *others: Ref) -> None:
         """A line that writes the result of `op(target, *others)` over `target`."""

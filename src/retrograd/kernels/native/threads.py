@@ -147,6 +147,12 @@ def in_parts(work: Work, length: int, cost: float) -> None:
             raise part.error
 
 
+def lend(work: Callable[[int], object], place: int, most: int) -> None:
+    """Have up to `most` idle helpers run `work(place)`, without waiting for them."""
+    for helper in _Crew.idle(most):
+        helper.begin(_Part(Context(), lambda start, stop: work(start), place, place))
+
+
 def _wait_for(parts: list[_Part]) -> None:
     """Wait until parts are over, which write to the caller's memory. This may be called again."""
     for part in parts:
