@@ -18,8 +18,8 @@ from .lowering import lowers
 from .products import Product, Stack
 from .tiles import Sizes
 
-# The most multiplications of a product in machine code. Larger ones let other threads run meanwhile.
-LARGEST_PRODUCT = 1 << 24
+# The most multiplications of a product in machine code, and of one that keeps the GIL.
+_LARGEST, LARGEST_PRODUCT = 1 << 24, 1 << 21
 Strides = tuple[int, ...]
 
 
@@ -46,7 +46,7 @@ def joins(line: Line, values: list[Value]) -> bool:
 def is_product(line: Line, values: list[Value]) -> bool:
     """Whether a line is a product of matrices, or of stacks of matrices, that has machine code."""
     found = product(line, values, (0, 0, 0))
-    return found is not None and found.work <= LARGEST_PRODUCT
+    return found is not None and found.work <= _LARGEST
 
 
 def work_of(shapes: Sequence[Sequence[int]]) -> int:

@@ -25,14 +25,14 @@ from .sized_writing import SizedLoopWriter, SizedNest, key_of, planned_for
 from .team import ENOUGH, with_team
 from .writing import LoopWriter, Work, identity
 
-# Loops from LARGE elements on are called by themselves, in parts. Those from _MIDDLE on are worth LLVM's whole effort.
-# The others are not, if there are so many of them that they have MANY lines. If they have fewer, all is one module.
-LARGE, _MIDDLE = 1 << 20, 1 << 12
+# Loops from _HUGE elements on are called by themselves, in parts. So are those from LARGE elements on whose sums do not
+# fit, and those for all sizes. Loops from _MIDDLE elements on are worth LLVM's whole effort. The others are not, if there
+# are so many of them that they have MANY lines. If they have fewer, all is one module.
+_HUGE, LARGE, _MIDDLE = 1 << 20, 1 << 16, 1 << 12
 # Loops and products in one native function have at most so many parts, each of which takes so many nanoseconds or more.
 _PARTS, _PART = 16, 2000
-# The most parts that reduce apart, and the bytes that each of them may need. Loops that need more are called by
-# themselves from _UNFIT elements on.
-_APART, _BYTES, _UNFIT = 4, 1 << 14, 1 << 16
+# The most parts that reduce apart, and the bytes that each of them may need to fit.
+_APART, _BYTES = 4, 1 << 14
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
 
 
@@ -141,7 +141,7 @@ class Builder:
         apart = [Apart(item.loop.reductions[i], item.slots[first + i], reduced_size(item.loop, item.loop.reductions[i]))
                  for i in work.partial]
         fits = bytes_apart(apart) <= _BYTES
-        if item.loop.size >= (LARGE if fits else _UNFIT) and work.extent > 1:
+        if item.loop.size >= (_HUGE if fits else LARGE) and work.extent > 1:
             return module, _Large(item, work)
         parts = min(work.extent, int(work.cost) // _PART, _APART) if fits else 1
         if apart and parts > 1:

@@ -1,7 +1,7 @@
 """The threads that help with the work that a native function shares (`sharing`).
 
-The process has one team, which serves one thread at a time: the others work alone. Helpers are the threads of kernels.
-A helper stays for some hundred microseconds after its last work, so that it is there for the next native function.
+The process has one team, which serves one thread at a time: the others work alone. A helper stays
+for some hundred microseconds after its last work, so that it is there for the next native function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ...kernels.layout import address
 from ...kernels.native import threads
 from ...kernels.native.door import ctypes
-from .compiling import compiled
+from .compiling import Compiled, compiled
 from .host import host
 from .lanes import Module
 from .sharing import PRESENT, WORDS, help_module
@@ -48,19 +48,17 @@ if hasattr(os, "register_at_fork"):
 def with_team(function: Callable[[int, int | None], object], table: int) -> None:
     """Call a native function, with helpers if there are any and nothing else uses them."""
     count = threads.available()
-    if count < 2 or not _Team.lock.acquire(blocking=False):
+    if count < 2 or _Team.lock.locked():
         function(table, None)
         return
-    try:
+    with _Team.lock:
         if _Team.words[PRESENT] < count - 1:
-            threads.lend(_help(), _Team.place, count - 1)
+            threads.lend(_helping()[0], _Team.place, count - 1)
         function(table, _Team.place)
-    finally:
-        _Team.lock.release()
 
 
 @cache
-def _help() -> Any:
-    """The native function that helpers run."""
+def _helping() -> tuple[Any, Compiled]:
+    """The native function that helpers run, and the module that has it."""
     code = compiled(help_module(Module(host())).text(), True)
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.addresses["help"])
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.addresses["help"]), code

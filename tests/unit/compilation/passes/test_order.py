@@ -30,7 +30,7 @@ def explained(monkeypatch: pytest.MonkeyPatch, native: bool) -> explaining.Expla
 
 def test_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     found = explained(monkeypatch, False)
-    assert [*found.passes[0]] == ["traced", *[name for name in NAMES if name not in ("networks", "joins")]]
+    assert [*found.passes[0]] == ["traced", *[name for name in NAMES if name not in ("networks", "attention", "joins")]]
     assert "lines traced" in str(found)
     assert f"{found.passes[0]['loops']} units after loops" in str(found)
 
