@@ -26,8 +26,8 @@ from .team import ENOUGH, with_team
 from .writing import LoopWriter, Work, identity
 
 # Loops from _HUGE elements on are called by themselves, in parts. So are those from LARGE elements on whose sums do not
-# fit, and those for all sizes. Loops from _MIDDLE elements on are worth LLVM's whole effort. The others are not, if there
-# are so many of them that they have MANY lines. If they have fewer, all is one module.
+# fit, and those for all sizes. Loops from _MIDDLE elements on are worth LLVM's whole effort. The others are not, if
+# there are so many of them that they have MANY lines. If they have fewer, all is one module.
 _HUGE, LARGE, _MIDDLE = 1 << 20, 1 << 16, 1 << 12
 # Loops and products in one native function have at most so many parts, each of which takes so many nanoseconds or more.
 _PARTS, _PART = 16, 2000

@@ -32,7 +32,7 @@ def _attention(w: LineWriter, q: Any, k: Any, v: Any, mask: Any, causal: bool, s
     dtype, (batch, heads, length) = likes[0].dtype, likes[0].shape[:3]
     shape = (batch, heads, length, likes[1].shape[2])
     if dtype.char not in "fd" or any([like.dtype != dtype or not like.size for like in likes]) or (
-            likes[1].shape[1] != heads or not 0 < math.prod(shape) <= _LARGEST):
+            likes[1].shape[1] != heads or not 0 < math.prod(shape) <= _LARGEST or not w.by_rows()):
         return False
     wide, table = np.empty(shape, dtype), np.empty((batch * heads, *shape[2:]), dtype)
     turned = w.view(transpose, k, 2, 3, like=likes[1].swapaxes(2, 3))
@@ -60,7 +60,7 @@ def _safe_softmax(w: LineWriter, x: Any) -> None:
 
 def _attention_weights(w: LineWriter, q: Any, k: Any, weights: Any, scale: float) -> bool:
     w.alias(weights, 0)
-    return True
+    return w.by_rows()
 
 
 ATTENTION: dict[Op, Callable[..., bool]] = {attention: _attention, attention_weights: _attention_weights}

@@ -16,6 +16,7 @@ from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, mm
 from ...ops.networks.attention import attention, attention_weights
 from ...ops.networks.losses import mse_loss
+from ...ops.networks.normalization import layer_norm_backward
 from ...ops.reductions import mean_all, sum_all
 from ..program.lines import Line, Program, Ref, Value
 from .line_writer import LineWriter
@@ -50,8 +51,8 @@ def _mse_loss(w: LineWriter, x: Any, y: Any, reduction: str) -> bool:
 
 
 EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all, mse_loss: _mse_loss}
-# Operators whose results lie row by row however the operands lie.
-_STRIDED = (addmm, attention, attention_weights)
+# Operators whose parts give results that lie row by row however the operands lie. Their expansions ask for such results.
+_STRIDED = (addmm, attention, attention_weights, layer_norm_backward)
 
 
 def _is_plain(line: Line, values: list[Value]) -> bool:

@@ -34,6 +34,10 @@ class LineWriter:
         """The geometry of the result."""
         return self.values[self.line.results[0]].like
 
+    def by_rows(self) -> bool:
+        """Whether all results lie row by row."""
+        return all([self.values[number].like.flags.c_contiguous for number in self.line.results])
+
     @property
     def made(self) -> Ref:
         """The result."""

@@ -34,8 +34,6 @@ from .line_writer import LineWriter
 
 Array = np.ndarray[Any, Any]
 Axes = tuple[int, ...]
-# The most rows over which gradients of a layer norm are summed one after the other.
-_ROWS = 1 << 14
 
 
 def _floats(w: LineWriter, *args: Any) -> bool:
@@ -206,7 +204,7 @@ def _layer_norm_backward(w: LineWriter, g: Any, x: Any, weight: Any, mean: Any, 
                          wanted: tuple[bool, ...]) -> bool:
     ndim = w.like(x).ndim
     if not _floats(w, g, x, weight, mean, rstd) or not wanted[0] or len(w.line.results) != sum(wanted) or (
-            w.like(rstd).size > _ROWS):
+            not w.by_rows()):
         return False
     scaled, over = _standardized(w, x, mean, rstd), tuple(range(ndim - rank))
     _by_standardized(w, g, scaled, weight, rstd, tuple(range(ndim - rank, ndim)))
