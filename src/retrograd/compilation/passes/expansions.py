@@ -51,7 +51,7 @@ def _mse_loss(w: LineWriter, x: Any, y: Any, reduction: str) -> bool:
 
 
 EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all, mse_loss: _mse_loss}
-# Operators whose parts give results that lie row by row however the operands lie. Their expansions ask for such results.
+# Operators whose parts give results that lie row by row, however the operands lie.
 _STRIDED = (addmm, attention, attention_weights, layer_norm_backward)
 
 
