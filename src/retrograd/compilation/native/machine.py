@@ -1,4 +1,4 @@
-"""Machine code for a sequence of loops and small products: one native function on a table of addresses."""
+"""Machine code for a sequence of loops and products: one native function on a table of addresses."""
 
 from __future__ import annotations
 

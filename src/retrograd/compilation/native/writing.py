@@ -3,7 +3,8 @@
 Vectors of a whole register run through the inner dim. What remains at its end is one shorter vector, which reads and
 writes nothing beyond. A reduction over the inner dim has an accumulator for each lane; the lanes are added in pairs at
 the end of a row or block, and rows and blocks one after the other. So a sum of n floats over the inner dim is off by at
-most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row.
+most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, in up
+to four parts if threads may share the rows (`sharing`).
 """
 
 from __future__ import annotations
