@@ -1,15 +1,16 @@
 """Machine code for loops, made by LLVM through llvmlite, the package of the optional extra `compile`.
 
 - `machine_code` is the executor: it hands loops over (`lowered`), and the steps of recurrent layers (`walks`).
-- `machine` turns loops and small matrix products into native functions on a table of addresses: `Builder().add(placed,
-  slots)`. `nest` and `writing` put a loop into dims, blocks and vectors; `products` writes matrix products, and
-  `recurrent` the steps of a layer, whose formulas stand in `cells`.
+- `machine` turns loops and matrix products into native functions on a table of addresses: `Builder().add(placed,
+  slots)`. `nest` and `writing` put a loop into dims, blocks and vectors. `products` and `tiles` write matrix products,
+  and `recurrent` writes the steps of a layer, whose formulas stand in `cells`.
+- `sharing` writes native functions whose loops and products threads share, and `team` has the threads.
 - `lowering` says which steps have machine code (`lowers`) and writes them. The formulas stand by family in
   `arithmetic`, `choices`, `elementary` and `activations`. Each is that of the op's kernel, in the same order.
 - `lanes` is the language of these formulas: vectors of numbers with Python's operators, which write LLVM's text.
 - `vector_math` has exp, sin and the like: from glibc's vector library where it is, from `polynomials` elsewhere, and
   for the most usual functions from `single`.
-- `host` is what this machine can do. Only `host` and `machine` touch llvmlite.
+- `compiling` has LLVM make the modules. `host` is what this machine can do. Only these two touch llvmlite.
 """
 
 from .host import available

@@ -55,6 +55,12 @@ def host() -> Host:
 
 
 @cache
+def pausing() -> str:
+    """LLVM's name of a short pause of a thread that waits for another one; empty if this machine has none."""
+    return "llvm.x86.sse2.pause" if binding().get_process_triple().startswith("x86_64") else ""
+
+
+@cache
 def has_symbol(name: str) -> bool:
     """Whether the process has a function of this name."""
     return binding().address_of_symbol(name) is not None

@@ -137,6 +137,18 @@ class Code:
             self.do(f"br label %{check}")
         self.at(done)
 
+    def only_if(self, condition: str | None, write: Callable[[], None]) -> None:
+        """Code that runs if the condition holds, or always if there is none."""
+        if condition is None:
+            write()
+            return
+        inside, done = self.label(), self.label()
+        self.do(f"br i1 {condition}, label %{inside}, label %{done}")
+        with self.region(inside):
+            write()
+            self.do(f"br label %{done}")
+        self.at(done)
+
     def function(self, header: str, result: str = "void") -> str:
         """The text of the function that consists of the lines. The header has what stands before the brace."""
         return "\n".join([f"define {header} nounwind {{", "entry:", *self.entry, *self.lines, f"  ret {result}", "}"])

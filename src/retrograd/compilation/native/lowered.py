@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...ops.linalg.matrix import mm
+import numpy as np
+
+from ...ops.linalg.matrix import bmm, mm
 from ...ops.reductions import sum_all
 from ...tensors.recording.inplace import write_over
 from ..passes.fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
 from ..program.lines import Line, Ref, Value, plain_call
 from ..program.loops import Loop, Operand, Output, Reduction, Step
 from .lowering import lowers
-from .products import Product
+from .products import Product, Stack
+from .tiles import Sizes
 
-# The most multiplications of a product in machine code. Larger ones let other threads run meanwhile.
-LARGEST_PRODUCT = 1 << 21
+# The most multiplications of a product in machine code, and of one that keeps the GIL.
+_LARGEST, LARGEST_PRODUCT = 1 << 24, 1 << 21
 Strides = tuple[int, ...]
 
 
@@ -41,9 +44,9 @@ def joins(line: Line, values: list[Value]) -> bool:
 
 
 def is_product(line: Line, values: list[Value]) -> bool:
-    """Whether a line is a product of matrices that has machine code."""
-    return may_be_product(line, values) and work_of([values[number].like.shape for number in line.reads]) <= (
-        LARGEST_PRODUCT)
+    """Whether a line is a product of matrices, or of stacks of matrices, that has machine code."""
+    found = product(line, values, (0, 0, 0))
+    return found is not None and found.work <= _LARGEST
 
 
 def work_of(shapes: Sequence[Sequence[int]]) -> int:
@@ -52,19 +55,43 @@ def work_of(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def may_be_product(line: Line, values: list[Value]) -> bool:
-    """Whether a line is a product of matrices that has machine code if the product is small enough."""
-    if line.op is not mm or not plain_call(line, values):
-        return False
-    x, y, out = [values[number].like for number in (*line.reads[:2], line.results[0])]
-    return (x.ndim == y.ndim == 2 and x.dtype == y.dtype and x.dtype.char in "fd" and all(x.shape) and all(y.shape)
-            and x.flags.forc and y.flags.forc and out.flags.c_contiguous)
+    """Whether a line is a product of two matrices that lie row by row, or whose transposes do."""
+    found = product(line, values, (0, 0, 0))
+    return line.op is mm and found is not None and found.sizes is None
 
 
-def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Product:
-    """A product of matrices in machine code."""
-    x, y = [values[number].like for number in line.reads[:2]]
-    turned = not x.flags.c_contiguous, not y.flags.c_contiguous
-    return Product(slots, x.shape[0], y.shape[1], x.shape[1], turned, x.dtype)
+def product(line: Line, values: list[Value], slots: tuple[int, int, int]) -> Product | None:
+    """A product of matrices, or of stacks of matrices, in machine code; None if it has none."""
+    if line.op not in (mm, bmm) or not plain_call(line, values):
+        return None
+    x, y, out = likes = [values[number].like for number in (*line.reads[:2], line.results[0])]
+    if x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2] or any([
+            like.dtype != out.dtype or not like.size or any([step % like.itemsize for step in like.strides])
+            for like in likes]) or out.dtype.char not in "fd" or not out.flags.c_contiguous:
+        return None
+    (m, k), n = x.shape[-2:], y.shape[-1]
+    if x.ndim == 2 and x.flags.forc and y.flags.forc:
+        return Product(slots, m, n, k, (not x.flags.c_contiguous, not y.flags.c_contiguous), out.dtype)
+    (row, step), (down, along) = _steps(x)[-2:], _steps(y)[-2:]
+    turned = along != 1 and n != 1
+    if turned and down != 1 and k != 1:
+        return None
+    sizes = Sizes(m, n, k, row, step, along if turned else down, turned)
+    return Product(slots, m, n, k, (False, turned), out.dtype, sizes, _stacks(likes))
+
+
+def _steps(array: np.ndarray[Any, Any]) -> list[int]:
+    return [step // array.itemsize for step in array.strides]
+
+
+def _stacks(likes: Sequence[np.ndarray[Any, Any]]) -> tuple[Stack, ...]:
+    """The dims around matrices. Those that can be joined are one."""
+    stacks: list[Stack] = []
+    for number, *steps in zip(likes[0].shape[:-2], *map(_steps, likes)):
+        if stacks and all([before == step * number for before, step in zip(stacks[-1].steps, steps)]):
+            number *= stacks.pop().number
+        stacks.append(Stack(number, (steps[0], steps[1], steps[2])))
+    return tuple(stacks)
 
 
 def _result(line: Line, values: list[Value]) -> Value:

@@ -1,12 +1,9 @@
-"""Machine code for a sequence of loops and small products: one native function on a table of addresses."""
+"""Machine code for a sequence of loops and products: one native function on a table of addresses."""
 
 from __future__ import annotations
 
-import re
-import threading
-import zlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -16,22 +13,27 @@ from ...kernels.layout import address
 from ...kernels.native.door import ctypes
 from ...kernels.native.threads import in_parts
 from ..program.loops import Loop
-from .host import Host, binding, host
+from .compiling import MANY, Compiled, compiled
+from .host import Host, host
 from .lanes import Code, Module
 from .nest import reduced_size
 from .products import Product, write_product
 from .recurrent import Steps, lanes_of, write_steps
+from .sharing import Apart, bytes_apart, shared, write_apart
 from .sized_products import SizedProduct, write_sized_product
 from .sized_writing import SizedLoopWriter, SizedNest, key_of, planned_for
+from .team import ENOUGH, with_team
 from .writing import LoopWriter, Work, identity
 
-# Loops from LARGE elements on may be split over threads. Those from _MIDDLE on are worth LLVM's whole effort. The
-# others are not, if there are so many of them that they have _MANY lines. If they have fewer, all is one module.
-LARGE, _MIDDLE, _MANY = 1 << 16, 1 << 12, 2500
+# Loops from _HUGE elements on are called by themselves, in parts. So are those from LARGE elements on whose sums do not
+# fit, and those for all sizes. Loops from _MIDDLE elements on are worth LLVM's whole effort. The others are not, if
+# there are so many of them that they have MANY lines. If they have fewer, all is one module.
+_HUGE, LARGE, _MIDDLE = 1 << 20, 1 << 16, 1 << 12
+# Loops and products in one native function have at most so many parts, each of which takes so many nanoseconds or more.
+_PARTS, _PART = 16, 2000
+# The most parts that reduce apart, and the bytes that each of them may need to fit.
+_APART, _BYTES = 4, 1 << 14
 _COMBINE: dict[str, np.ufunc] = {"sum": np.add, "amax": np.maximum, "amin": np.minimum}
-# How many modules are kept, since programs often have the same loops again.
-_KEPT = 256
-_compiling = threading.Lock()
 
 
 class Placed(NamedTuple):
@@ -72,6 +74,20 @@ def _entry(table: int, slot: int) -> Any:
     return ctypes.c_size_t.from_address(table + slot * ctypes.sizeof(ctypes.c_size_t))
 
 
+class _Inside(NamedTuple):
+    """Lines that call functions of a module. What threads can share of them takes `cost` nanoseconds."""
+
+    lines: str
+    cost: float
+
+
+class _Run(NamedTuple):
+    """A function that runs what lies together in a module, by its name."""
+
+    name: str
+    cost: float
+
+
 Item = Placed | Product | Steps | SizedPlaced | SizedProduct
 
 
@@ -85,7 +101,7 @@ class Builder:
         self._small, self._middle = [Module(target or host(), thorough) for thorough in (False, True)]
         self._count = 0
         self._plans: list[Native] = []
-        self._codes: list[_Compiled] | None = None
+        self._codes: list[Compiled] | None = None
 
     def add(self, placed: Sequence[Item], slots: int | Callable[[], int]) -> Native:
         """Loops and products, to run in this order, for tables of `slots` addresses. No plan may have been called.
@@ -106,72 +122,88 @@ class Builder:
         self._count += 1
         return str(self._count - 1)
 
-    def _piece(self, item: Item) -> tuple[Module, str | _Large]:
+    def _piece(self, item: Item) -> tuple[Module, _Inside | _Large]:
         """Write the functions of a loop, a product or steps. Returns lines that call them, or a large loop."""
-        number = self._number()
+        number, module = self._number(), self._middle
         if isinstance(item, Product):
-            write_product(self._middle, item, number)
-            return self._middle, f"  call void @product{number}(ptr %table)"
+            return module, _in_parts(module, f"product{number}", *write_product(module, item, number))
         if isinstance(item, Steps):
-            write_steps(self._middle, item, number)
-            return self._middle, f"  call void @steps{number}(ptr %table)"
+            write_steps(module, item, number)
+            return module, _Inside(f"  call void @steps{number}(ptr %table)", 0)
         if isinstance(item, SizedProduct):
-            write_sized_product(self._middle, item, number)
-            return self._middle, f"  call void @product{number}(ptr %table)"
+            write_sized_product(module, item, number)
+            return module, _Inside(f"  call void @product{number}(ptr %table)", 0)
         if isinstance(item, SizedPlaced):
             return self._sized_piece(item, number)
-        module = self._small if item.loop.size < _MIDDLE else self._middle
+        module = self._small if item.loop.size < _MIDDLE else module
         work = LoopWriter(module, item.loop, item.slots, number).write()
-        if item.loop.size >= LARGE and work.extent > 1:
+        first = len(item.loop.inputs) + len(item.loop.outputs)
+        apart = [Apart(item.loop.reductions[i], item.slots[first + i], reduced_size(item.loop, item.loop.reductions[i]))
+                 for i in work.partial]
+        fits = bytes_apart(apart) <= _BYTES
+        if item.loop.size >= (_HUGE if fits else LARGE) and work.extent > 1:
             return module, _Large(item, work)
-        return module, _inside(module, work, [], str(work.extent))
+        parts = min(work.extent, int(work.cost) // _PART, _APART) if fits else 1
+        if apart and parts > 1:
+            return module, _inside(module, work, _Inside(
+                write_apart(module, number, work.extent, parts, max(item.slots) + 1, apart), work.cost))
+        return module, _inside(module, work, _in_parts(module, work.loop, work.extent, 0 if apart else work.cost))
 
-    def _sized_piece(self, item: SizedPlaced, number: str) -> tuple[Module, str | _Large]:
+    def _sized_piece(self, item: SizedPlaced, number: str) -> tuple[Module, _Inside | _Large]:
         """Write the functions of a loop whose extents are set at run time."""
         module = self._middle
         work = SizedLoopWriter(module, item.loop, item.slots, number, item.nest, item.slot).write()
         if item.large:
             return module, _Large(item, work, None if type(work.extent) is int else item.slot(key_of(work.extent)))
         if type(work.extent) is int:
-            return module, _inside(module, work, [], str(work.extent))
+            return module, _inside(module, work, _Inside(_whole(work.loop, str(work.extent)), 0))
         place, extent = f"%place{number}", f"%extent{number}"
-        return module, _inside(module, work, [
+        return module, _inside(module, work, _Inside("\n".join([
             f"  {place} = getelementptr ptr, ptr %table, i64 {item.slot(key_of(work.extent))}",
-            f"  {extent} = load i64, ptr {place}"], extent)
+            f"  {extent} = load i64, ptr {place}", _whole(work.loop, extent)]), 0))
 
-    def codes(self) -> list[_Compiled]:
+    def codes(self) -> list[Compiled]:
         """The compiled modules."""
         if self._codes is None:
-            few = sum([function.count("\n") for function in self._small.functions.values()]) < _MANY
+            few = sum([function.count("\n") for function in self._small.functions.values()]) < MANY
             joined = few and self._small.joins(self._middle)
             for plan in self._plans:
                 plan.settle(lambda module: self._middle if joined else module)
             modules = [self._middle] if joined else [self._small, self._middle]
-            self._codes = [_compiled(module.text(), module.thorough) for module in modules if module.functions]
+            self._codes = [compiled(module.text(), module.thorough) for module in modules if module.functions]
             for module in (self._small, self._middle):     # the text stands in the compiled modules
                 module.functions.clear()
         return self._codes
 
-    def entry(self, module: Module, lines: Sequence[str]) -> str:
-        """Write a function that runs lines, and return its name."""
+    def entry(self, module: Module, pieces: Sequence[_Inside]) -> _Run:
+        """Write a function that runs pieces."""
         code, name = Code(module, 1), f"run{self._number()}"
-        code.lines += lines
-        module.functions[name] = code.function(f"void @{name}(ptr %table)")
-        return name
+        code.lines += [piece.lines for piece in pieces]
+        module.functions[name] = code.function(f"void @{name}(ptr %table, ptr %team)")
+        return _Run(name, sum([piece.cost for piece in pieces]))
 
     def address(self, name: str) -> int:
         """The address of a function."""
         return next(code.addresses[name] for code in self.codes() if name in code.addresses)
 
 
-def _inside(module: Module, work: Work, lines: list[str], extent: str) -> str:
-    """Lines that call the functions of a loop, which nothing else calls."""
-    if work.fill:
-        lines.append(f"  call void @{work.fill}(ptr %table)")
-    lines.append(f"  call void @{work.loop}(ptr %table, i64 0, i64 {extent})")
+def _whole(function: str, extent: str) -> str:
+    """A line that calls a function of ranges."""
+    return f"  call void @{function}(ptr %table, i64 0, i64 {extent})"
+
+
+def _in_parts(module: Module, function: str, extent: int, cost: float) -> _Inside:
+    """The call of a function of ranges, in parts if it takes long."""
+    parts = min(extent, int(cost) // _PART, _PARTS)
+    return _Inside(shared(module, function, extent, parts), cost) if parts > 1 else _Inside(
+        _whole(function, str(extent)), 0)
+
+
+def _inside(module: Module, work: Work, call: _Inside) -> _Inside:
+    """The call of the functions of a loop, which nothing else calls."""
     for name in filter(None, (work.fill, work.loop)):
         module.functions[name] = module.functions[name].replace("define void", "define internal void", 1)
-    return "\n".join(lines)
+    return call._replace(lines=f"  call void @{work.fill}(ptr %table)\n{call.lines}") if work.fill else call
 
 
 def build(placed: Sequence[Item], slots: int, target: Host | None = None) -> Native:
@@ -185,9 +217,9 @@ class Native:
     The first call compiles all plans of the builder.
     """
 
-    def __init__(self, builder: Builder, pieces: Sequence[tuple[Module, str | _Large]], slots: int) -> None:
+    def __init__(self, builder: Builder, pieces: Sequence[tuple[Module, _Inside | _Large]], slots: int) -> None:
         self.builder, self.slots, self._written = builder, slots, pieces
-        self._pieces: list[str | _Large] = []               # names of functions, or large loops
+        self._pieces: list[_Run | _Large] = []
         self._calls: list[Callable[[int], object]] | None = None
         self._last: tuple[Any, int] = (None, 0)             # the table of the last call, and its address
 
@@ -197,7 +229,9 @@ class Native:
         pieces = [(home(module), piece) for module, piece in self._written]
         for (module, kind), group in groupby(pieces, key=lambda piece: (piece[0], type(piece[1]))):
             items = [piece for _, piece in group]
-            self._pieces += items if kind is _Large else [self.builder.entry(module, list(map(str, items)))]
+            if kind is _Inside:
+                self._pieces.append(self.builder.entry(module, [item for item in items if isinstance(item, _Inside)]))
+            self._pieces += [item for item in items if isinstance(item, _Large)]
 
     def __call__(self, table: np.ndarray[Any, Any]) -> None:
         """Run all loops in order. The addresses in the table may change from call to call, and so may the table."""
@@ -229,11 +263,13 @@ class Native:
         """The code of the builder's plans in the machine's assembly language."""
         return "\n".join([code.assembly for code in self.builder.codes()])
 
-    def _callable(self, piece: str | _Large) -> Callable[[int], object]:
+    def _callable(self, piece: _Run | _Large) -> Callable[[int], object]:
         place = self.builder.address
-        if isinstance(piece, str):                          # short, so the interpreter's lock is kept
-            function: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece))
-            return function
+        if isinstance(piece, _Run):
+            if piece.cost >= ENOUGH:
+                return partial(with_team, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(place(piece.name)))
+            short = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 2)(place(piece.name))     # it keeps the GIL
+            return lambda table: short(table, None)
         ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(place(piece.work.loop))
         fill = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.work.fill)) if piece.work.fill else None
         return partial(_run_large, piece, ranges, fill, self.slots)
@@ -273,62 +309,3 @@ def _run_large(large: _Large, ranges: Any, fill: Any, slots: int, table: int) ->
             place = _entry(table, placed.slots[first + i]).value
             whole = np.frombuffer((ctypes.c_char * result.nbytes).from_address(place), reduction.dtype)
             _COMBINE[reduction.kind](whole, result, out=whole)
-
-
-class _Compiled:
-    """A module in the machine's language."""
-
-    def __init__(self, packed: bytes, thorough: bool) -> None:
-        llvm, self._packed = binding(), packed
-        source = self.source
-        names = re.findall(r"^define void @(\w+)", source, re.MULTILINE)
-        self._level = 2 if thorough or source.count("\n") < _MANY else 0
-        machine = self._machine()
-        module = self._optimised(machine)
-        self.engine = llvm.create_mcjit_compiler(module, machine)
-        self.engine.finalize_object()
-        self.addresses: dict[str, int] = {name: self.engine.get_function_address(name) for name in names}
-        self.engine.remove_module(module)                  # which the code no longer needs
-
-    @property
-    def source(self) -> str:
-        """The text that was given to LLVM."""
-        return zlib.decompress(self._packed).decode()
-
-    def _optimised(self, machine: Any) -> Any:
-        """The module after LLVM's passes: few, since the text has vectors and straight code already."""
-        llvm = binding()
-        module, passes = llvm.parse_assembly(self.source), llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        passes.add_instruction_combine_pass()
-        passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-        return module
-
-    @property
-    def optimised(self) -> str:
-        """The text of the module after LLVM's passes."""
-        return str(self._optimised(self._machine()))
-
-    @property
-    def assembly(self) -> str:
-        """The text of the machine code."""
-        machine = self._machine()
-        text: str = machine.emit_assembly(self._optimised(machine))
-        return text
-
-    def _machine(self) -> Any:
-        llvm = binding()
-        target, features = llvm.Target.from_default_triple(), llvm.get_host_cpu_features().flatten()
-        return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=self._level)
-
-
-@lru_cache(_KEPT)
-def _kept(packed: bytes, thorough: bool) -> _Compiled:
-    return _Compiled(packed, thorough)
-
-
-def _compiled(source: str, thorough: bool) -> _Compiled:
-    """The compiled module of this text. LLVM is not asked to do two modules at once."""
-    with _compiling:
-        return _kept(zlib.compress(source.encode(), 1), thorough)

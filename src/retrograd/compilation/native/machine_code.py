@@ -46,7 +46,9 @@ class MachineCode(NumPyCode):
     def _product(self, unit: Unit) -> Any:
         """A product in machine code."""
         line, = unit.lines
-        return product(line, self.values, self._factors(line))
+        found = product(line, self.values, self._factors(line))
+        assert found is not None
+        return found
 
     def _factors(self, line: Line) -> tuple[int, int, int]:
         """The slots of the factors of a product, and of its result, which has memory then."""

@@ -1,18 +1,29 @@
-"""Small matrix products inside of a native function: in tiles, or as straight code for tiny ones."""
+"""Matrix products inside of a native function: in tiles, or as straight code for tiny ones."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...dtypes import F32
-from .lanes import Code, Lanes, Module, fused
-from .tiles import write_tiled
+from .lanes import TYPES, Code, Lanes, Module, fused
+from .tiles import Sizes, by_rows, write_tiled
 from .vector_math import shuffled
 
 # Up to this many multiplications a product is straight code.
 _TINY = 512
+# Products of stacks have about so many pieces, if a piece takes long enough, in nanoseconds.
+_PIECES, _ENOUGH = 16, 3000
+
+
+class Stack(NamedTuple):
+    """A dim of stacks of matrices: how many there are, and how many numbers they are apart in a, b and out."""
+
+    number: int
+    steps: tuple[int, int, int]
 
 
 class Product(NamedTuple):
@@ -20,7 +31,7 @@ class Product(NamedTuple):
 
     `transposes` says of a and b whether their memory holds the transposed matrix, row by row. `dtype` is float32 or
     float64. No dim is 0. A product adds along k one after the other, in blocks of 256 terms, rounding once for each
-    term if the machine can.
+    term if the machine can. If `sizes` is given, a and b lie as it says; `stacks` are dims around the matrices.
     """
 
     slots: tuple[int, int, int]
@@ -29,19 +40,63 @@ class Product(NamedTuple):
     k: int
     transposes: tuple[bool, bool]
     dtype: np.dtype[Any]
+    sizes: Sizes | None = None
+    stacks: tuple[Stack, ...] = ()
+
+    @property
+    def work(self) -> int:
+        """How many multiplications it takes."""
+        return self.m * self.n * self.k * math.prod([stack.number for stack in self.stacks])
 
 
-def write_product(module: Module, product: Product, name: str) -> None:
-    """Add the function `product<name>(table)` to the module."""
+class Made(NamedTuple):
+    """The function `product<name>(table, begin, end)` makes a range of [0, extent); `cost` is in nanoseconds."""
+
+    extent: int
+    cost: float
+
+
+def write_product(module: Module, product: Product, name: str) -> Made:
+    """Add the function to the module."""
     code = Code(module, 1)
+    cost = product.work / (3 * module.host.bits // 8 // product.dtype.itemsize)
     places = [code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {slot}')}")
               for slot in product.slots]
-    if product.m * product.n * product.k <= _TINY:
+    extent = 1
+    if product.work <= _TINY and product.sizes is None:
         _write_tiny(code, product, places)
     else:
-        tiled = write_tiled(module, (product.m, product.n, product.k), product.transposes, product.dtype)
-        code.do(f"call void @{tiled}({', '.join([f'ptr {place}' for place in places])})")
-    module.functions[f"product{name}"] = code.function(f"internal void @product{name}(ptr %table)")
+        extent = _write_stacks(code, product, places, cost)
+    module.functions[f"product{name}"] = code.function(
+        f"internal void @product{name}(ptr %table, i64 %begin, i64 %end)")
+    return Made(extent, cost)
+
+
+def _write_stacks(code: Code, product: Product, places: list[str], cost: float) -> int:
+    """The pieces of all matrices. Returns how many they are."""
+    count, element = math.prod([stack.number for stack in product.stacks]), TYPES[product.dtype]
+    sizes = product.sizes or by_rows(product.m, product.n, product.k, product.transposes)
+    tiled = write_tiled(code.module, sizes, product.dtype, int(min(_PIECES, cost / _ENOUGH) / count))
+    if not product.stacks:
+        code.do(f"call void @{tiled.name}({_pointers(places)}, i64 %begin, i64 %end)")
+        return tiled.pieces
+
+    def body(i: str) -> None:
+        index, own = code.put(f"udiv i64 {i}, {tiled.pieces}"), places
+        for stack in reversed(product.stacks):
+            place = code.put(f"urem i64 {index}, {stack.number}")
+            index = code.put(f"udiv i64 {index}, {stack.number}")
+            own = [code.put(f"getelementptr {element}, ptr {start}, i64 {code.put(f'mul i64 {place}, {step}')}")
+                   for start, step in zip(own, stack.steps)]
+        piece = code.put(f"urem i64 {i}, {tiled.pieces}")
+        code.do(f"call void @{tiled.name}({_pointers(own)}, i64 {piece}, i64 {code.put(f'add i64 {piece}, 1')})")
+
+    code.loop("%begin", "%end", 1, body)
+    return count * tiled.pieces
+
+
+def _pointers(places: Sequence[str]) -> str:
+    return ", ".join([f"ptr {place}" for place in places])
 
 
 def _write_tiny(code: Code, product: Product, places: list[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .lanes import TYPES, Code, Lanes, Module
-from .tiles import write_tiled
+from .tiles import by_rows, write_tiled
 
 # Vectors of fewer lanes gain nothing.
 _NARROWEST = 4
@@ -94,8 +94,9 @@ class Walk:
     def product(self, weight: str, factors: str, out: str, rows: int, count: int, more: bool = False) -> None:
         """out = weight @ factors for `rows` of `count` numbers. The product is added to the result if there is `more`.
         """
-        tiled = write_tiled(self.module, (rows, self.steps.batch, count), (False, False), self.steps.dtype, more)
-        self.code.do(f"call void @{tiled}(ptr {weight}, ptr {factors}, ptr {out})")
+        sizes = by_rows(rows, self.steps.batch, count, (False, False))
+        tiled = write_tiled(self.module, sizes, self.steps.dtype, more=more)
+        self.code.do(f"call void @{tiled.name}(ptr {weight}, ptr {factors}, ptr {out}, i64 0, i64 {tiled.pieces})")
 
     def lanes(self, formulas: Callable[[], None]) -> None:
         """Write formulas for all numbers of a line."""

@@ -7,7 +7,8 @@ depend on the tile that it lies in.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,82 +19,132 @@ from .vector_math import shuffled
 _DEPTH = 256
 # The lanes of the squares in which columns are made of rows. Larger squares take LLVM longer.
 _SQUARE = 8
+# The least rows of a block, if the second factor lies as it is needed, and if it must be brought in order.
+_LONG, _LONGER = 16, 96
 # The rows of a tile, by the vectors of a row, for 32 and for 16 registers of vectors.
 _TALLEST = {32: (12, 12, 8, 6), 16: (8, 6)}
 
 
-def write_tiled(module: Module, sizes: tuple[int, int, int], transposes: tuple[bool, bool],
-                dtype: np.dtype[Any], more: bool = False) -> str:
-    """The name of a function `(ptr a, ptr b, ptr out)` for out = a @ b, where `sizes` are those of m, n and k.
-
-    `transposes` says of a and b whether their memory holds the transposed matrix, row by row. The product is added to
-    the result if there is `more` in it.
+class Sizes(NamedTuple):
+    """The sizes of out = a @ b, and how far apart numbers lie in memory: `row` and `step` are the gaps between the
+    rows and the columns of a. b has rows without gaps inside, or columns if it is `turned`, which are `gap` apart. The
+    result lies row by row.
     """
-    m, n, k = sizes
-    name = f"tiled.{m}.{n}.{k}.{int(transposes[0])}.{int(transposes[1])}.{int(more)}.{dtype.char}"
+
+    m: int
+    n: int
+    k: int
+    row: int
+    step: int
+    gap: int
+    turned: bool
+
+
+def by_rows(m: int, n: int, k: int, transposes: tuple[bool, bool]) -> Sizes:
+    """The sizes of factors whose memory holds them row by row, or, if they are turned, their transposes."""
+    row, step = (1, m) if transposes[0] else (k, 1)
+    return Sizes(m, n, k, row, step, k if transposes[1] else n, transposes[1])
+
+
+class Tiled(NamedTuple):
+    """The function `name(ptr a, ptr b, ptr out, i64 begin, i64 end)`, which makes a range of `pieces` of the result."""
+
+    name: str
+    pieces: int
+
+
+def write_tiled(module: Module, sizes: Sizes, dtype: np.dtype[Any], pieces: int = 1, more: bool = False) -> Tiled:
+    """The function for factors of these sizes. It has about as many `pieces` as are asked for: each panel of columns is
+    cut into blocks of rows, if they are not too short. The product is added to the result if there is `more` in it.
+    """
+    writer = _Tiled(module, sizes, dtype, pieces, more)
+    name = f"tiled.{'.'.join([str(int(size)) for size in sizes])}.{writer.blocks}.{int(more)}.{dtype.char}"
     if name not in module.functions:
         module.functions[name] = ""                         # its place is before the functions that call it
-        module.functions[name] = _Tiled(module, m, n, k, transposes, dtype, more).write(name)
-    return name
+        module.functions[name] = writer.write(name)
+    return Tiled(name, writer.pieces)
 
 
 class _Tiled:
     """One function. The result is made in panels of columns, and each panel in tiles of rows."""
 
-    def __init__(self, module: Module, m: int, n: int, k: int, transposes: tuple[bool, bool],
-                 dtype: np.dtype[Any], more: bool) -> None:
-        self.module, self.m, self.n, self.k, self.transposes, self.dtype = module, m, n, k, transposes, dtype
-        self.more = more
+    def __init__(self, module: Module, sizes: Sizes, dtype: np.dtype[Any], pieces: int, more: bool) -> None:
+        self.module, self.sizes, self.dtype, self.more = module, sizes, dtype, more
         self.size, self.lanes = dtype.itemsize, module.host.bits // 8 // dtype.itemsize
         self.tallest = _TALLEST[32 if module.host.bits == 512 else 16]
         self.code, self.scratch = Code(module, self.lanes), ""
+        columns = self.lanes * len(self.tallest)
+        self.panels = [(start, min(columns, sizes.n - start)) for start in range(0, sizes.n, columns)]
+        packed = sizes.turned or sizes.n % self.lanes       # for each block again
+        wanted = -(-pieces // len(self.panels))
+        self.blocks = max(1, min(wanted, sizes.m // (_LONGER if packed else _LONG)))
+        self.pieces = len(self.panels) * self.blocks
 
     def write(self, name: str) -> str:
         """The text of the function."""
-        code, columns = self.code, self.lanes * len(self.tallest)
-        for start in range(0, self.n, columns):
-            self._panel(start, min(columns, self.n - start))
-        return code.function(f"internal void @{name}(ptr %a, ptr %b, ptr %out)")
+        code = self.code
+        if self.pieces == 1:
+            self._panel(*self.panels[0], "0")
+        else:
+            code.loop("%begin", "%end", 1, self._piece)
+        return code.function(f"internal void @{name}(ptr %a, ptr %b, ptr %out, i64 %begin, i64 %end)")
 
-    def _panel(self, start: int, count: int) -> None:
-        """The columns from `start` on."""
-        rest = self.k % _DEPTH
-        self._block(start, count, "0", min(self.k, _DEPTH), self.more)
-        self.code.loop(_DEPTH, self.k - rest, _DEPTH, lambda p: self._block(start, count, p, _DEPTH, True))
-        if rest and self.k > _DEPTH:
-            self._block(start, count, str(self.k - rest), rest, True)
+    def _piece(self, piece: str) -> None:
+        code = self.code
+        for number, (start, count) in enumerate(self.panels):
+            block = code.put(f"sub i64 {piece}, {number * self.blocks}")
+            code.only_if(code.put(f"icmp ult i64 {block}, {self.blocks}"), partial(self._panel, start, count, block))
 
-    def _block(self, start: int, count: int, p: str, depth: int, more: bool) -> None:
-        """The columns from `start` on, of the terms from p on. They are added to the result if there are `more`."""
+    def _panel(self, start: int, count: int, block: str) -> None:
+        """A block of the columns from `start` on."""
+        k = self.sizes.k
+        rest = k % _DEPTH
+        self._terms(start, count, block, "0", min(k, _DEPTH), self.more)
+        self.code.loop(_DEPTH, k - rest, _DEPTH, lambda p: self._terms(start, count, block, p, _DEPTH, True))
+        if rest and k > _DEPTH:
+            self._terms(start, count, block, str(k - rest), rest, True)
+
+    def _terms(self, start: int, count: int, block: str, p: str, depth: int, more: bool) -> None:
+        """The terms from p on. They are added to the result if there are `more`."""
         code, element, vectors = self.code, TYPES[self.dtype], -(-count // self.lanes)
-        turned, (row, step) = self.transposes[1], (1, self.m) if self.transposes[0] else (self.k, 1)
+        m, n, _, row, step, gap, turned = self.sizes
         first = _moved(code, element, "%a", p, step)
-        second = _moved(code, element, self._moved("%b", start * (self.k if turned else 1)), p, 1 if turned else self.n)
-        width = self.n
+        second = _moved(code, element, self._moved("%b", start * (gap if turned else 1)), p, 1 if turned else gap)
+        width = gap
         if turned or count % self.lanes:
             second, width = self._packed(second, count, depth), vectors * self.lanes
-        tall = _tall(self.m, self.tallest[vectors - 1])
-        whole, out = self.m // tall * tall, self._moved("%out", start)
+        tall = _tall(m, self.tallest[vectors - 1])
+        whole, out = m // tall * tall, self._moved("%out", start)
 
         def tile(rows: int, i: str) -> None:
-            numbers = [row, step, width, depth, self.n]
+            numbers = [row, step, width, depth, n]
             code.do(f"call void @{_tile(self.module, rows, count, more, self.dtype)}"
                     f"(ptr {_moved(code, element, first, i, row)}, ptr {second}, "
-                    f"ptr {_moved(code, element, out, i, self.n)}, {', '.join([f'i64 {n}' for n in numbers])})")
+                    f"ptr {_moved(code, element, out, i, n)}, {', '.join([f'i64 {number}' for number in numbers])})")
 
-        code.loop(0, whole, tall, lambda i: tile(tall, i))
-        if self.m > whole:
-            tile(self.m - whole, str(whole))
+        begin, end = [self._row(block, after, m // tall, tall) for after in (0, 1)]
+        code.loop(begin, end, tall, lambda i: tile(tall, i))
+        if m > whole:
+            last = None if self.blocks == 1 else code.put(f"icmp eq i64 {block}, {self.blocks - 1}")
+            code.only_if(last, lambda: tile(m - whole, str(whole)))
+
+    def _row(self, block: str, after: int, tiles: int, tall: int) -> int | str:
+        """Where the tiles of a block begin, or those of the block after it."""
+        if self.blocks == 1:
+            return after * tiles * tall
+        code = self.code
+        number = code.put(f"mul i64 {code.put(f'add i64 {block}, {after}')}, {tiles}")
+        return code.put(f"mul i64 {code.put(f'udiv i64 {number}, {self.blocks}')}, {tall}")
 
     # Rows of the second factor, in memory of the function
 
     def _packed(self, second: str, count: int, depth: int) -> str:
         """Memory of the function with columns of the second factor, in rows of whole vectors."""
         code, lanes = self.code, self.lanes
-        width = -(-count // lanes) * lanes
-        self.scratch = self.scratch or code.stack(f"[{min(self.k, _DEPTH) * width // lanes} x {code.type(self.dtype)}]")
-        if self.transposes[1]:
-            numbers = f"i64 {count}, i64 {depth}, i64 {self.k}, i64 {width}"
+        width, most = -(-count // lanes) * lanes, min(self.sizes.k, _DEPTH)
+        self.scratch = self.scratch or code.stack(f"[{most * width // lanes} x {code.type(self.dtype)}]")
+        if self.sizes.turned:
+            numbers = f"i64 {count}, i64 {depth}, i64 {self.sizes.gap}, i64 {width}"
             code.do(f"call void @{_turn(self.module, self.dtype)}(ptr {second}, ptr {self.scratch}, {numbers})")
             return self.scratch
         for first in range(0, count, lanes):
@@ -107,7 +158,7 @@ class _Tiled:
 
         def body(p: str) -> None:
             part, repeated = f"<{valid} x {element}>", [i if i < valid else 0 for i in range(self.lanes)]
-            row = code.put(f"load {part}, ptr {_moved(code, element, source, p, self.n)}, align {self.size}")
+            row = code.put(f"load {part}, ptr {_moved(code, element, source, p, self.sizes.gap)}, align {self.size}")
             row = row if valid == self.lanes else shuffled(code, part, row, row, repeated)
             code.do(f"store {type} {row}, ptr {_moved(code, element, place, p, width)}, align {self.size}")
 

@@ -3,7 +3,8 @@
 Vectors of a whole register run through the inner dim. What remains at its end is one shorter vector, which reads and
 writes nothing beyond. A reduction over the inner dim has an accumulator for each lane; the lanes are added in pairs at
 the end of a row or block, and rows and blocks one after the other. So a sum of n floats over the inner dim is off by at
-most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row.
+most (8192 / w + log2(w) + n / 8192) roundings, with w = 16 to 64 lanes. A sum over outer dims adds row after row, in up
+to four parts if threads may share the rows (`sharing`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .vector_math import shuffled
 
 # A loop with few steps adds to several accumulators in turn, since an addition waits for the one before.
 FEW_STEPS, ACCUMULATORS = 4, 4
-_COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
+COMBINE = {"sum": lambda x, y: x + y, "amax": maximum, "amin": minimum}
 
 
 class Work(NamedTuple):
@@ -199,7 +200,7 @@ class LoopWriter:
         self._fix()
         code.loop(0, bound, turns * self.width, body)
         if last > whole:
-            self._only_if(end, lambda: self._tail(pointers, whole, last, accumulators, rest))
+            code.only_if(end, lambda: self._tail(pointers, whole, last, accumulators, rest))
         for i in inner:
             self._deliver(i, accumulators[i] if n >= self.width else [], rest[i], pointers)
 
@@ -212,18 +213,6 @@ class LoopWriter:
             values.append(lowering.write(self.code, step, values) if same else None)
             if same:
                 self.fixed[number] = values[-1]
-
-    def _only_if(self, condition: str | None, write: Any) -> None:
-        if condition is None:
-            write()
-            return
-        code = self.code
-        inside, done = code.label(), code.label()
-        code.do(f"br i1 {condition}, label %{inside}, label %{done}")
-        with code.region(inside):
-            write()
-            code.do(f"br label %{done}")
-        code.at(done)
 
     def _tail(self, pointers: list[str], start: int, end: int, accumulators: dict[int, list[str]],
               rest: dict[int, str]) -> None:
@@ -258,7 +247,7 @@ class LoopWriter:
                 self._accumulate(reduction, accumulators[number], value, valid)
             else:
                 before = self._read(places[i], reduction.dtype, inner[i], valid)
-                self._store(places[i], _COMBINE[reduction.kind](before, value), inner[i], valid)
+                self._store(places[i], COMBINE[reduction.kind](before, value), inner[i], valid)
 
     def _splat(self, operand: int) -> Lanes:
         code, dtype = self.code, self.loop.inputs[operand].dtype
@@ -326,13 +315,13 @@ class LoopWriter:
             self._add_lanes(reduction, place, value)
             return
         before = code.vector(code.put(f"load {value.type}, ptr {place}"), value.dtype)
-        after = _COMBINE[reduction.kind](before, value)
+        after = COMBINE[reduction.kind](before, value)
         code.do(f"store {value.type} {after.name}, ptr {place}")
 
     def _add_lanes(self, reduction: Reduction, place: str, value: Lanes) -> None:
         """Combine the number at the place with all lanes, which are combined in pairs."""
         code, before, type, size = self.code, self.code.width, TYPES[reduction.dtype], reduction.dtype.itemsize
-        combine = _COMBINE[reduction.kind]
+        combine = COMBINE[reduction.kind]
         while code.width > 1:
             half, own, name = code.width // 2, value.type, value.name
             code.width = half
@@ -345,7 +334,7 @@ class LoopWriter:
     def _deliver(self, number: int, accumulators: list[str], rest: str, pointers: list[str]) -> None:
         """Bring the accumulators of a row or block together, and write or add the result."""
         code, reduction, place = self.code, self.loop.reductions[number], pointers[self.first_result + number]
-        combine = _COMBINE[reduction.kind]
+        combine = COMBINE[reduction.kind]
         parts = [code.vector(code.put(f"load {code.type(reduction.dtype)}, ptr {place}"), reduction.dtype)
                  for place in accumulators]
         while len(parts) > 1:

@@ -14,7 +14,9 @@ from ...dtypes import RARE
 from ...ops.elementwise.arithmetic import add, div, mul, sub
 from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, mm
+from ...ops.networks.attention import attention, attention_weights
 from ...ops.networks.losses import mse_loss
+from ...ops.networks.normalization import layer_norm_backward
 from ...ops.reductions import mean_all, sum_all
 from ..program.lines import Line, Program, Ref, Value
 from .line_writer import LineWriter
@@ -49,13 +51,15 @@ def _mse_loss(w: LineWriter, x: Any, y: Any, reduction: str) -> bool:
 
 
 EXPANSIONS: dict[Op, Callable[..., bool]] = {addmm: _addmm, mean_all: _mean_all, mse_loss: _mse_loss}
+# Operators whose parts give results that lie row by row, however the operands lie.
+_STRIDED = (addmm, attention, attention_weights, layer_norm_backward)
 
 
 def _is_plain(line: Line, values: list[Value]) -> bool:
     """Whether the parts of a line give its numbers and its layout: no rare types, which round at other places, and no
     operands of the shape of the result that lie otherwise than row by row, as factors of a product may.
     """
-    shapes = [] if line.op is addmm else [values[number].like.shape for number in line.results]
+    shapes = [] if line.op in _STRIDED else [values[number].like.shape for number in line.results]
     likes = [values[number].like for number in (*line.reads, *line.results)]
     return not any([like.dtype in RARE or (like.shape in shapes and not like.flags.c_contiguous) for like in likes])
 

@@ -19,7 +19,7 @@ from ...ops.joining import cat, stack
 from .line_writer import LineWriter
 
 # Larger joins are memory traffic, for which a call costs nothing.
-_LARGEST = 1 << 14
+_LARGEST = 1 << 18
 
 
 def _begin(w: LineWriter, parts: list[Any]) -> bool:

@@ -34,6 +34,10 @@ class LineWriter:
         """The geometry of the result."""
         return self.values[self.line.results[0]].like
 
+    def by_rows(self) -> bool:
+        """Whether all results lie row by row."""
+        return all([self.values[number].like.flags.c_contiguous for number in self.line.results])
+
     @property
     def made(self) -> Ref:
         """The result."""
@@ -83,9 +87,9 @@ class LineWriter:
                                True, False, self.line.site))
         return made
 
-    def last(self, op: Op, *args: Any) -> None:
-        """The line that makes the result of the line that is taken apart."""
-        self._line(op, args, self.line.results[0])
+    def last(self, op: Op, *args: Any, place: int = 0) -> None:
+        """The line that makes the result at `place` of the line that is taken apart."""
+        self._line(op, args, self.line.results[place])
 
     def write(self, op: Op, target: Ref, *others: Ref) -> None:
         """A line that writes the result of `op(target, *others)` over `target`."""

@@ -20,7 +20,13 @@ from ...ops.elementwise.comparison import eq, ne
 from ...ops.elementwise.elementary import exp, log, rsqrt
 from ...ops.framework import Op
 from ...ops.networks.losses import nll_loss, nll_loss_backward
-from ...ops.networks.normalization import layer_norm, standardize_backward, standardized_sum, sum_over_rows
+from ...ops.networks.normalization import (
+    layer_norm,
+    layer_norm_backward,
+    standardize_backward,
+    standardized_sum,
+    sum_over_rows,
+)
 from ...ops.networks.softmax import log_softmax, log_softmax_backward, softmax, softmax_backward
 from ...ops.reductions import amax, sum_all, sum_dim
 from ...ops.shape import unsqueeze
@@ -164,27 +170,48 @@ def _layer_norm(w: LineWriter, x: Any, weight: Any, bias: Any, rank: int, eps: f
     return True
 
 
-def _standardize_backward(w: LineWriter, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Axes,
-                          eps: float) -> bool:
-    if not _floats(w, g, x, weight, mean, rstd):
-        return False
+def _standardized(w: LineWriter, x: Any, mean: Any, rstd: Any) -> Any:
     like = _rows(w, x)
-    scaled = w.call(mul, w.call(sub, x, mean, like=like), rstd, like=like)
+    return w.call(mul, w.call(sub, x, mean, like=like), rstd, like=like)
+
+
+def _by_standardized(w: LineWriter, g: Any, scaled: Any, weight: Any, rstd: Any, axes: Axes) -> None:
+    """The gradient by x, from the standardised x."""
+    like = _rows(w, scaled)
     if weight is not None:
         g = w.call(mul, g, weight, like=like)
     slope = _mean_over(w, w.call(mul, g, scaled, like=like), axes)
     level, tilt = w.call(sub, g, _mean_over(w, g, axes), like=like), w.call(mul, scaled, slope, like=like)
-    inner = w.call(sub, level, tilt, like=like)
-    w.last(mul, inner, rstd)
+    w.last(mul, w.call(sub, level, tilt, like=like), rstd)
+
+
+def _standardize_backward(w: LineWriter, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Axes,
+                          eps: float) -> bool:
+    if not _floats(w, g, x, weight, mean, rstd):
+        return False
+    _by_standardized(w, g, _standardized(w, x, mean, rstd), weight, rstd, axes)
     return True
 
 
 def _standardized_sum(w: LineWriter, g: Any, x: Any, mean: Any, rstd: Any, over: Axes, axes: Axes, eps: float) -> bool:
     if not _floats(w, g, x, mean, rstd):
         return False
-    like = _rows(w, x)
-    scaled = w.call(mul, w.call(sub, x, mean, like=like), rstd, like=like)
-    w.last(sum_dim, w.call(mul, g, scaled, like=like), over, True, None)
+    w.last(sum_dim, w.call(mul, g, _standardized(w, x, mean, rstd), like=_rows(w, x)), over, True, None)
+    return True
+
+
+def _layer_norm_backward(w: LineWriter, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, rank: int, eps: float,
+                         wanted: tuple[bool, ...]) -> bool:
+    ndim = w.like(x).ndim
+    if not _floats(w, g, x, weight, mean, rstd) or not wanted[0] or len(w.line.results) != sum(wanted) or (
+            not w.by_rows()):
+        return False
+    scaled, over = _standardized(w, x, mean, rstd), tuple(range(ndim - rank))
+    _by_standardized(w, g, scaled, weight, rstd, tuple(range(ndim - rank, ndim)))
+    if wanted[1]:
+        w.last(sum_dim, w.call(mul, g, scaled, like=_rows(w, x)), over, False, None, place=1)
+    if wanted[2]:
+        w.last(sum_dim, g, over, False, None, place=1 + wanted[1])
     return True
 
 
@@ -198,5 +225,5 @@ def _sum_over_rows(w: LineWriter, x: Any, rank: int) -> bool:
 NETWORKS: dict[Op, Callable[..., bool]] = {
     softmax: _softmax, log_softmax: _log_softmax, softmax_backward: _softmax_backward,
     log_softmax_backward: _log_softmax_backward, nll_loss: _nll_loss, nll_loss_backward: _nll_loss_backward,
-    layer_norm: _layer_norm, standardize_backward: _standardize_backward, standardized_sum: _standardized_sum,
-    sum_over_rows: _sum_over_rows}
+    layer_norm: _layer_norm, layer_norm_backward: _layer_norm_backward, standardize_backward: _standardize_backward,
+    standardized_sum: _standardized_sum, sum_over_rows: _sum_over_rows}

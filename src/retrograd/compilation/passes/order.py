@@ -94,9 +94,11 @@ PASSES = (
     Pass("constants", partial(_on_program, with_constants)),
     # Constants of a program for all sizes are computed again for other sizes.
     Pass("release", _release, sized=False),
-    # Means, losses, steps of optimizers; softmax, norms; joins as writes.
+    # Means, losses, steps of optimizers; softmax, norms; attention; joins as writes.
     Pass("formulas", partial(_taken_apart, lambda: _FORMULAS)),
     Pass("networks", partial(_taken_apart, lambda: reached("compilation.passes.networks").NETWORKS), "native"),
+    Pass("attention", partial(_taken_apart, lambda: reached("compilation.passes.attention").ATTENTION), "native",
+         sized=False),
     Pass("joins", partial(_taken_apart, lambda: reached("compilation.passes.joins").JOINS), "native", sized=False),
     # Copies that nobody needs, the same call again, and lines whose results nobody uses.
     Pass("detours", partial(_on_program, without_detours)),

@@ -103,8 +103,16 @@ class _Crew:
         cls.lock, cls.helpers = threading.Lock(), ()
 
 
+class _Lent(_Crew):
+    """Other helpers, which may stay for a while after their work. So they are not those of kernels."""
+
+    lock = threading.Lock()
+    helpers: tuple[_Helper, ...] = ()
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Crew.forget)
+    os.register_at_fork(after_in_child=_Lent.forget)
 
 
 def available() -> int:
@@ -145,6 +153,12 @@ def in_parts(work: Work, length: int, cost: float) -> None:
     for part in parts:
         if part.error is not None:
             raise part.error
+
+
+def lend(work: Callable[[int], object], place: int, most: int) -> None:
+    """Have up to `most` threads run `work(place)`, without waiting for them."""
+    for helper in _Lent.idle(most):
+        helper.begin(_Part(Context(), lambda start, stop: work(start), place, place))
 
 
 def _wait_for(parts: list[_Part]) -> None:

@@ -1,0 +1,259 @@
+"""Work that threads share, inside of native functions: one thread publishes it, and all that are there take parts.
+
+`share` runs a function over a range in parts. The words of a team say what is to be done: the parts that are taken, the
+parts that helpers have done, how many helpers are there, and the work. A part is taken by an exchange of the first
+word, which has the number of the work and that of the next part. The publishing thread takes parts like the others, so
+a helper that comes late or not at all costs nothing. `help` is what helpers run. Without a team, `share` runs all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..program.loops import Reduction
+from .host import has_symbol, pausing
+from .lanes import TYPES, Code, Lanes, Module, constant
+from .writing import COMBINE, identity, memory
+
+# The words of a team, which lie apart from each other: helpers write the second and the third.
+CLAIM, DONE, PRESENT, WORK, WORDS = 0, 16, 32, 48, 64
+# How often a helper looks for work before it lets other programs run in between, and then until it leaves.
+_EAGER, _PATIENT = 1000, 1000
+_SHARE = """define internal void @share(ptr %team, ptr %function, ptr %table, i64 %extent, i64 %parts) nounwind {
+entry:
+  %alone = icmp eq ptr %team, null
+  br i1 %alone, label %all, label %publish
+all:
+  call void %function(ptr %table, i64 0, i64 %extent)
+  ret void
+publish:
+  %done = getelementptr i64, ptr %team, i64 DONE
+  %work = getelementptr i64, ptr %team, i64 WORK
+  %last = load atomic i64, ptr %team monotonic, align 8
+  %number = lshr i64 %last, 16
+  %next = add i64 %number, 1
+  %open = shl i64 %next, 16
+  %closed = or i64 %open, 65535
+  store atomic i64 %closed, ptr %team seq_cst, align 8
+  fence seq_cst
+  %f = ptrtoint ptr %function to i64
+  %t = ptrtoint ptr %table to i64
+  %p1 = getelementptr i64, ptr %work, i64 1
+  %p2 = getelementptr i64, ptr %work, i64 2
+  %p3 = getelementptr i64, ptr %work, i64 3
+  store atomic i64 %f, ptr %work monotonic, align 8
+  store atomic i64 %t, ptr %p1 monotonic, align 8
+  store atomic i64 %extent, ptr %p2 monotonic, align 8
+  store atomic i64 %parts, ptr %p3 monotonic, align 8
+  store atomic i64 0, ptr %done monotonic, align 8
+  store atomic i64 %open, ptr %team release, align 8
+  %own = call i64 @take(ptr %team)
+  br label %wait
+wait:
+  %turns = phi i64 [ 0, %publish ], [ %more, %pause ], [ %more, %yield ]
+  %others = load atomic i64, ptr %done acquire, align 8
+  %sum = add i64 %others, %own
+  %over = icmp eq i64 %sum, %parts
+  br i1 %over, label %end, label %again
+again:
+  %more = add i64 %turns, 1
+  %long = icmp ugt i64 %more, EAGER
+  br i1 %long, label %yield, label %pause
+pause:
+  PAUSE
+  br label %wait
+yield:
+  YIELD
+  br label %wait
+end:
+  ret void
+}"""
+_TAKE = """define internal i64 @take(ptr %team) nounwind noinline {
+entry:
+  %work = getelementptr i64, ptr %team, i64 WORK
+  %p1 = getelementptr i64, ptr %work, i64 1
+  %p2 = getelementptr i64, ptr %work, i64 2
+  %p3 = getelementptr i64, ptr %work, i64 3
+  br label %look
+look:
+  %count = phi i64 [ 0, %entry ], [ %count, %try ], [ %counted, %run ]
+  %claim = load atomic i64, ptr %team acquire, align 8
+  %part = and i64 %claim, 65535
+  %f = load atomic i64, ptr %work monotonic, align 8
+  %t = load atomic i64, ptr %p1 monotonic, align 8
+  %extent = load atomic i64, ptr %p2 monotonic, align 8
+  %parts = load atomic i64, ptr %p3 monotonic, align 8
+  %left = icmp ult i64 %part, %parts
+  br i1 %left, label %try, label %end
+try:
+  %after = add i64 %claim, 1
+  %exchange = cmpxchg ptr %team, i64 %claim, i64 %after acq_rel monotonic, align 8
+  %taken = extractvalue { i64, i1 } %exchange, 1
+  br i1 %taken, label %run, label %look
+run:
+  %from = mul i64 %extent, %part
+  %begin = udiv i64 %from, %parts
+  %to = add i64 %from, %extent
+  %end.of = udiv i64 %to, %parts
+  %function = inttoptr i64 %f to ptr
+  %table = inttoptr i64 %t to ptr
+  call void %function(ptr %table, i64 %begin, i64 %end.of)
+  %counted = add i64 %count, 1
+  br label %look
+end:
+  ret i64 %count
+}"""
+_HELP = """define void @help(ptr %team) nounwind {
+entry:
+  %done = getelementptr i64, ptr %team, i64 DONE
+  %present = getelementptr i64, ptr %team, i64 PRESENT
+  %arrived = atomicrmw add ptr %present, i64 1 acq_rel
+  br label %look
+look:
+  %turns = phi i64 [ 0, %entry ], [ 0, %report ], [ %more, %pause ], [ %more, %yield ]
+  %count = call i64 @take(ptr %team)
+  %some = icmp ne i64 %count, 0
+  br i1 %some, label %report, label %idle
+report:
+  %told = atomicrmw add ptr %done, i64 %count acq_rel
+  br label %look
+idle:
+  %more = add i64 %turns, 1
+  %long = icmp ugt i64 %more, EAGER
+  br i1 %long, label %wait, label %pause
+pause:
+  PAUSE
+  br label %look
+wait:
+  %over = icmp ugt i64 %more, LAST
+  br i1 %over, label %leave, label %yield
+yield:
+  YIELD
+  br label %look
+leave:
+  %left = atomicrmw sub ptr %present, i64 1 acq_rel
+  ret void
+}"""
+
+
+def _filled(text: str, module: Module) -> str:
+    pause = pausing()
+    if pause:
+        module.declared[pause] = f"declare void @{pause}()"
+    yields = has_symbol("sched_yield")
+    if yields:
+        module.declared["sched_yield"] = "declare i32 @sched_yield() nounwind"
+    found = {"DONE": DONE, "PRESENT": PRESENT, "WORK": WORK, "EAGER": _EAGER, "LAST": _EAGER + _PATIENT,
+             "PAUSE": f"call void @{pause}()" if pause else "", "YIELD": "call i32 @sched_yield()" if yields else ""}
+    for word, value in found.items():
+        text = text.replace(word, str(value))
+    return text
+
+
+def help_module(module: Module) -> Module:
+    """Add `help(team)` to the module: take parts of published work until there has been none for a while."""
+    module.functions.update({"take": _TAKE.replace("WORK", str(WORK)), "help": _filled(_HELP, module)})
+    return module
+
+
+def shared(module: Module, function: str, extent: int, parts: int, table: str = "%table") -> str:
+    """A line that runs `function(table, begin, end)` over a range, in parts. `%team` must be known where it stands."""
+    if "share" not in module.functions:
+        module.functions.update({"take": _TAKE.replace("WORK", str(WORK)), "share": _filled(_SHARE, module)})
+    return f"  call void @share(ptr %team, ptr @{function}, ptr {table}, i64 {extent}, i64 {parts})"
+
+
+class Apart(NamedTuple):
+    """A reduction whose parts are made apart: its slot, and how many numbers its result has."""
+
+    reduction: Reduction
+    slot: int
+    size: int
+
+
+def bytes_apart(apart: Sequence[Apart]) -> int:
+    """The memory that one part needs for its reductions."""
+    return sum([_bytes(each) for each in apart])
+
+
+def _bytes(each: Apart) -> int:
+    return -(-each.size * each.reduction.dtype.itemsize // 64) * 64
+
+
+def write_apart(module: Module, name: str, extent: int, parts: int, slots: int, apart: Sequence[Apart]) -> str:
+    """A line that runs `loop<name>` in parts which reduce apart. The first part uses the memory of the results, and the
+    others are combined with it, one after the other. So the numbers do not depend on the threads.
+    """
+    module.functions[f"part{name}"] = _part(module, name, extent, parts, slots, apart)
+    code, size = Code(module, 1), bytes_apart(apart)
+    context, more = code.stack("[2 x ptr]"), code.stack(f"[{(parts - 1) * size} x i8], align 64")
+    code.do(f"store ptr %table, ptr {context}")
+    code.do(f"store ptr {more}, ptr {code.put(f'getelementptr ptr, ptr {context}, i64 1')}")
+    code.lines.append(shared(module, f"part{name}", parts, parts, context))
+    for part in range(parts - 1):
+        offset = part * size
+        for each in apart:
+            _combine(code, each, code.put(f"getelementptr i8, ptr {more}, i64 {offset}"))
+            offset += _bytes(each)
+    module.functions[f"parts{name}"] = code.function(f"internal void @parts{name}(ptr %table, ptr %team)")
+    return f"  call void @parts{name}(ptr %table, ptr %team)"
+
+
+def _part(module: Module, name: str, extent: int, parts: int, slots: int, apart: Sequence[Apart]) -> str:
+    """The function of some parts. What it is given are the table, and the memory for the parts but the first."""
+    code, size = Code(module, 1), bytes_apart(apart)
+    own = code.stack(f"[{slots} x ptr]")
+    table = code.put("load ptr, ptr %context")
+    more = code.put(f"load ptr, ptr {code.put('getelementptr ptr, ptr %context, i64 1')}")
+
+    def body(part: str) -> None:
+        begin = code.put(f"udiv i64 {code.put(f'mul i64 {part}, {extent}')}, {parts}")
+        after = code.put(f"add i64 {part}, 1")
+        end = code.put(f"udiv i64 {code.put(f'mul i64 {after}, {extent}')}, {parts}")
+
+        def copy(slot: str) -> None:
+            entry = code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr {table}, i64 {slot}')}")
+            code.do(f"store ptr {entry}, ptr {code.put(f'getelementptr ptr, ptr {own}, i64 {slot}')}")
+
+        def prepare() -> None:
+            before = code.put(f"mul i64 {code.put(f'sub i64 {part}, 1')}, {size}")
+            start = code.put(f"getelementptr i8, ptr {more}, i64 {before}")
+            offset = 0
+            for each in apart:
+                place = code.put(f"getelementptr i8, ptr {start}, i64 {offset}")
+                _begin(code, each, place)
+                code.do(f"store ptr {place}, ptr {code.put(f'getelementptr ptr, ptr {own}, i64 {each.slot}')}")
+                offset += _bytes(each)
+
+        code.loop(0, slots, 1, copy)
+        code.only_if(code.put(f"icmp ne i64 {part}, 0"), prepare)
+        code.do(f"call void @loop{name}(ptr {own}, i64 {begin}, i64 {end})")
+
+    code.loop("%begin", "%end", 1, body)
+    return code.function(f"internal void @part{name}(ptr %context, i64 %begin, i64 %end)")
+
+
+def _begin(code: Code, each: Apart, place: str) -> None:
+    type, value = memory(each.reduction.dtype), constant(identity(each.reduction), each.reduction.dtype)
+    code.loop(0, each.size, 1, lambda i: code.do(
+        f"store {type} {value}, ptr {code.put(f'getelementptr {type}, ptr {place}, i64 {i}')}"))
+
+
+def _combine(code: Code, each: Apart, part: str) -> None:
+    """Combine the result of a reduction with that of a part."""
+    dtype, wide = each.reduction.dtype, code.module.host.bits // 8 // each.reduction.dtype.itemsize
+    result = code.put(f"load ptr, ptr {code.put(f'getelementptr ptr, ptr %table, i64 {each.slot}')}")
+
+    def some(i: str) -> None:
+        places = [code.put(f"getelementptr {TYPES[dtype]}, ptr {start}, i64 {i}") for start in (result, part)]
+        x, y = [Lanes(code, code.put(f"load {code.type(dtype)}, ptr {place}, align {dtype.itemsize}"), dtype)
+                for place in places]
+        both = COMBINE[each.reduction.kind](x, y)
+        code.do(f"store {both.type} {both.name}, ptr {places[0]}, align {dtype.itemsize}")
+
+    whole = each.size // wide * wide
+    code.width = wide
+    code.loop(0, whole, wide, some)
+    code.width = 1
+    code.loop(whole, each.size, 1, some)

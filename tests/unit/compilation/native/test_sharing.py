@@ -1,0 +1,174 @@
+"""Work that threads share: each part runs once, sums do not depend on the threads, and several callers do not meet."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from needing import absent, needs
+from retrograd.compilation.native import machine, team
+from retrograd.compilation.native.host import host
+from retrograd.compilation.native.lowered import product
+from retrograd.compilation.native.machine import Native, Placed, build
+from retrograd.compilation.native.sharing import CLAIM, DONE, PRESENT, WORDS, WORK
+from retrograd.compilation.program.lines import Line, Ref, Value
+from retrograd.compilation.program.loops import Loop, Operand, Output, Reduction, Step
+from retrograd.kernels.layout import address
+from retrograd.kernels.native import threads
+from retrograd.ops.elementwise import arithmetic
+from retrograd.ops.linalg.matrix import bmm
+
+pytestmark = needs("llvmlite")
+
+if missing := absent("llvmlite"):
+    pytest.skip(missing, allow_module_level=True)
+
+F32, F64 = np.dtype("f4"), np.dtype("f8")
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(autouse=True)
+def helped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three threads, for whatever little work."""
+    monkeypatch.setattr(machine, "ENOUGH", 0)
+    monkeypatch.setattr(machine, "_PART", 1)
+    before = threads.available()
+    threads.use(3)
+    yield
+    threads.use(before)
+
+
+def counting(shape: tuple[int, int], reduced: tuple[int, ...], kind: str = "sum") -> tuple[Native, list[Array]]:
+    """A plan that adds 1 to an array in its place, and reduces what was there."""
+    x, left = np.zeros((shape[0], shape[1] + 3), F64)[:, 3:], [n for dim, n in enumerate(shape) if dim not in reduced]
+    own = Operand(F64, x.strides)
+    loop = Loop(shape, (own,), (Step(arithmetic.add, (Ref(0), 1.0), F64),), (Output(1, own),),
+                (Reduction(kind, 0, reduced, F64),) if reduced else ())
+    arrays = [x, x, *([np.empty(left, F64)] if reduced else [])]
+    return build([Placed(loop, tuple(range(len(arrays))))], len(arrays)), arrays
+
+
+def table_of(arrays: list[Array]) -> Array:
+    return np.array([address(array) for array in arrays], np.uintp)
+
+
+@pytest.mark.parametrize("reduced", [(), (0,), (1,), (0, 1)], ids=str)
+@pytest.mark.parametrize("kind", ["sum", "amax", "amin"])
+def test_each_part_runs_once(reduced: tuple[int, ...], kind: str) -> None:
+    native, arrays = counting((64, 48), reduced, kind)
+    size, table = np.prod([(64, 48)[dim] for dim in reduced]) if kind == "sum" else 1, table_of(arrays)
+    for count in range(500):
+        native(table)
+        assert (arrays[0] == count + 1).all()
+        if reduced:
+            assert (arrays[2] == count * size).all()
+
+
+def test_a_helper_takes_the_parts_that_are_left_and_leaves() -> None:
+    taken: list[tuple[int, int, int]] = []
+    note = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(lambda *part: taken.append(part))
+    memory = np.zeros(WORDS, np.int64)
+    memory[WORK:WORK + 4] = ctypes.cast(note, ctypes.c_void_p).value, 5, 103, 7
+    memory[CLAIM] = (9 << 16) + 2                           # two parts are taken
+    team._helping()[0](address(memory))
+    bounds = [103 * part // 7 for part in range(2, 8)]
+    assert taken == [(5, *pair) for pair in pairwise(bounds)]
+    assert (memory[CLAIM], memory[DONE], memory[PRESENT]) == ((9 << 16) + 7, 5, 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sums_do_not_depend_on_the_threads(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(2, 400)), int(rng.integers(1, 90)))
+    x = rng.standard_normal(shape).astype(F32)
+    loop = Loop(shape, (Operand(F32, x.strides),), (Step(arithmetic.square, (Ref(0),), F32),), (),
+                (Reduction("sum", 1, (0,), F32), Reduction("amax", 0, (0, 1), F32), Reduction("sum", 0, (1,), F32)))
+    found = [np.empty(shape[1], F32), np.empty((), F32), np.empty(shape[0], F32)]
+    native, table = build([Placed(loop, (0, 1, 2, 3))], 4), table_of([x, *found])
+    threads.use(1)
+    native(table)
+    alone = [array.copy() for array in found]
+    np.testing.assert_allclose(alone[0], np.square(x, dtype=F64).sum(0), rtol=1e-4)
+    threads.use(3)
+    for _ in range(200):
+        native(table)
+        for one, other in zip(found, alone, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_several_callers_have_one_team() -> None:
+    plans, errors = [counting((40, 40 + i), (0,)) for i in range(4)], []
+
+    def work(native: Native, arrays: list[Array]) -> None:
+        table = table_of(arrays)
+        for count in range(300):
+            native(table)
+            if not ((arrays[0] == count + 1).all() and (arrays[2] == 40 * count).all()):
+                errors.append(count)
+
+    running = [threading.Thread(target=work, args=plan) for plan in plans]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    assert not errors
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_has_a_team_of_its_own() -> None:
+    native, arrays = counting((64, 48), (0,))
+    table = table_of(arrays)
+    native(table)
+    child = os.fork()
+    if not child:
+        for _ in range(50):
+            native(table)
+        os._exit(0 if (arrays[0] == 51).all() and (arrays[2] == 64 * 50).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert (arrays[0] == 1).all()
+
+
+def strided(rng: random.Random, shape: tuple[int, ...], dtype: np.dtype[Any], unit: int) -> Array:
+    """Random numbers in memory of a random layout, in which the numbers of one dim lie side by side."""
+    order = rng.sample(range(len(shape)), len(shape))
+    order.append(order.pop(order.index(unit % len(shape))))
+    gaps = [1 if dim == order[-1] else rng.choice((1, 1, 2)) for dim in range(len(shape))]
+    numbers = np.random.default_rng(rng.randrange(1000))
+    whole = numbers.standard_normal([shape[dim] * gaps[dim] for dim in order]).astype(dtype)
+    found = whole.transpose(np.argsort(order))[tuple([slice(None, None, gap) for gap in gaps])]
+    found = found[tuple([slice(None, None, -1 if dim != order[-1] and rng.random() < 0.1 else None)
+                         for dim in range(len(shape))])]
+    return np.broadcast_to(found[:1], shape) if len(shape) > 2 and rng.random() < 0.1 else found
+
+
+@pytest.mark.parametrize("bits", [host().bits, 128])
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("seed", range(20))
+def test_products_of_stacks_that_lie_anywhere(seed: int, dtype: np.dtype[Any], bits: int) -> None:
+    rng = random.Random(seed)
+    around = tuple([rng.choice((1, 2, 3, 5)) for _ in range(rng.randint(0, 3))])
+    m, n, k = [rng.choice((1, 2, 7, 16, 33, 70, 130, 300)) for _ in range(3)]
+    x = strided(rng, (*around, m, k), dtype, rng.randrange(len(around) + 2))
+    y = strided(rng, (*around, k, n), dtype, rng.choice((-1, -2)))
+    frame = np.full(m * n * int(np.prod(around)) + 32, 7, dtype)
+    out = frame[16:-16].reshape(*around, m, n)
+    values = [Value(number, like, number, "line") for number, like in enumerate((x, y, out))]
+    found = product(Line(bmm, bmm.compute, (Ref(0), Ref(1)), (2,), False, False, None), values, (0, 1, 2))
+    assert found is not None
+    native = build([found], 3, host()._replace(bits=bits, letters=host().letters if bits == host().bits else ()))
+    for _ in range(5):
+        out.fill(np.nan)
+        native(table_of([x, y, out]))
+        np.testing.assert_allclose(out, np.matmul(x.astype(F64), y.astype(F64)), rtol=k * np.finfo(dtype).eps * 4,
+                                   atol=k * np.finfo(dtype).eps * 4)
+        assert (frame[:16] == 7).all()
+        assert (frame[-16:] == 7).all()

@@ -1,0 +1,115 @@
+"""Attention and layer norms whose lines are machine code give the numbers of eager calls, with all their gradients.
+
+The programs are drawn at random: layouts with gaps, dims of one place, empty batches, rows that a mask excludes, nan
+and infinity, gradients for some tensors only.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+import retrograd.nn.functional as F
+from needing import needs
+
+pytestmark = needs("llvmlite")
+CLOSE = {torch.float32: 2e-4, torch.float64: 1e-10}
+
+
+def laid_out(rng: random.Random, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Random numbers in memory of some layout: dims in another order, with gaps, or one row for all. A few of the
+    numbers may be nan or infinite.
+    """
+    order, steps = rng.sample(range(len(shape)), len(shape)), [rng.choice((1, 1, 2)) for _ in shape]
+    whole = torch.randn([shape[dim] * steps[dim] for dim in order], dtype=dtype)
+    if whole.numel() and rng.random() < 0.2:
+        whole.view(-1)[0] = rng.choice((nan, inf, -inf, 1e30))
+    found = whole.permute([order.index(dim) for dim in range(len(shape))])[
+        tuple([slice(None, None, step) for step in steps])]
+    return found[:1].expand(shape) if shape[0] and rng.random() < 0.1 else found
+
+
+def steps(x: Any) -> list[int]:
+    """The strides of the dims of more than one place."""
+    return [step for step, size in zip(x.stride(), x.shape) if size > 1]
+
+
+def check(function: Callable[..., Any], tensors: list[Any], wanted: list[bool]) -> None:
+    """Compare a compiled function with the function, and the gradients by the tensors that are wanted."""
+    dtype = tensors[0].dtype
+    for tensor, needs_gradient in zip(tensors, wanted, strict=True):
+        tensor.requires_grad_(needs_gradient)
+
+    def step(*given: Any) -> list[Any]:
+        out = function(*given)
+        leaves = [each for each in given if each.requires_grad]
+        return [out, *(torch.autograd.grad((out * out.detach().cos()).sum(), leaves) if leaves else ())]
+
+    compiled = torch.compile(step, backend="llvm", fullgraph=True)
+    for _ in range(3):
+        for place, (found, right) in enumerate(zip(compiled(*tensors), step(*tensors), strict=True)):
+            assert (found.shape, found.dtype) == (right.shape, right.dtype)
+            assert place or steps(found) == steps(right)
+            a, b = found.detach().numpy(), right.detach().numpy()
+            np.testing.assert_allclose(a, b, rtol=CLOSE[dtype], atol=CLOSE[dtype])
+
+
+def mask_for(rng: random.Random, kind: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A mask of a kind, with dims that are broadcast."""
+    own = [size if rng.random() < 0.6 else 1 for size in shape[:2]] + [*shape[2:]]
+    bools = torch.rand(own) < 0.6
+    if kind == "bools":
+        return bools
+    mask = torch.where(bools, torch.randn(own), -inf)
+    if kind == "rows":                                      # a row that is excluded completely
+        mask[..., rng.randrange(shape[2]), :] = -inf
+    return mask.to(dtype)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("kind", ["none", "causal", "bools", "floats", "rows"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("seed", range(12))
+def test_attention(seed: int, dtype: Any, kind: str) -> None:
+    rng = random.Random(f"{seed}{kind}")
+    torch.manual_seed(seed)
+    batch, heads, queries, keys, size, values = [rng.choice((1, 2, 3, 5, 8, 17)) for _ in range(6)]
+    own = rng.choice([n for n in range(1, heads + 1) if heads % n == 0]) if rng.random() < 0.3 else heads
+    batch, scale = 0 if rng.random() < 0.1 else batch, rng.choice((None, 0.3))
+    mask = None if kind in ("none", "causal") else mask_for(rng, kind, (batch, heads, queries, keys), dtype)
+    tensors = [laid_out(rng, (batch, count, *shape), dtype) for count, shape in (
+        (heads, (queries, size)), (own, (keys, size)), (own, (keys, values)))]
+    check(lambda q, k, v: F.scaled_dot_product_attention(
+        q, k, v, mask, is_causal=kind == "causal", scale=scale, enable_gqa=own != heads),
+        tensors, [rng.random() < 0.8 for _ in tensors])
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("seed", range(30))
+def test_layer_norm(seed: int, dtype: Any) -> None:
+    rng = random.Random(seed)
+    torch.manual_seed(seed)
+    shape = tuple([rng.choice((1, 2, 3, 5, 16, 33)) for _ in range(rng.randint(1, 4))])
+    shape = (0, *shape[1:]) if rng.random() < 0.1 and len(shape) > 1 else shape
+    normal = shape[rng.randint(0, len(shape) - 1):]
+    while 0 in normal:
+        normal = normal[1:]
+    names = rng.choice((("weight", "bias"), ("weight",), ("bias",), ()))
+    parts = {name: laid_out(rng, normal, dtype) for name in names}
+    x = laid_out(rng, shape, dtype)
+    check(lambda x, *own: F.layer_norm(x, normal, **dict(zip(names, own)), eps=1e-3),
+          [x, *parts.values()], [rng.random() < 0.8 for _ in range(1 + len(parts))])
+
+
+def test_a_step_of_attention_and_layer_norm_is_one_native_function() -> None:
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+    x = torch.randn(3, 8, 16)
+    text = str(torch.compile.explain(lambda x: layer(x).sum().backward(), x))
+    assert not [name for name in ("attention(", "bmm_kernel", "layer_norm_backward(") if name in text]
