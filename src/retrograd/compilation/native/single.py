@@ -1,8 +1,8 @@
 """exp, sin, cos and erf in single precision throughout, written into the loop, for machines with fused multiplication.
 
-They are quicker than functions of a library: nothing is saved around a call. The sine and the cosine of one number share
-most of their work, and so do erf and its derivative. They are off by at most 1 unit (exp) or 1.6 units (sin, cos, erf)
-in the last place. The polynomials minimise the greatest error.
+They are quicker than functions of a library: nothing is saved around a call. The sine and the cosine of one number
+share most of their work, and so do erf and its derivative. They are off by at most 1 unit (exp) or 1.6 units (sin, cos,
+erf) in the last place. The polynomials minimise the greatest error.
 """
 
 from __future__ import annotations
