@@ -150,8 +150,12 @@ class Code:
         self.at(done)
 
     def function(self, header: str, result: str = "void") -> str:
-        """The text of the function that consists of the lines. The header has what stands before the brace."""
-        return "\n".join([f"define {header} nounwind {{", "entry:", *self.entry, *self.lines, f"  ret {result}", "}"])
+        """The text of the function that consists of the lines. The header has what stands before the brace.
+
+        The stack is aligned to vectors, since those that do not stay in registers lie there.
+        """
+        return "\n".join([f'define {header} nounwind "stackrealign" {{', "entry:", *self.entry, *self.lines,
+                          f"  ret {result}", "}"])
 
     def stack(self, type: str) -> str:
         """The address of new memory on the stack."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,8 +11,9 @@ import numpy as np
 from ...ops.linalg.matrix import bmm, mm
 from ...ops.reductions import sum_all
 from ...tensors.recording.inplace import write_over
+from ..passes.effects import all_memory_written
 from ..passes.fusing import REDUCTIONS, Unit, is_reduction, same_place, seen_as, shape_of
-from ..program.lines import Line, Ref, Value, plain_call
+from ..program.lines import Line, Program, Ref, Value, plain_call
 from ..program.loops import Loop, Operand, Output, Reduction, Step
 from .lowering import lowers
 from .products import Product, Stack
@@ -106,9 +107,18 @@ def _arguments(line: Line, values: list[Value]) -> tuple[Any, ...] | None:
     return line.args[1:] if type(call) is partial and call.func is write_over else None
 
 
-def lowered(unit: Unit, values: list[Value], kept: set[int]) -> Lowered:
-    """The loop of a unit. `kept` are the results that are needed after it."""
-    return _Lowering(unit, values).loop(kept)
+def lowered(unit: Unit, values: list[Value], kept: set[int], known: Container[int] = ()) -> Lowered:
+    """The loop of a unit. `kept` are the results that are needed after it. `known` are single numbers that are the same
+    in each run: they stand in the code.
+    """
+    return _Lowering(unit, values, known).loop(kept)
+
+
+def numbers_known(program: Program, given: Sequence[int]) -> set[int]:
+    """The values that are single numbers, the same in each run for all arrays `given`."""
+    other = {*all_memory_written(program), *given}
+    return {value.number for value in program.values
+            if value.source == "constant" and not value.like.ndim and value.memory not in other}
 
 
 class _Lowering:
@@ -117,16 +127,16 @@ class _Lowering:
     An input is a value as it is seen in the shape of the loop: the same value may be two inputs.
     """
 
-    def __init__(self, unit: Unit, values: list[Value]) -> None:
+    def __init__(self, unit: Unit, values: list[Value], known: Container[int]) -> None:
         assert unit.shape is not None
-        self.unit, self.values, self.shape = unit, values, unit.shape
+        self.unit, self.values, self.shape, self.known = unit, values, unit.shape, known
         self.made = {number for line in unit.lines for number in line.results}
         self.inputs: dict[tuple[int, Strides], int] = {}
         self.written: dict[int, tuple[int, Strides]] = {}  # the last value of each target, and how it lies
         self.places: dict[int, int] = {}
         for line in unit.lines:
             for number in line.reads[1 if line.write else 0:]:
-                if self._made_as(number) is None:
+                if self._made_as(number) is None and (number not in known or is_reduction(line)):
                     self.inputs.setdefault((number, self._strides(number, line)), len(self.inputs))
 
     def loop(self, kept: set[int]) -> Lowered:
@@ -138,8 +148,7 @@ class _Lowering:
                 reductions.append(self._reduction(line))
                 sums.append(line.results[0])
                 continue
-            args = tuple([Ref(self._place(arg.number, line)) if type(arg) is Ref else arg
-                          for arg in _arguments(line, self.values) or ()])
+            args = tuple([self._argument(arg, line) for arg in _arguments(line, self.values) or ()])
             steps.append(Step(line.op, args, _result(line, self.values).like.dtype))
             place = len(self.inputs) + len(steps) - 1
             if line.write:
@@ -169,6 +178,12 @@ class _Lowering:
         if value.is_view and value.memory in self.made and same_place(value, self.values[value.memory]):
             return value.memory
         return None
+
+    def _argument(self, arg: Any, line: Line) -> Any:
+        """The argument of a step."""
+        if type(arg) is not Ref:
+            return arg
+        return self.values[arg.number].like if arg.number in self.known else Ref(self._place(arg.number, line))
 
     def _place(self, number: int, line: Line) -> int:
         """The value of the loop that a value of the program is by now."""

@@ -14,7 +14,7 @@ from ...kernels.layout import address
 from ..execution.numpy_code import NumPyCode
 from ..passes.fusing import Unit
 from ..program.lines import Line, Program
-from .lowered import Lowered, lowered, product
+from .lowered import Lowered, lowered, numbers_known, product
 from .machine import Builder, Placed
 from .recurrent import Steps
 from .walks import steps_of, with_native_steps
@@ -31,6 +31,7 @@ class MachineCode(NumPyCode):
         self._slots: dict[Any, int] = {}                   # of their arrays, in a table of addresses
         self._provided: set[int] = set()                   # results of loops that have memory
         self._done: list[int] = []                         # memory that is not needed after them
+        self._known = numbers_known(program, given)               # which stand in the code
         self._entries: dict[str, list[str]] = {}           # of tables, by the text of the address that stands there
         super().__init__(program, units, given)
 
@@ -58,7 +59,7 @@ class MachineCode(NumPyCode):
 
     def _loop(self, unit: Unit) -> Any:
         """A loop in machine code."""
-        found = lowered(unit, self.values, self.storage.kept(unit))
+        found = lowered(unit, self.values, self.storage.kept(unit), self._known)
         return Placed(found.loop, self._operands(unit, found))
 
     def _operands(self, unit: Unit, found: Lowered) -> tuple[int, ...]:

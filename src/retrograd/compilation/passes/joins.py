@@ -1,4 +1,4 @@
-"""Joins, and the gradients of slices, as writes to parts of new memory, for machine code.
+"""Joins, and the gradients of slices, as writes to parts of new memory, for machine code; and such memory itself.
 
 So the values that are joined are written where they belong, and no call stands between two loops. NumPy alone joins
 faster in one call.
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.basic import clone
+from ...ops.creation import new_full
 from ...ops.elementwise.arithmetic import positive
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select, select_backward, slice_, slice_backward
@@ -24,11 +25,15 @@ _LARGEST = 1 << 18
 
 def _begin(w: LineWriter, parts: list[Any]) -> bool:
     """Begin with zeros. Says whether the parts can be written over them."""
+    dtype = w.result.dtype
+    return all([w.like(part).dtype == dtype for part in parts]) and _new_full(w, None, w.result.shape, dtype, 0)
+
+
+def _new_full(w: LineWriter, x: Any, shape: Any, dtype: Any, value: Any) -> bool:
     like = w.result
-    if like.size > _LARGEST or not like.flags.c_contiguous or like.dtype.char not in "fd" or any(
-            [w.like(part).dtype != like.dtype for part in parts]):
+    if like.size > _LARGEST or not like.flags.c_contiguous or like.dtype.char not in "fd" or like.dtype != dtype:
         return False
-    w.last(clone, w.array(np.broadcast_to(np.zeros((), like.dtype), like.shape)), "C")
+    w.last(clone, w.array(np.broadcast_to(np.full((), value, dtype), like.shape)), "C")
     return True
 
 
@@ -76,4 +81,5 @@ def _select_backward(w: LineWriter, g: Any, shape: Any, dim: int, index: int) ->
 
 
 JOINS: dict[Op, Callable[..., bool]] = {
-    cat: _cat, stack: _stack, slice_backward: _slice_backward, select_backward: _select_backward}
+    cat: _cat, stack: _stack, slice_backward: _slice_backward, select_backward: _select_backward,
+    new_full: _new_full}

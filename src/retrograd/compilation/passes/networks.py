@@ -119,11 +119,17 @@ def _nll_loss(w: LineWriter, x: Any, target: Any, weight: Any, reduction: str, i
     if not _floats(w, x) or not _plain_targets(w, target, weight, like.shape, reduction, ignored):
         return False
     hits, counts = _hits(w, target, like.shape[1], ignored)
-    count, found = _sum_of(w, counts, like.dtype), _sum_of(w, hits, like.dtype)
-    w.call(look, found, _all_found, count, target, like.shape[1], ignored, like=w.like(found))
+    count = _checked_count(w, hits, counts, target, ignored, like.dtype)
     total = w.call(sum_all, w.call(choose, hits, x, 0.0, like=_rows(w, x)), None, like=w.like(count))
     w.last(div, total, w.call(neg, count if reduction == "mean" else w.constant(1, like.dtype), like=w.like(count)))
     return True
+
+
+def _checked_count(w: LineWriter, hits: Any, counts: Any, target: Any, ignored: int, dtype: np.dtype[Any]) -> Any:
+    """How many targets count. The plan looks whether each of them is a class."""
+    count, found = _sum_of(w, counts, dtype), _sum_of(w, hits, dtype)
+    w.call(look, found, _all_found, count, target, w.like(hits).shape[1], ignored, like=w.like(found))
+    return count
 
 
 def _all_found(found: Array, count: Array, target: Array, classes: int, ignored: int) -> None:
@@ -134,12 +140,18 @@ def _all_found(found: Array, count: Array, target: Array, classes: int, ignored:
 
 def _nll_loss_backward(w: LineWriter, g: Any, target: Any, weight: Any, shape: Axes, reduction: str,
                        ignored: int) -> bool:
-    if not _floats(w, g) or w.like(g).ndim or not _plain_targets(w, target, weight, shape, reduction, ignored):
+    each, like = reduction == "none", w.like(g)
+    if not _floats(w, g) or like.ndim != each or not _plain_targets(
+            w, target, weight, shape, "sum" if each else reduction, ignored):
         return False
     hits, counts = _hits(w, target, shape[1], ignored)
     if reduction == "mean":
-        g = w.call(div, g, _sum_of(w, counts, w.like(g).dtype), like=w.like(g))
-    w.last(choose, hits, w.call(neg, g, like=w.like(g)), 0.0)
+        g = w.call(div, g, _sum_of(w, counts, like.dtype), like=like)
+    g = w.call(neg, g, like=np.empty(like.shape, like.dtype))
+    if each:                                               # the loss of each row may not have looked at the targets
+        _checked_count(w, hits, counts, target, ignored, like.dtype)
+        g = w.view(unsqueeze, g, 1, like=w.like(g)[:, None])
+    w.last(choose, hits, g, 0.0)
     return True
 
 

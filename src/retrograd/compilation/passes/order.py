@@ -100,6 +100,9 @@ PASSES = (
     Pass("attention", partial(_taken_apart, lambda: reached("compilation.passes.attention").ATTENTION), "native",
          sized=False),
     Pass("joins", partial(_taken_apart, lambda: reached("compilation.passes.joins").JOINS), "native", sized=False),
+    # Products with vectors, and outer products, as elementwise lines and sums.
+    Pass("products", partial(_taken_apart, lambda: reached("compilation.passes.products").PRODUCTS), "native",
+         sized=False),
     # Copies that nobody needs, the same call again, and lines whose results nobody uses.
     Pass("detours", partial(_on_program, without_detours)),
     Pass("repeats", partial(_on_program, with_shared_results)),

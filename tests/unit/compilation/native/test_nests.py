@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -292,3 +293,20 @@ def test_plans_of_one_builder_compile_together() -> None:
     for native, wanted in zip(plans, (-x, x * x, np.sqrt(x)), strict=True):
         native(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
         np.testing.assert_array_equal(out, wanted)
+
+
+def test_the_stack_is_aligned_to_vectors() -> None:
+    """What must survive a call lies on the stack, and crosses no line of the cache."""
+    if not host().letters:
+        pytest.skip("a machine without a library of vector functions")
+    powers = [Step(arithmetic.mul, (Ref(i), Ref(0)), F32) for i in range(4)]
+    sums = [Step(arithmetic.add, (Ref(5 + i), Ref(4 - i)), F32) for i in range(4)]
+    own = unit((64,), F32)
+    loop = Loop((64,), (own,), (*powers, Step(elementary.log, (Ref(4),), F32), *sums), (Output(9, own),), ())
+    native = build([Placed(loop, (0, 1))], 2)
+    x, out = np.arange(1, 65, dtype=F32) / 8, np.empty(64, F32)
+    native(np.array([x.ctypes.data, out.ctypes.data], np.uintp))
+    exact = x.astype(F64)
+    np.testing.assert_allclose(out, np.log(exact**5) + exact**5 + exact**4 + exact**3 + exact**2, rtol=1e-6)
+    assert re.search(r"mov\S+\s.*[xyz]mm\d+, .*\(%r[sb]p\)", native.assembly)
+    assert not re.search(r"mov(ups|dqu)\S*\s.*[xyz]mm\d+, .*\(%r[sb]p\)", native.assembly)

@@ -30,7 +30,8 @@ def explained(monkeypatch: pytest.MonkeyPatch, native: bool) -> explaining.Expla
 
 def test_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     found = explained(monkeypatch, False)
-    assert [*found.passes[0]] == ["traced", *[name for name in NAMES if name not in ("networks", "attention", "joins")]]
+    others = ("networks", "attention", "joins", "products")
+    assert [*found.passes[0]] == ["traced", *[name for name in NAMES if name not in others]]
     assert "lines traced" in str(found)
     assert f"{found.passes[0]['loops']} units after loops" in str(found)
 
@@ -66,7 +67,7 @@ def test_plans_for_all_sizes_are_not_stacked(monkeypatch: pytest.MonkeyPatch) ->
     for size in (3, 5, 7, 11):
         compiled(torch.ones(size))
     assert {*[name for work in works for name in work.left]} == {"traced", *NAMES} - {
-        "release", "networks", "attention", "joins", "stacks"}
+        "release", "networks", "attention", "joins", "products", "stacks"}
 
 
 def test_passes_that_wait_run_when_the_plan_does(monkeypatch: pytest.MonkeyPatch) -> None:
