@@ -124,7 +124,8 @@ class Description:
         self._arrays = self.recording.below.arrays(numbers, held[0])
         self._program = Program(tape.values, lines, tape.inputs, numbers)
         plan = planned(self._program, [*known.given], native)
-        if not known.are_steady(plan, self.recording.rates.arrays()):
+        others = [*self.recording.rates.arrays(), *self.recording.numbers.operands.memory]
+        if not known.are_steady(plan, others):
             tape.give_up("the program uses the memory behind a view, which may be another in each call")
             return None
         self.plans = [plan]

@@ -23,6 +23,7 @@ from ..program import constants
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS, is_traced
 from ..reach.items import Item, State
+from .borders import Border
 from .harmless import is_harmless
 from .numbers import Numbers
 from .traced import Traced
@@ -314,7 +315,9 @@ SPECIAL = ("the graph of the results has hooks, has a step without a derivative,
 
 
 def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
-    """The leaves of a graph, and why a trace cannot follow its backward pass; "" if a trace can."""
+    """The leaves of a graph, among them tensors from outside, and why a trace cannot follow its backward pass; "" if a
+    trace can.
+    """
     waiting, seen, leaves = [edge.node for edge in edges], set[int](), []
     special = ""
     while waiting:
@@ -325,6 +328,9 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
         if isinstance(node, AccumulateGrad):
             if not node.abandoned:                         # by `torch.func`, so that nobody knows the leaf
                 leaves.append(node.variable)
+            continue
+        if isinstance(node, Border) and not _is_hooked(node):
+            leaves.append(node.tensor)
             continue
         if not special and (_is_hooked(node) or node.name() == "NotImplemented"):
             special = SPECIAL
