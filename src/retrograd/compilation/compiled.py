@@ -153,6 +153,8 @@ class Compiled:
         So the traced calls are compared only when there are more sizes than those that were traced.
         """
         call, self.waiting = self.waiting, None
+        if any([recipe.is_differentiated_twice for _, recipe in self.entries]):
+            self.sizes, self.calls, call = None, [], None  # no plan for all sizes has gradients of gradients
         return call is not None and self._pair(call) and bool(self.entries[0][0](self.function, args, kwargs))
 
     def _pair(self, call: Any) -> bool:

@@ -91,6 +91,7 @@ class Node:
     saves: ClassVar[list[Save]] = []
     conjugates: ClassVar[bool] = False     # whether complex gradients are conjugated before and after its rules
     runs_always: ClassVar[bool] = False    # even without a gradient, as users' Functions do
+    hooks_kind: ClassVar[type[Hooks]] = Hooks
     outputs: Any = 1                       # their number; nodes of several outputs have a slot for it
     namespace: ClassVar[str] = ""          # the prefix of names that PyTorch's own engine defines
 
@@ -338,7 +339,7 @@ def hooks_of(node: Node) -> Hooks:
     if node.hooks is None:
         with moment:
             if node.hooks is None:                         # no other thread was quicker
-                node.hooks = Hooks()
+                node.hooks = node.hooks_kind()
     return node.hooks
 
 

@@ -1,12 +1,13 @@
 """What a number of a traced call is computed from, and how Python computes it again.
 
 An expression begins with elements of values of the tape, with numbers that stand in places of the program's state, and
-with constants. Only operations are followed that raise no error, whatever the numbers are. So a repetition can compute
-an expression when everything else is done.
+with constants. Only operations are followed that raise no error, whatever the numbers are, or that the guard has tried
+before. So a repetition can compute an expression when everything else is done.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -19,10 +20,18 @@ PLACE_BITS = 63
 _SOURCES = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "truediv": "{} / {}", "floordiv": "{} // {}",
     "mod": "{} % {}", "neg": "-{}", "pos": "+{}", "abs": "abs({})", "round": "round({}, {})", "bool": "bool({})",
-    "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}", "eq": "{} == {}", "ne": "{} != {}"}
+    "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}", "eq": "{} == {}", "ne": "{} != {}",
+    "pow": "{} ** {}", "is_float": "type({}) is float", "is_int": "type({}) is int"}
+# Functions of `math` that are followed, with the number of their arguments.
+OF_MATH = {"cos": 1, "exp": 1, "expm1": 1, "log": 1, "log10": 1, "log1p": 1, "log2": 1, "pow": 2, "sin": 1, "sqrt": 1,
+           "tan": 1, "tanh": 1}
+_SOURCES |= {f"math.{name}": f"math.{name}({', '.join(['{}'] * count)})" for name, count in OF_MATH.items()}
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in _SOURCES if hasattr(operator, name)}, "abs": abs, "round": round,
-    "bool": bool}
+    "bool": bool, "is_float": lambda value: type(value) is float, "is_int": lambda value: type(value) is int,
+    **{f"math.{name}": getattr(math, name) for name in OF_MATH}}
+# Operations that may raise an error, or give a number of another type. The guard computes them before a repetition.
+RISKY = frozenset({"pow", *[f"math.{name}" for name in OF_MATH]})
 # Operations that raise an error if the second operand is zero.
 DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
 
@@ -58,12 +67,13 @@ def constant(value: Any) -> Expression:
 
 def combined(what: str, parts: tuple[Expression, ...], value: Any) -> Expression | None:
     """The expression of an operation; None if its number may be too large in another call, or is known too late."""
-    if any([part.is_late for part in parts]):
-        return None
+    if any([part.is_late for part in parts]) or (
+            what == "pow" and parts[1].what != "constant" and all([isinstance(part.value, int) for part in parts])):
+        return None                                        # an int to any power may be as large as the memory
     bits = 0
     if isinstance(value, int):
         sizes = [part.bits for part in parts]
-        bits = sum(sizes) if what == "mul" else max(sizes) + 1
+        bits = sizes[0] * abs(parts[1].value) if what == "pow" else sum(sizes) if what == "mul" else max(sizes) + 1
     if max([bits, *[part.bits for part in parts]]) > MOST_BITS:
         return None
     return Expression(what, parts, value, bits)
@@ -88,6 +98,7 @@ class Writer:
 
     def __init__(self, scope: dict[str, Any], leaf: Callable[[Expression], str]) -> None:
         self.scope, self.leaf = scope, leaf
+        scope["math"] = math
         self.names: dict[int, str] = {}
         self.kept: list[Expression] = []                   # whose identities are in `names`
 

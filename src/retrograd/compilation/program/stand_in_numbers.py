@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .expressions import DIVISIONS, FUNCTIONS, Expression, combined, constant
+from ...tensors.state.base import TensorBase
+from .expressions import DIVISIONS, FUNCTIONS, RISKY, Expression, combined, constant
 from .sizes import plain as plain_sizes
 
 _EXACT = (int, float, bool)
@@ -35,8 +36,14 @@ class Follower(Protocol):
     def looked_at(self, expression: Expression) -> None:
         """Note that the program uses a number in a way that nobody can follow."""
 
+    def is_sure(self, expression: Expression) -> bool:
+        """Whether each repetition can compute a number without an error, and the number is of the same type."""
+
     def stand_in(self, expression: Expression) -> Any:
         """A number for the program."""
+
+    def operand(self, expression: Expression, dtype: np.dtype[Any]) -> Any:
+        """An array of a dtype that holds a number in each repetition; None if there is none."""
 
 
 class Number:
@@ -61,10 +68,20 @@ class Number:
         return self.kind, (self.look(),)
 
     def __pow__(self, other: Any, *modulus: Any) -> Any:
-        return pow(self.look(), looked(plain_sizes(other)), *map(looked, modulus))
+        other = plain_sizes(other)
+        if isinstance(other, TensorBase):
+            return NotImplemented
+        made = NotImplemented if modulus else followed(self, "pow", (self, other))
+        return pow(self.look(), looked(other), *map(looked, modulus)) if made is NotImplemented else made
 
     def __rpow__(self, other: Any) -> Any:
-        return pow(looked(plain_sizes(other)), self.look())
+        other = plain_sizes(other)
+        made = followed(self, "pow", (other, self))
+        return pow(looked(other), self.look()) if made is NotImplemented else made
+
+    def as_operand(self, dtype: np.dtype[Any]) -> Any:
+        """An array without dimensions that holds the number in each repetition; None if there is none."""
+        return self.numbers.operand(self.expression, dtype)
 
     def __divmod__(self, other: Any) -> Any:
         return divmod(self.look(), looked(plain_sizes(other)))
@@ -132,7 +149,7 @@ def is_traced(key: Any) -> bool:
     return issubclass(type(key), Number) or (isinstance(key, tuple) and any(map(is_traced, key)))
 
 
-def _followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
+def followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
     """The number that an operation gives, if it can be followed; NotImplemented if not."""
     numbers, parts = self.numbers, []
     for each in operands:
@@ -144,9 +161,14 @@ def _followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
             return NotImplemented
     if not numbers.follows or (what in DIVISIONS and not numbers.divides(parts[1])):
         return NotImplemented
-    value = FUNCTIONS[what](*[part.value for part in parts])
+    try:
+        value = FUNCTIONS[what](*[part.value for part in parts])
+    except (ArithmeticError, ValueError):                   # which the program itself shall raise
+        return NotImplemented
     made = combined(what, tuple(parts), value)
-    return NotImplemented if made is None or type(value) not in KINDS else numbers.stand_in(made)
+    if made is None or type(value) not in KINDS or (what in RISKY and not numbers.is_sure(made)):
+        return NotImplemented
+    return numbers.stand_in(made)
 
 
 def _binary(what: str, swapped: bool) -> Callable[[Any, Any], Any]:
@@ -154,8 +176,10 @@ def _binary(what: str, swapped: bool) -> Callable[[Any, Any], Any]:
 
     def operate(self: Any, other: Any) -> Any:
         other = plain_sizes(other)
+        if isinstance(other, TensorBase):                   # whose operator takes the number as it is
+            return NotImplemented
         operands = (other, self) if swapped else (self, other)
-        made = _followed(self, what, operands) if what in FUNCTIONS else NotImplemented
+        made = followed(self, what, operands) if what in FUNCTIONS else NotImplemented
         return function(*map(looked, operands)) if made is NotImplemented else made
 
     return operate
@@ -164,7 +188,7 @@ def _binary(what: str, swapped: bool) -> Callable[[Any, Any], Any]:
 def _unary(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def operate(self: Any, *options: Any) -> Any:
         exact = what != "round" or (len(options) == 1 and type(options[0]) is int and 0 <= options[0] < 400)
-        made = _followed(self, what, (self, *options)) if exact and what in FUNCTIONS else NotImplemented
+        made = followed(self, what, (self, *options)) if exact and what in FUNCTIONS else NotImplemented
         return function(self.look(), *map(looked, options)) if made is NotImplemented else made
 
     return operate
@@ -179,6 +203,8 @@ def _decided(what: str) -> Callable[..., Any]:
                 parts.append(each.expression)
             elif type(each) in _EXACT:
                 parts.append(constant(each))
+            elif isinstance(each, TensorBase):
+                return NotImplemented
             else:
                 return FUNCTIONS[what](self.look(), *map(looked, others))
         return self.numbers.decided(what, tuple(parts))

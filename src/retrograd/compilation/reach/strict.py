@@ -20,7 +20,8 @@ _LENIENT = frozenset({
     "typing", "warnings", "weakref"})
 _MODULES = frozenset({"array", "ctypes", "datetime", "decimal", "fractions", "json", "marshal", "numbers", "pickle",
                       "shelve", "sqlite3", "statistics", "struct"})
-_NAMES = frozenset({"type", "vars", "__dict__", "__getstate__", "fromkeys", "__float__", "__add__", "__mul__", "hex"})
+_NAMES = frozenset({"type", "vars", "__dict__", "__getstate__", "fromkeys", "__float__", "__add__", "__mul__", "hex",
+                    "translate"})
 assert {"vars", "__dict__"} <= ANY_ATTRIBUTE
 
 

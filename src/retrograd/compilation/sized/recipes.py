@@ -41,7 +41,7 @@ class TracedCall(NamedTuple):
     guard: Guard
     recipe: Recipe
     program: TracedProgram
-    back: TracedBackward | None
+    backs: list[TracedBackward]
     places: dict[int, int]
     left: Any
     views: list[Any]
@@ -131,30 +131,28 @@ def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
 
 def _passes(calls: Sequence[TracedCall], sized: Sizing, native: bool) -> list[Backward | SizedBackward]:
     """The backward passes of the results, for all sizes."""
-    last, backs = calls[-1], [call.back for call in calls if call.back is not None]
-    if last.back is None or len(backs) < len(calls):
-        if backs or any([each.run is not None for each in last.recipe.backward]):
-            raise Refused("the results of the traced calls have other backward passes")
-        return [*last.recipe.backward]
-    if any([back[1:5] != last.back[1:5] for back in backs]):
+    last = calls[-1]
+    if any([[(*back[1:5], back.before) for back in call.backs] != [(*back[1:5], back.before) for back in last.backs]
+            for call in calls]):
         raise Refused("the results of the traced calls have other backward passes")
-    program = SizedProgram([TracedProgram(back.program, back.given) for back in backs], sized)
-    return [SizedBackward(last.back, program, native) if each.run is not None else each
-            for each in last.recipe.backward]
+    sizeds = [SizedBackward(last.backs[place], SizedProgram(
+        [TracedProgram(call.backs[place].program, call.backs[place].given) for call in calls], sized), native)
+        for place in range(len(last.backs))]
+    return [*[each for each in last.recipe.backward if each.run is None], *sizeds]
 
 
-def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], back: TracedBackward | None,
+def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], backs: list[TracedBackward],
                 places: dict[int, int], left: Left, effects: list[Effect], result: Any, uses: Uses) -> TracedCall:
     """What is needed of a traced call that has returned `result`. It holds no memory of the arguments."""
     views = [view._meta.replay for view in left.views]
     program, given = traced
     values = [value.copied() for value in program.values]
-    others = {*given, *(back.given if back is not None else ())}
+    others = {*given, *[number for back in backs for number in back.given]}
     let_go(values, {value.number for value in values if value.source != "line"} - others)
-    if back is not None:
-        back = back._replace(program=back.program._replace(values=values))
-    _keep_numbers(values, [program] if back is None else [program, back.program])
-    return TracedCall(guard, recipe, TracedProgram(program._replace(values=values), given), back, places,
+    _keep_numbers(values, [program, *[back.program for back in backs]])
+    # Gradients of gradients are for the sizes of one traced call.
+    backs = [back._replace(program=back.program._replace(values=values), second=None) for back in backs]
+    return TracedCall(guard, recipe, TracedProgram(program._replace(values=values), given), backs, places,
                       left_behind(left, effects, result), views, uses.noted)
 
 

@@ -20,9 +20,10 @@ from .tracing import Tape
 class Border(OtherNode):
     """The identity, between a tensor from outside and its history."""
 
-    def __init__(self, tape: Tape, edge: Any) -> None:
+    def __init__(self, tape: Tape, tensor: Any) -> None:
+        edge = tensor._edge
         super().__init__((edge,), edge.shape, edge.dtype)
-        self.tape, self.closed = tape, False
+        self.tape, self.tensor, self.closed = tape, tensor, False
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
         """The gradient, or None if the pass ends here."""
@@ -56,7 +57,7 @@ class Borders:
                     edge_of(tensor)
                 if tensor._meta is not None and tensor._meta.retained is not None:
                     tape.give_up("a tensor with a history retains its gradient")
-                border = Border(tape, tensor._edge)
+                border = Border(tape, tensor)
                 self.borders.append((tensor, border))
                 tensor._edge = border
 
@@ -76,6 +77,7 @@ class Borders:
     def close(self, leaves: Iterable[Any], undo: Undo) -> None:
         """Have passes end at the borders, and call no hooks of the leaves: they belong to the pass outside."""
         for leaf in leaves:
-            undo.put(leaf._meta, "hooks", None)
+            if leaf._meta is not None:                     # or it has a border
+                undo.put(leaf._meta, "hooks", None)
         for _, border in self.borders:
             undo.put(border, "closed", True)

@@ -9,6 +9,7 @@ import numpy as np
 from ...errors import Site
 from ...names import reached
 from ...optim.elementwise import ElementsOptimizer
+from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
 from ..execution.plan import Plan, planned
 from ..program.lines import Program
@@ -44,7 +45,7 @@ class Description:
         self.traced_call: Any = None
         self._arrays: list[Array] = []                     # the results of this run, and what its backward pass needs
         self._program: Any = None                          # of the call
-        self._back: TracedBackward | None = None           # the backward pass of its results
+        self._back: list[TracedBackward] = []              # the backward passes of its results
 
     def make(self, result: Any) -> None:
         """Make the recipe. If something stands against it, the tape is given up."""
@@ -116,15 +117,16 @@ class Description:
         lines, outputs = [*tape.lines], [tensor._array.number for tensor in made]
         held = tape.alive(), self.recording.below.owners()           # the backward pass frees none of them
         rehearsal = Rehearsal(self.recording, known, outputs)
-        self._back = rehearsal.trace(made)
+        self._back = rehearsal.trace(made, left.views)
         if tape.reason is not None:
             return None
-        saved = [] if self._back is None else self._back.saved
+        saved = [number for back in self._back for number in back.saved]
         numbers = [*outputs, *saved, *[array.number for array in self.recording.numbers.arrays()]]
         self._arrays = self.recording.below.arrays(numbers, held[0])
         self._program = Program(tape.values, lines, tape.inputs, numbers)
         plan = planned(self._program, [*known.given], native)
-        if not known.are_steady(plan, self.recording.rates.arrays()):
+        others = [*self.recording.rates.arrays(), *self.recording.numbers.operands.memory]
+        if not known.are_steady(plan, others):
             tape.give_up("the program uses the memory behind a view, which may be another in each call")
             return None
         self.plans = [plan]
@@ -135,10 +137,9 @@ class Description:
             return None
         self.recording.counts.note(recipe, self.call.before, lines, known.given)
         self.recording.counts.note_results(recipe, made)
-        if self._back is not None:
-            recipe.backward.append(self._outside(self._back))
         if rehearsal.spent:
             recipe.backward.append(Backward(None, rehearsal.spent, [], [], [], [], [], []))
+        recipe.backward += map(self._outside, self._back)
         return recipe
 
     def _find_way_back(self, recipe: Recipe, known: KnownTensors) -> bool:
@@ -168,6 +169,10 @@ class Description:
         give_arrays(left.every())
         for backward in recipe.backward:
             recipe.record(backward, made, self._arrays, inputs)
+        for tensor in made:
+            if tensor._meta is not None and tensor._meta.retained is not None:
+                tensor._meta.retained = None               # by its former history
+                retain(tensor)
         for view, take in zip(left.views, left.retaking()):
             again: list[Any] = [*made]
             take(again, inputs)

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...optim.option_memory import Option, OptionMemory
 from ..program.expressions import Expression, constant
 from ..program.stand_in_numbers import FloatNumber
 from ..reach.items import Item, State
 from ..reach.put_off import READING, WHERE
 from ..reach.strict import may_be_strict
+
+Array = np.ndarray[Any, Any]
 
 
 def may_follow(state: State) -> bool:
@@ -56,11 +60,21 @@ class Followed:
 
 
 class Preparing:
-    """Writes the rates of a repetition to the memory of their groups, before the run of the plan."""
+    """Writes the numbers of a repetition to memory, before the run of the plan: rates to that of their groups, and
+    operands of lines to `operands`. `numbers` makes the rates, then the operands, from what the guard has found.
+    """
 
-    def __init__(self, options: list[Option], rates: Callable[[list[Any]], list[float]]) -> None:
-        self.options, self.rates = options, rates
+    def __init__(self, options: list[Option], operands: list[Array],
+                 numbers: Callable[[list[Any]], list[Any]]) -> None:
+        self.options, self.operands, self.numbers = options, operands, numbers
 
     def __call__(self, inputs: list[Any]) -> bool:
-        """Write the rates that follow from what the guard has found. Returns whether the plan takes them."""
-        return not any([option.refuses(rate) for option, rate in zip(self.options, self.rates(inputs), strict=True)])
+        """Write the numbers. Returns whether the plan takes them."""
+        numbers, first = self.numbers(inputs), len(self.options)
+        try:
+            with np.errstate(all="ignore"):
+                for array, number in zip(self.operands, numbers[first:], strict=True):
+                    array[()] = number
+        except OverflowError:                              # which the program shall raise
+            return False
+        return not any([option.refuses(rate) for option, rate in zip(self.options, numbers[:first], strict=True)])

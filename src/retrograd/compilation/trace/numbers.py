@@ -29,10 +29,11 @@ from ..reach.places import Step
 from ..reach.strict import may_be_strict
 from .calls import RUN
 from .leaving_code import only_leaves
+from .number_operands import WHOLE, Operands, taken_apart
 from .settling import settle
 
 # So many outcomes a guard asks for. From then on, it asks for the numbers.
-_MOST_OUTCOMES = 64
+_MOST_OUTCOMES = 1024
 # So many branches on numbers of tensors may be in a trace.
 _MOST_BRANCHES = 256
 # Of larger tensors, `tolist` looks at the numbers.
@@ -63,6 +64,7 @@ class Numbers:
         self.branches: list[tuple[Expression, Any]] = []   # that depend on numbers of tensors
         self.pinned: set[int] = set()                      # the numbers of items that the guard asks for
         self.wanted: list[Expression] = []                 # what a repetition makes, in its order
+        self.operands = Operands(tape)                     # those that operators take
         self.left: list[tuple[Any, Step]] = []             # things, and places in them that hold numbers
         self.changes_others = False                        # whether it changes things that may be others in each call
         self._made: list[weakref.ref[Any]] = []            # numbers that the program may hold
@@ -166,6 +168,18 @@ class Numbers:
             index = (0,) * kept.like.ndim
         return self.stand_in(Expression("read", index, found, 64, array=kept))
 
+    def operand(self, expression: Expression, dtype: np.dtype[Any]) -> Any:
+        """An array of a dtype that holds a number in each repetition; None if there is none. A backward pass that runs
+        after the program has those alone that the program had.
+        """
+        if self._over or self.tape.reason is not None or self.thread != get_ident():
+            return None
+        return self.operands.find(expression, dtype, self.follows)
+
+    def taken_apart(self, op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
+        """The result of a call that takes numbers of the state as options, if it is made of calls that take arrays."""
+        return taken_apart(self.tape, op, call, args, write) if self._made and self.tape.reason is None else WHOLE
+
     def plain(self, args: Any) -> Any:
         """The arguments of an operator, with plain numbers."""
         return looked(args) if self._made else args
@@ -196,11 +210,17 @@ class Numbers:
         """Whether a number is zero in no repetition."""
         return expression.value != 0 if expression.what == "constant" else bool(self.decided("bool", (expression,)))
 
+    def is_sure(self, expression: Expression) -> bool:
+        """Whether each repetition can compute a number without an error, and the number is of the same type."""
+        return not expression.of_tape and bool(
+            self.decided("is_float" if type(expression.value) is float else "is_int", (expression,)))
+
     def let_go(self) -> None:
         """Let go of the traced arrays, which nothing needs any more."""
         alive = [number for number in [made() for made in self._made] if number is not None]
         for each in in_order([*self._all_wanted(), *[number.expression for number in alive]]):
             each.array = None
+        self.operands.let_go()
 
     def give_back(self, run: Any) -> None:
         """Put numbers of Python's own wherever stand-ins are, also in the `result` of the run."""

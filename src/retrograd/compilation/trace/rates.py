@@ -73,13 +73,14 @@ class Rates:
         return [followed.item for followed in (self.followed or {}).values()]
 
     def preparing(self, numbers: Numbers, given: int) -> Preparing | None:
-        """What writes the rates of a repetition to memory; None if all of them are there. `given` is the place of the
-        first counted number among those that the guard returns.
+        """What writes the rates of a repetition, and its other numbers, to memory; None if all of them are there.
+        `given` is the place of the first counted number among those that the guard returns.
         """
         read = [(each.option, each.rate) for each in (self.followed or {}).values() if each.rate is not None]
-        if not read:
+        expressions = [*[rate for _, rate in read], *numbers.operands.expressions]
+        if not expressions:
             return None
-        return Preparing([option for option, _ in read], numbers.early([rate for _, rate in read], given))
+        return Preparing([option for option, _ in read], numbers.operands.memory, numbers.early(expressions, given))
 
     def arrays(self) -> list[Array]:
         """The memory that plans read."""

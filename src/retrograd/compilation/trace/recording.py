@@ -17,6 +17,7 @@ from .below_levels import BelowLevels, stand
 from .borders import Borders
 from .counts import Counts
 from .left_sizes import without_sizes
+from .math_names import MathNames
 from .numbers import Numbers
 from .rates import Rates
 from .restoring import restore
@@ -46,6 +47,7 @@ class Recording:
         self.tape.deferred.allowed = all([item.kind != ARRAY for item in before.items])         # which may be written
         self.schedules, self.borders = Schedules(before, self.tape, self.rates.followed), Borders()
         self.numbers = Numbers(before, self.tape, self.rates.places())
+        self.math = MathNames(before) if self.numbers.groups else None
         self.watching = Watching(self.tape, uses, before, self.numbers.appended)
         self.held: list[tuple[Any, Array]] = []            # the tensors with traced arrays, and their own arrays
         self.result: Any = None
@@ -99,6 +101,8 @@ class Recording:
             self.rates.put(undo)
             self.schedules.put(undo)
             stand(self.below, undo)
+            if self.math is not None:
+                self.math.put(undo)
             self.watching.put(undo)
             result = call.function(*call.args, **call.kwargs)
         self.numbers.end()

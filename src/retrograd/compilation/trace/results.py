@@ -18,11 +18,13 @@ from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
 from ...modes import local
 from ...names import reached
+from ...tensors.recording.hooks import retain
 from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
 from ..program import constants
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS, is_traced
 from ..reach.items import Item, State
+from .borders import Border
 from .harmless import is_harmless
 from .numbers import Numbers
 from .traced import Traced
@@ -57,8 +59,8 @@ class Left:
             raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
         self.places[id(tensor)] = -1
         if meta is not None:
-            if meta.hooks or meta.post_accumulate or meta.retained is not None or meta.name is not None:
-                raise Unknown("a tensor that the program leaves has hooks, or retains its gradient")
+            if meta.hooks or meta.post_accumulate or meta.name is not None:
+                raise Unknown("a tensor that the program leaves has hooks")
             if meta.base is not None:
                 self.add(meta.base)
                 if tensor._edge is not None and not _passes(tensor._edge, meta.base):
@@ -136,6 +138,8 @@ class Left:
                 steps.append(partial(_mark_leaf, place))
             if meta is not None and meta.inference:
                 steps.append(partial(_mark_inference, place))
+            if meta is not None and meta.retained is not None:
+                steps.append(partial(_retain, place))
             if meta is not None and meta.grad is not None:
                 steps.append(partial(_put_gradient, place, self.finder(meta.grad)))
         return [*steps, *self.retaking()]
@@ -155,6 +159,10 @@ def _mark_leaf(place: int, tensors: list[Any], inputs: list[Any]) -> None:
 
 def _mark_inference(place: int, tensors: list[Any], inputs: list[Any]) -> None:
     meta_of(tensors[place]).inference = True
+
+
+def _retain(place: int, tensors: list[Any], inputs: list[Any]) -> None:
+    retain(tensors[place])
 
 
 def _put_gradient(place: int, find: Make, tensors: list[Any], inputs: list[Any]) -> None:
@@ -199,7 +207,7 @@ def _passes(edge: Any, base: Any) -> bool:
         node = edge.node
         if node is wanted.node:
             return True
-        if not _is_view(node) or _is_hooked(node):
+        if not _is_view(node) or is_hooked(node):
             return False
         edge = next(iter(node.edges), None)
     return False
@@ -210,7 +218,8 @@ def _is_view(node: Any) -> bool:
     return isinstance(node, StridedView) or (isinstance(node, OpNode) and node.op.view and node.op.known)
 
 
-def _is_hooked(node: Any) -> bool:
+def is_hooked(node: Any) -> bool:
+    """Whether something is called when a gradient comes to a node."""
     hooks = node.hooks
     return hooks is not None and bool(hooks.tensor or hooks.retain or hooks.pre or hooks.post)
 
@@ -314,7 +323,9 @@ SPECIAL = ("the graph of the results has hooks, has a step without a derivative,
 
 
 def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
-    """The leaves of a graph, and why a trace cannot follow its backward pass; "" if a trace can."""
+    """The leaves of a graph, among them tensors from outside, and why a trace cannot follow its backward pass; "" if a
+    trace can.
+    """
     waiting, seen, leaves = [edge.node for edge in edges], set[int](), []
     special = ""
     while waiting:
@@ -326,7 +337,10 @@ def leaves_reached(edges: Iterable[Any]) -> tuple[list[Any], str]:
             if not node.abandoned:                         # by `torch.func`, so that nobody knows the leaf
                 leaves.append(node.variable)
             continue
-        if not special and (_is_hooked(node) or node.name() == "NotImplemented"):
+        if isinstance(node, Border) and not is_hooked(node):
+            leaves.append(node.tensor)
+            continue
+        if not special and (is_hooked(node) or node.name() == "NotImplemented"):
             special = SPECIAL
         elif not special and not is_harmless(node):
             special = "the backward pass of the results runs code of the program that may change something: that of " \

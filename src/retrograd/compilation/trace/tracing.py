@@ -34,6 +34,7 @@ from ..reach.communicating import Needless
 from .cleaning import clean_holders
 from .deferred import Deferred
 from .memories import Former, Memories
+from .number_operands import WHOLE
 from .reasons import GivenUp, Reason
 from .traced import Traced, give_arrays
 
@@ -164,6 +165,9 @@ class Tape:
         if self.uses is not None:
             args = plain_sizes(args)
         if self.numbers is not None:
+            parts = self.numbers.taken_apart(op, call, args, write)
+            if parts is not WHOLE:
+                return parts
             args = self.numbers.plain(args)
         if self.reason is None and op.name in SHAPED_BY_NUMBERS:
             self.give_up(f"the shape of the result of {op.name} depends on numbers")

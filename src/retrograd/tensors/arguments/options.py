@@ -248,8 +248,7 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
     if isinstance(value, complex):
         return value.imag == 0 and fits(value.real, dtype)
     if kind == "f":
-        return not isinstance(value, float) or not math.isfinite(value) or (
-            abs(value) <= largest_float(torch_dtype.of[dtype]))
+        return not isinstance(value, float) or not largest_float(torch_dtype.of[dtype]) < abs(value) < math.inf
     if isinstance(value, float) and not math.isfinite(value):
         return False
     least, most = _range_of_integers(dtype)

@@ -58,11 +58,18 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     own = of_scalar(value)
     if dtype in NARROW and category(own) <= FLOATING:       # `common` rounds the number if the operator asks for this
         return scalar(value, F32)
+    target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
+    if of_type is None and hasattr(type(value), "as_operand"):               # another number in each run of a plan
+        array = value.as_operand(target)
+        if array is not None:
+            return with_edge(array, None)
     if own is I64 and not -2**63 <= value < 2**64:
         said = "int too big to convert" if value > 0 else "can't convert negative int to unsigned"
         raise OverflowError(f"{said}: a number beside a tensor has at most 64 bits")
-    target = dtype if category(own) <= category(dtype) else result_dtype([(dtype, True)], [value])
-    array = np.array(value).astype(target) if target.kind in "iu" else np.array(value, target)
+    if target.kind in "iu":
+        array = np.array(value).astype(target)
+    else:
+        array = local.thread.run(np.array, value, target)                    # a number may be too large for float32
     array.flags.writeable = False                           # shared, and the sign of a number for `saving.is_number`
     constant = with_edge(array, None)                       # no inference tensor: other modes use it too
     if of_type is not None and (value or type(value) is not float) and target is dtype and value == value:

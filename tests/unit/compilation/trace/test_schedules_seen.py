@@ -151,7 +151,7 @@ def test_a_function_that_counts_its_calls() -> None:
         step = change(step)
         return [np.array([step(training.x).item() for _ in range(6)]), *training.numbers()]
 
-    with pytest.warns(UserWarning, match="entry 0 of calls was changed"):
+    with pytest.warns(UserWarning, match="attribute last_epoch of LambdaLR was changed"):
         assert_as_eager(run, "numpy")
 
 
