@@ -121,19 +121,23 @@ def _lstm(walk: Walk) -> None:
 
 
 def _lstm_back(walk: Walk) -> None:
-    """Multiply the slopes with the gradients of the state and of the cell, and make those of the step before."""
+    """The gradients of the products of which the gates were made, and of the state and the cell before."""
     steps = walk.steps
-    back, slopes, by_state, g_h, g_c, *arriving = walk.rows(0, 5 * walk.line, walk.line, 0, 0, walk.line)
+    back, gates, factors, terms, slopes, g_h, g_c, *arriving = walk.rows(
+        0, 5 * walk.line, (steps.inputs + steps.size) * steps.batch, 3 * walk.line, 5 * walk.line, 0, 0, walk.line)
 
     def formulas() -> None:
-        h = _arrived(g_h, arriving)
-        c = g_c[0] + h * by_state[0]
-        for i in range(5):
-            slopes[i] = value = slopes[i] * (c if i else h)
-        g_c[0] = value
+        output, enters, stays, new = [gates[i] for i in range(4)]
+        added, kept, shown = [terms[i] for i in range(3)]
+        h, state = _arrived(g_h, arriving), factors.after[-1]
+        c = g_c[0] + h * (output - shown * state)
+        slopes[0] = (1.0 - output) * state * h
+        for i, (gate, factor) in enumerate(((enters, added), (stays, kept), (new, enters + added)), 1):
+            slopes[i] = (1.0 - gate) * factor * c
+        g_c[0] = stays * c
 
     walk.lanes(formulas)
     walk.product(back.start, slopes.start, g_h.start, steps.size, 4 * steps.size)
 
 
-LSTM = Cell(_lstm, 4, _lstm_back, 5)
+LSTM = Cell(_lstm, 4, _lstm_back, 7)

@@ -106,14 +106,16 @@ def _walk(weight: Array, factors: Array, gates: Array, terms: Array, w_hr: Any, 
                 series[step + 1, :, absent[step]:] = series[step, :, absent[step]:]
 
 
-def _slopes(gates: Array, terms: Array, raw: Array, absent: dict[int, int]) -> tuple[Array, Array]:
-    """The derivatives of the gates by what they were made of, and of the cell by the state before its projection.
+def _slopes(gates: Array, terms: Array, raw: Array, slopes: Array, absent: dict[int, int]) -> Array:
+    """Write the derivatives of the gates by what they were made of. Returns those of the cell by the state before its
+    projection.
 
     They are the factors of the gradient of the state for the output gate, and of that of the cell for the other gates.
     The derivative of the cell by the cell before lies behind those of the gates.
     """
     gates, size = gates[:-1], raw.shape[1]
-    slopes, factors, by_state = np.subtract(np.ones((), gates.dtype), gates), np.empty_like(gates), np.empty_like(raw)
+    factors, by_state = np.empty_like(gates), np.empty_like(raw)
+    np.subtract(np.ones((), gates.dtype), gates, slopes)
     # 1 - s times the rest, for sigmoids and for t = tanh: there, 1 - t * t is (1 - t) * (1 + t). NumPy copies parts of
     # steps quickly, but computes quickly only with whole arrays.
     factors[:, :size] = raw
@@ -128,7 +130,7 @@ def _slopes(gates: Array, terms: Array, raw: Array, absent: dict[int, int]) -> t
         slopes[step, : 4 * size, count:] = 0
         slopes[step, 4 * size:, count:] = 1
         by_state[step, :, count:] = 0
-    return slopes, by_state
+    return by_state
 
 
 def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
@@ -140,31 +142,32 @@ def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w
     given.
     """
     absent, size, features = dict(ends(sizes, reverse)), c.shape[1], w_ih.shape[1]
-    raw = factors[1:, -size:] if w_hr is None else gates[:-1, :size] * terms[:, 2 * size:]
-    slopes, by_state = _slopes(gates, terms, raw, absent)
     arriving = None if g_out is None else in_lines(features_first(g_out, sizes, reverse))
-    g_h, g_c = incoming(g_h, factors[0, -h.shape[1]:]), incoming(g_c, raw[0])
+    g_h, g_c = incoming(g_h, factors[0, -h.shape[1]:]), incoming(g_c, terms[0, :size])
+    back, slopes = np.ascontiguousarray(_inside(computed(w_hh)).T), np.empty_like(gates[:-1])
     walk = walk or _walk_back
-    back = np.ascontiguousarray(_inside(computed(w_hh)).T)
-    arrived = walk(back, slopes, by_state, g_h, g_c, arriving, computed(w_hr), absent)
+    walked = walk(back, gates, factors, terms, slopes, g_h, g_c, arriving, computed(w_hr), absent)
     matrix, rows = columns(slopes[:, : 4 * size]), in_order(x, sizes, reverse)
     by_x = by_input(matrix, _inside(computed(w_ih)), rows, sizes, reverse) if wanted[0] else None
     joined = np.dot(matrix, columns(factors[:-1]).T)
     by_weights = [_outside(part) for part in (joined[:, :features], joined[:, -h.shape[1]:])]
     biases = [None if b_ih is None else _outside(joined[:, features]) for _ in range(2)]
     found = by_x, *by_weights, *biases, g_h.T, g_c.T
-    return found if w_hr is None else (*found, _by_projection(raw, arrived, absent))
+    return found if w_hr is None else (*found, _by_projection(walked[0], walked[1], absent))
 
 
-def _walk_back(back: Array, slopes: Array, by_state: Array, g_h: Array, g_c: Array, arriving: Any, w_hr: Any,
-               absent: dict[int, int]) -> list[Array]:
-    """Multiply the slopes with the gradients, step by step. `g_h` and `g_c` become those of the first states and cells.
+def _walk_back(back: Array, gates: Array, factors: Array, terms: Array, slopes: Array, g_h: Array, g_c: Array,
+               arriving: Any, w_hr: Any, absent: dict[int, int]) -> tuple[Array, list[Array]]:
+    """Write the gradients of the products into `slopes`, step by step. `g_h` and `g_c` become those of the first states
+    and cells.
 
-    Returns the gradients of the states at each step, if the states are projected.
+    Returns the states before their projection, and the gradients of the states at each step, if they are projected.
     """
-    project, arrived = None if w_hr is None else np.ascontiguousarray(w_hr.T), []
-    raw, size = g_h if project is None else np.empty_like(g_c), g_c.size
-    by_h, by_c, by_raw, spare = g_h.reshape(-1), g_c.reshape(-1), raw.reshape(-1), np.empty(size, g_c.dtype)
+    project, arrived, features = None if w_hr is None else np.ascontiguousarray(w_hr.T), [], len(g_c)
+    raw = factors[1:, -features:] if w_hr is None else gates[:-1, :features] * terms[:, 2 * features:]
+    by_state, size = _slopes(gates, terms, raw, slopes, absent), g_c.size
+    g_raw = g_h if project is None else np.empty_like(g_c)
+    by_h, by_c, by_raw, spare = g_h.reshape(-1), g_c.reshape(-1), g_raw.reshape(-1), np.empty(size, g_c.dtype)
     multiply, add, times = np.multiply, np.add, back.dot
     lines, order = in_lines(slopes)[::-1], range(len(slopes) - 1, -1, -1)
     walk = zip(order, in_lines(by_state)[::-1], lines[:, :size], lines[:, size:].reshape(len(order), 4, size),
@@ -174,7 +177,7 @@ def _walk_back(back: Array, slopes: Array, by_state: Array, g_h: Array, g_c: Arr
             add(by_h, added, by_h)
         if project is not None:
             arrived.append(g_h.copy())
-            np.dot(project, g_h, raw)
+            np.dot(project, g_h, g_raw)
         multiply(by_raw, squashing, spare)
         add(by_c, spare, by_c)
         multiply(first, by_raw, first)
@@ -185,7 +188,7 @@ def _walk_back(back: Array, slopes: Array, by_state: Array, g_h: Array, g_c: Arr
         if passed is not None:
             g_h[:, absent[step]:] = passed
     g_c.reshape(-1)[:] = by_c
-    return arrived[::-1]
+    return raw, arrived[::-1]
 
 
 def _by_projection(raw: Array, arrived: list[Array], absent: dict[int, int]) -> Array:
