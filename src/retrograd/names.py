@@ -9,7 +9,7 @@ the imports of a program to retrograd.
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from opcode import opmap
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
@@ -165,7 +165,7 @@ def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> 
     """
     if name.startswith("__"):  # Python itself often looks these up, and no user sees the error
         return ""
-    return instead(space, name, modules) or _nearest(space, name, set(names), modules)
+    return instead(space, name, modules) or _nearest(space, name, frozenset(names), modules)
 
 
 def instead(space: str, name: str, modules: bool = False) -> str:
@@ -182,7 +182,8 @@ def _advice(space: str, name: str) -> str:
     return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
 
 
-def _nearest(space: str, name: str, names: set[str], modules: bool) -> str:
+@lru_cache(maxsize=16)  # programs ask again and again whether a module has a name
+def _nearest(space: str, name: str, names: frozenset[str], modules: bool) -> str:
     """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case are not distinguished."""
     import difflib
 

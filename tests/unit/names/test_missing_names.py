@@ -124,6 +124,13 @@ def test_the_nearest_names_answer_a_typing_mistake_alone() -> None:
     assert hint("torch", "int_", ["int", "sin"]) == "; the nearest: int"
 
 
+def test_a_name_is_looked_for_once_in_the_same_names() -> None:
+    before = names._nearest.cache_info()
+    said = [hint("torch.imagined", "cosh_", known) for known in (["cosh"], ["cosh"], ["sin"], ["cosh", "cosh1"])]
+    assert said == ["; the nearest: cosh", "; the nearest: cosh", "", "; the nearest: cosh, cosh1"]
+    assert names._nearest.cache_info().misses - before.misses == 3
+
+
 def test_a_mistyped_name_that_only_pytorch_has_gets_the_advice_too() -> None:
     assert hint("torch", "quantized_gruu", ["complex"]) == (
         "; the nearest: quantized_gru, which only PyTorch has: use floating-point tensors")
