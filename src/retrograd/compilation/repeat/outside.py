@@ -97,7 +97,7 @@ class CompiledFunctionBackward(OtherNode):
                                "has a custom Function, random numbers, or writes to what it reads. For gradients of "
                                "gradients, call the function itself, without torch.compile, or compile the whole "
                                "function that takes the gradients.")
-        if second.is_stale():
+        if second.is_stale(self.number):
             raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
                                "operation: a compiled function reads it again for gradients of gradients. Write to a "
                                "clone, or use the operation that returns a new tensor.")

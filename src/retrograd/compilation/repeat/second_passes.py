@@ -148,13 +148,14 @@ class SecondPasses:
 class SecondPass:
     """The recorded backward passes of one call."""
 
+    __slots__ = ("given", "of")
+
     def __init__(self, of: SecondPasses, given: list[Array]) -> None:
         self.of, self.given = of, given
-        self.counts = [versions.count(array) for array in (*given, *of.read)]
 
-    def is_stale(self) -> bool:
-        """Whether something that the call has read was written to since."""
-        return self.counts != [versions.count(array) for array in (*self.given, *self.of.read)]
+    def is_stale(self, number: int) -> bool:
+        """Whether something that the call has read was written to since its node, with this number, was made."""
+        return any([versions.written_since(array, number) for array in (*self.given, *self.of.read)])
 
     def gradients(self, node: Any, cotangents: list[Any], walk: Any) -> list[Any]:
         """The gradients along the edges of a node, by the pass that the program itself would run."""
