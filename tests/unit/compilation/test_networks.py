@@ -22,11 +22,13 @@ pytestmark = needs("llvmlite")
 CLOSE = {torch.float32: 2e-4, torch.float64: 1e-10}
 
 
-def laid_out(rng: random.Random, shape: tuple[int, ...], dtype: Any) -> Any:
+def laid_out(rng: random.Random, shape: tuple[int, ...], dtype: Any, near: bool = False) -> Any:
     """Random numbers in memory of some layout: dims in another order, with gaps, or one row for all. A few of the
-    numbers may be nan or infinite.
+    numbers may be nan or infinite. If they are to be `near`, those of the last dim lie side by side.
     """
-    order, steps = rng.sample(range(len(shape)), len(shape)), [rng.choice((1, 1, 2)) for _ in shape]
+    count = len(shape) - near
+    order, steps = rng.sample(range(count), count), [rng.choice((1, 1, 2)) for _ in range(count)]
+    order, steps = [*order, *range(count, len(shape))], [*steps, *[1] * near]
     whole = torch.randn([shape[dim] * steps[dim] for dim in order], dtype=dtype)
     if whole.numel() and rng.random() < 0.2:
         whole.view(-1)[0] = rng.choice((nan, inf, -inf, 1e30))
@@ -83,7 +85,8 @@ def test_attention(seed: int, dtype: Any, kind: str) -> None:
     own = rng.choice([n for n in range(1, heads + 1) if heads % n == 0]) if rng.random() < 0.3 else heads
     batch, scale = 0 if rng.random() < 0.1 else batch, rng.choice((None, 0.3))
     mask = None if kind in ("none", "causal") else mask_for(rng, kind, (batch, heads, queries, keys), dtype)
-    tensors = [laid_out(rng, (batch, count, *shape), dtype) for count, shape in (
+    values = size if rng.random() < 0.9 else values         # else PyTorch takes the attention apart
+    tensors = [laid_out(rng, (batch, count, *shape), dtype, rng.random() < 0.95) for count, shape in (
         (heads, (queries, size)), (own, (keys, size)), (own, (keys, values)))]
     check(lambda q, k, v: F.scaled_dot_product_attention(
         q, k, v, mask, is_causal=kind == "causal", scale=scale, enable_gqa=own != heads),
@@ -106,6 +109,13 @@ def test_layer_norm(seed: int, dtype: Any) -> None:
     x = laid_out(rng, shape, dtype)
     check(lambda x, *own: F.layer_norm(x, normal, **dict(zip(names, own)), eps=1e-3),
           [x, *parts.values()], [rng.random() < 0.8 for _ in range(1 + len(parts))])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_a_mask_and_a_causal_row(dtype: Any) -> None:
+    mask = mask_for(random.Random(0), "rows", (2, 3, 7, 9), dtype)
+    check(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, mask, is_causal=True), [
+        torch.randn(2, length, 3, 4, dtype=dtype).transpose(1, 2) for length in (7, 9, 9)], [True] * 3)
 
 
 def test_a_step_of_attention_and_layer_norm_is_one_native_function() -> None:

@@ -82,10 +82,10 @@ class _Inside(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """A function that runs what lies together in a module, by its name."""
+    """A function that runs what lies together in a module, by its name, and whether it is worth a team."""
 
     name: str
-    cost: float
+    team: bool
 
 
 Item = Placed | Product | Steps | SizedPlaced | SizedProduct
@@ -178,9 +178,12 @@ class Builder:
     def entry(self, module: Module, pieces: Sequence[_Inside]) -> _Run:
         """Write a function that runs pieces."""
         code, name = Code(module, 1), f"run{self._number()}"
+        run = _Run(name, sum([piece.cost for piece in pieces]) >= ENOUGH)
+        if not run.team:
+            code.do("%team = inttoptr i64 0 to ptr")
         code.lines += [piece.lines for piece in pieces]
-        module.functions[name] = code.function(f"void @{name}(ptr %table, ptr %team)")
-        return _Run(name, sum([piece.cost for piece in pieces]))
+        module.functions[name] = code.function(f"void @{name}(ptr %table{', ptr %team' if run.team else ''})")
+        return run
 
     def address(self, name: str) -> int:
         """The address of a function."""
@@ -266,10 +269,10 @@ class Native:
     def _callable(self, piece: _Run | _Large) -> Callable[[int], object]:
         place = self.builder.address
         if isinstance(piece, _Run):
-            if piece.cost >= ENOUGH:
+            if piece.team:
                 return partial(with_team, ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2)(place(piece.name)))
-            short = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 2)(place(piece.name))     # it keeps the GIL
-            return lambda table: short(table, None)
+            short: Callable[[int], object] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.name))
+            return short                                    # which keeps the interpreter's lock
         ranges = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(place(piece.work.loop))
         fill = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(place(piece.work.fill)) if piece.work.fill else None
         return partial(_run_large, piece, ranges, fill, self.slots)

@@ -52,7 +52,7 @@ def _safe_softmax(w: LineWriter, x: Any) -> None:
     like = w.like(x)
     row = np.empty((*like.shape[:-1], 1), like.dtype)
     largest = w.call(amax, x, (2,), True, like=row)
-    absent = w.call(eq, largest, w.constant(-math.inf, like.dtype), like=row.astype(bool))
+    absent = w.call(eq, largest, w.constant(-math.inf, like.dtype), like=np.empty(row.shape, bool))
     powers = w.call(exp, w.call(sub, x, w.call(choose, absent, 0.0, largest, like=row), like=like), like=like)
     total = w.call(choose, absent, 1.0, w.call(sum_dim, powers, (2,), True, None, like=row), like=row)
     w.last(mul, powers, w.call(reciprocal, total, like=row), place=1)

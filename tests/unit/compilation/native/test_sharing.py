@@ -6,6 +6,7 @@ import ctypes
 import os
 import random
 import threading
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -14,11 +15,13 @@ import numpy as np
 import pytest
 
 from needing import absent, needs
-from retrograd.compilation.native import machine, team
+from retrograd.compilation.native import machine, products, team
+from retrograd.compilation.native.compiling import compiled
 from retrograd.compilation.native.host import host
+from retrograd.compilation.native.lanes import Module
 from retrograd.compilation.native.lowered import product
 from retrograd.compilation.native.machine import Native, Placed, build
-from retrograd.compilation.native.sharing import CLAIM, DONE, PRESENT, WORDS, WORK
+from retrograd.compilation.native.sharing import CLAIM, DONE, PRESENT, WORDS, WORK, shared
 from retrograd.compilation.program.lines import Line, Ref, Value
 from retrograd.compilation.program.loops import Loop, Operand, Output, Reduction, Step
 from retrograd.kernels.layout import address
@@ -40,6 +43,7 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three threads, for whatever little work."""
     monkeypatch.setattr(machine, "ENOUGH", 0)
     monkeypatch.setattr(machine, "_PART", 1)
+    monkeypatch.setattr(products, "_ENOUGH", 1)
     before = threads.available()
     threads.use(3)
     yield
@@ -82,6 +86,41 @@ def test_a_helper_takes_the_parts_that_are_left_and_leaves() -> None:
     bounds = [103 * part // 7 for part in range(2, 8)]
     assert taken == [(5, *pair) for pair in pairwise(bounds)]
     assert (memory[CLAIM], memory[DONE], memory[PRESENT]) == ((9 << 16) + 7, 5, 0)
+
+
+def test_a_thread_waits_for_the_parts_that_a_helper_has_taken() -> None:
+    module, ended, taken, main = Module(host()), list[int](), threading.Event(), threading.get_ident()
+    shared(module, "work", 1, 2)
+    module.functions["go"] = (
+        "define void @go(ptr %work, ptr %team) {\n  call void @share(ptr %team, ptr %work, ptr null, i64 50, i64 5)\n"
+        "  ret void\n}")
+    code = compiled(module.text(), True)
+
+    def work(table: Any, begin: int, end: int) -> None:
+        if threading.get_ident() == main:
+            taken.wait(60)
+        else:
+            taken.set()
+            time.sleep(0.05)
+        ended.append(begin)
+
+    note = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(work)
+    go = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.addresses["go"])
+    memory, over = np.zeros(WORDS, np.int64), threading.Event()
+
+    def helping() -> None:
+        while not over.is_set():
+            team._helping()[0](address(memory))
+
+    helper = threading.Thread(target=helping)
+    helper.start()
+    for _ in range(3):
+        ended.clear()
+        taken.clear()
+        go(ctypes.cast(note, ctypes.c_void_p), address(memory))
+        assert sorted(ended) == [0, 10, 20, 30, 40]
+    over.set()
+    helper.join()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -156,7 +195,7 @@ def strided(rng: random.Random, shape: tuple[int, ...], dtype: np.dtype[Any], un
 def test_products_of_stacks_that_lie_anywhere(seed: int, dtype: np.dtype[Any], bits: int) -> None:
     rng = random.Random(seed)
     around = tuple([rng.choice((1, 2, 3, 5)) for _ in range(rng.randint(0, 3))])
-    m, n, k = [rng.choice((1, 2, 7, 16, 33, 70, 130, 300)) for _ in range(3)]
+    m, n, k = [rng.choice((1, 2, 7, 16, 33, 67, 130, 211, 300)) for _ in range(3)]
     x = strided(rng, (*around, m, k), dtype, rng.randrange(len(around) + 2))
     y = strided(rng, (*around, k, n), dtype, rng.choice((-1, -2)))
     frame = np.full(m * n * int(np.prod(around)) + 32, 7, dtype)
