@@ -5,7 +5,13 @@
 
 import sys as _sys
 from math import e, inf, nan, pi
+from os.path import abspath as _abspath, isfile as _isfile, join as _join
 from typing import TYPE_CHECKING        # PyTorch has the name, too
+
+# In a checkout, what only bears PyTorch's names stands beside the package. An installed package has all in one folder.
+_names = _abspath(_join(__path__[0], "..", "namespaces"))
+if _isfile(_join(_names, "torch_version.py")):
+    __path__.append(_names)
 
 from . import return_types, torch_version, version
 from .devices import device

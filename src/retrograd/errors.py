@@ -17,6 +17,8 @@ from typing import ClassVar, NamedTuple
 ENTRY = "errors/{}.html#{}"
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
+OWN = tuple([os.path.abspath(folder) + os.sep for folder in sys.modules[__name__.partition(".")[0]].__path__])
 
 
 class Site(NamedTuple):
@@ -51,7 +53,7 @@ _new_tuple = tuple.__new__  # does the same as Site(…) in half the time, and e
 def user_site(depth: int = 1) -> Site | None:
     """The innermost frame outside this package, counted from `depth` frames above the caller, or None."""
     frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 
@@ -64,7 +66,7 @@ def called() -> str:
     """The name of the package's function that the program called: of the outermost frame inside this package."""
     frame: FrameType | None = sys._getframe(1)
     name = ""
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
         if frame.f_code.co_filename != _ENTRIES:
             name = frame.f_code.co_name
         frame = frame.f_back
@@ -81,7 +83,7 @@ class Said:
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn the caller of this package. The warning names the caller's line, from any depth of calls."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -200,8 +200,8 @@ def stubs() -> dict[Path, str]:
     found = {SOURCE / "tensors" / "methods.pyi": methods(),
              SOURCE / "return_types.pyi": named_results()}
     for path in NAMESPACES:
-        place = SOURCE / path.replace(".", "/")
-        found[place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")] = namespace(path)
+        file = sys.modules[f"retrograd.{path}".rstrip(".")].__file__ or ""
+        found[Path(file).with_suffix(".pyi")] = namespace(path)
     return found
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import PACKAGE, Site, user_site
+from ..errors import OWN, PACKAGE, Site, user_site
 from ..graph.anomaly_report import is_elementwise, operand_names
 from ..graph.bad_values import made
 from ..graph.faults import forward_name
@@ -190,7 +190,7 @@ def _site_of_call() -> Site | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_filename.startswith(PACKAGE):
+    if frame is None or frame.f_code.co_filename.startswith(OWN):
         return None
     site = Site(frame.f_code, frame.f_lasti)
     while frame is not None:

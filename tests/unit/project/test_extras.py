@@ -9,12 +9,12 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
+from retrograd.quasirandom import SobolEngine
 
 import retrograd as torch
 from retrograd import dtypes, extras, launching
 from retrograd.compilation.execution.plan import native
 from retrograd.compilation.native import host
-from retrograd.quasirandom import SobolEngine
 from showing.pages import ROOT, text_of
 
 with (ROOT / "pyproject.toml").open("rb") as file:

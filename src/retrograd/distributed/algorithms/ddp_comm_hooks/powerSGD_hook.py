@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, cast
 
 from ....errors import warn
 from ....futures import Future
-from ....linalg import qr
 from ....names import missing
 from ....tensors.arguments.generator import Generator
 from ....tensors.functions.creation.creation import zeros
 from ....tensors.functions.creation.random import randn
+from ....tensors.functions.linalg.factorizations import linalg_qr as qr
 from ....tensors.tensor import Tensor
 from ...groups import ProcessGroup, member
 from ...reducer import GradBucket

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from .backends import mkl, openmp
+from .errors import PACKAGE
 from .tensors.functions.creation.creation import tensor
 from .tensors.recording.public import public
 from .tensors.state.base import TensorBase
@@ -47,7 +48,7 @@ class FatalError(Exception):
 
 def get_file_path(*path_components: str) -> str:
     """A path below the folder that the package was installed in."""
-    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *path_components)
+    return os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), *path_components)
 
 
 def init_num_threads() -> None:
