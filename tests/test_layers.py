@@ -33,8 +33,7 @@ PLAIN = tuple(sorted({path.stem for path in NAMES.iterdir()} - {name for names i
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits", "extras", "launching",
-     "version"),
+    ("foundations", "extras", "return_types", "__future__", "version"),
     ("kernels",),
     ("ops",),
     ("graph",),
@@ -63,7 +62,7 @@ DOORS = {
     ("compiling", "compilation.compiled"),
     ("compiling", "compilation.explaining"),
     ("compiling", "optimized"),
-    ("devices", "tensors.meta.public"),                    # `with torch.device("meta")`
+    ("foundations.devices", "tensors.meta.public"),                    # `with torch.device("meta")`
     ("ops", "_ops"),                                       # `torch.ops.aten`
     ("tensors.face.conversion", "tensors.meta.public"),
     ("tensors.face.settings", "tensors.meta.public"),
@@ -96,8 +95,8 @@ UNKNOWN = {
     "kernels.native": ("kernels.elementwise", "kernels.images", "kernels.indexing", "kernels.linalg",
                        "kernels.networks", "kernels.random", "kernels.special"),
     "kernels.random.twister": ("kernels",),
-    "modes": ("",),
-    "names": ("",),
+    "foundations.modes": ("",),
+    "foundations.names": ("",),
     "serialization": ("nn.modules", "optim"),
     "serialization.saving": ("serialization.loading", "serialization.weights"),
     "return_types": ("",),
@@ -257,11 +256,11 @@ def test_no_function_is_too_long() -> None:
 def planted(tmp_path: Path) -> Package:
     files = {
         "__init__.py": "from planted.tensors import core\n",
-        "errors.py": "import numpy\nfrom planted.graph.engine import run\n",
+        "foundations.py": "import numpy\nfrom planted.graph.engine import run\n",
         "graph/__init__.py": "",
-        "graph/engine.py": "from . import node\ndef run():\n    import planted.errors\n",
+        "graph/engine.py": "from . import node\ndef run():\n    import planted.foundations\n",
         "graph/node.py": (
-            "from typing import TYPE_CHECKING\nfrom planted.errors import at\n"
+            "from typing import TYPE_CHECKING\nfrom planted.foundations import at\n"
             "if TYPE_CHECKING:\n    from .engine import run\ndef f(x: 'Tensor'): pass\n"
         ),
         "tensors/__init__.py": "from .core import x\n",
@@ -277,10 +276,10 @@ def planted(tmp_path: Path) -> Package:
 def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
     assert {(found.importer, found.imported) for found in planted.imports} == {
         ("", "tensors.core"),
-        ("errors", "graph.engine"),
+        ("foundations", "graph.engine"),
         ("graph.engine", "graph.node"),
-        ("graph.engine", "errors"),
-        ("graph.node", "errors"),
+        ("graph.engine", "foundations"),
+        ("graph.node", "foundations"),
         ("graph.node", "graph.engine"),
         ("tensors", "tensors.core"),
         ("tensors.core", "graph.engine"),
@@ -289,12 +288,12 @@ def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
 
 
 def test_the_reader_finds_planted_faults(planted: Package) -> None:
-    assert [*map(str, from_above(planted.imports))] == ["errors:2 imports graph.engine"]
-    assert imports_of_later_folders(planted, ("graph", "errors")) == [
-        "graph.engine:3 imports errors", "graph.node:2 imports errors"]
-    assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports errors"]
+    assert [*map(str, from_above(planted.imports))] == ["foundations:2 imports graph.engine"]
+    assert imports_of_later_folders(planted, ("graph", "foundations")) == [
+        "graph.engine:3 imports foundations", "graph.node:2 imports foundations"]
+    assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports foundations"]
     assert cycles(planted) == [  # by way of graph.node, the import for types only does not count
-        "graph.engine -> errors -> graph.engine",
+        "graph.engine -> foundations -> graph.engine",
         "tensors.core -> tensors -> tensors.core",
     ]
     assert imports_of_unknown(planted, {"tensors": ("graph",), "graph": ("graph", "tensors")}) == [

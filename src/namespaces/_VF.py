@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from .names import PACKAGE
+from .foundations.names import PACKAGE
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .names import missing
+from .foundations.names import missing
 from .tensors.face.settings import get_num_interop_threads
 from .tensors.face.threading import get_num_threads
 from .version import __version__

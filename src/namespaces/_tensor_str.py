@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .names import missing
+from .foundations.names import missing
 from .tensors.face.printing import elements_text, print_options, printoptions, set_printoptions
 from .tensors.tensor import Tensor
 

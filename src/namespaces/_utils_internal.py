@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from .backends import mkl, openmp
-from .errors import PACKAGE
+from .foundations.errors import PACKAGE
 from .tensors.functions.creation.creation import tensor
 from .tensors.recording.public import public
 from .tensors.state.base import TensorBase

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._functorch.vmap import vmap as _vmap_of_trees
-from .names import missing
+from .foundations.names import missing
 from .tensors.tensor import Tensor
 
 in_dims_t = int | tuple[object, ...]

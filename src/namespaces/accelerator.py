@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .devices import device, device as _device
-from .names import missing, reached
+from .foundations.devices import device, device as _device
+from .foundations.names import missing, reached
 
 __all__ = ["current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count",
            "device_index", "empty_cache", "empty_host_cache", "get_device_capability", "get_memory_info",

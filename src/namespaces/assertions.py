@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .errors import warn
-from .names import missing
+from .foundations.errors import warn
+from .foundations.names import missing
 from .tensors.state.base import TensorBase
 
 __all__ = ["_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",

@@ -7,8 +7,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Stance, compile, marked
-from .modes import tape
-from .names import missing
+from .foundations.modes import tape
+from .foundations.names import missing
 from .nn.modules.module import Module
 from .optimized import OptimizedModule
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dtypes import dtype as torch_dtype, letter, unimplemented
+from .foundations.dtypes import dtype as torch_dtype, letter, unimplemented
 from .tensors.arguments.dims import axis_of
 from .tensors.functions.images.convolution import convolution
 from .tensors.functions.other_backends import only_elsewhere

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .names import missing
+from .foundations.names import missing
 from .tensors.functions.indexing.scattering import unravel_index
 from .tensors.functions.indexing.uniques import unique, unique_consecutive
 from .tensors.functions.linalg.contraction import chain_matmul, einsum, tensordot

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
-from .names import missing
+from .foundations.names import missing
 from .serialization.loading import load as load_file
 
 __all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",

@@ -9,9 +9,9 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_args, get_origin
 
 from .control_flow import fork, wait
-from .errors import warn_once
+from .foundations.errors import warn_once
+from .foundations.names import missing
 from .futures import Future
-from .names import missing
 from .nn.modules.module import Module
 
 __all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "annotate", "enable_onednn_fusion", "export",

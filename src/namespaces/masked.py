@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import dtypes
-from .limits import iinfo
+from .foundations import dtypes
+from .foundations.limits import iinfo
+from .foundations.names import missing
 from .linalg import vector_norm
-from .names import missing
 from .nn.functional import log_softmax as _log_softmax, softmax as _softmax
 from .tensors.functions.creation.creation import full, ones_like
 from .tensors.functions.elementwise.comparison import where

@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from . import autograd
-from .names import missing
+from .foundations.names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
 from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .names import missing, refused_class
+from .foundations.names import missing, refused_class
 
 __all__ = ["PackageExporter", "PackageImporter", "is_from_package"]
 if not TYPE_CHECKING:

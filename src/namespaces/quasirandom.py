@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .dtypes import dtype as torch_dtype, get_default_dtype
 from .extras import imported
+from .foundations.dtypes import dtype as torch_dtype, get_default_dtype
 from .tensors.arguments.generator import Generator
 from .tensors.functions.creation.random import randint
 from .tensors.state.base import plain

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .names import missing, offered
+from .foundations.names import missing, offered
 from .tensors.functions.elementwise.elementary import logit, round
 from .tensors.functions.elementwise.special import mvlgamma as multigammaln, polygamma, xlogy
 from .tensors.functions.elementwise.special_only import (

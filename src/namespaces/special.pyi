@@ -9,7 +9,7 @@ from builtins import float as _float
 from builtins import int as _int
 from collections.abc import Sequence
 from typing import overload
-from retrograd.dtypes import dtype as _dtype
+from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd.tensors.tensor import Tensor
 
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor: ...

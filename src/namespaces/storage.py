@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .names import missing
+from .foundations.names import missing
 from .tensors.face.storage import TypedStorage, UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .devices import checked, device
+from .foundations.devices import checked, device
 
 _CPU = 0
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, NoReturn
 
-from .names import refused
+from .foundations.names import refused
 
 __all__ = ["SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not",
            "sym_sqrt", "sym_sum"]

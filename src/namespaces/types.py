@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-from .devices import device
-from .dtypes import dtype
-from .names import missing
+from .foundations.devices import device
+from .foundations.dtypes import dtype
+from .foundations.names import missing
 from .symbols import SymBool, SymFloat, SymInt
 from .tensors.arguments.options import layout
 from .tensors.arguments.size import Size

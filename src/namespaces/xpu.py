@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .cuda import device_count, is_available, manual_seed, manual_seed_all
-from .names import missing
+from .foundations.names import missing
 
 __all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
 if not TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
-from retrograd.names import _table, remedies
+from retrograd.foundations.names import _table, remedies
 
 # Why names are missing. The first pattern that matches the whole name gives the reason.
 REASONS: dict[str, str] = {

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import retrograd
-from retrograd import Tensor, names, return_types
+from retrograd import Tensor, return_types
+from retrograd.foundations import names
 from retrograd.tensors.state.base import TensorBase
 from showing.stub_types import text_of, used
 from showing.stub_ways import Way, result_of, ways_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _VF as _VariableFunctions, _VF as _VariableFunctionsClass
-from ..devices import device
-from ..dtypes import dtype
-from ..errors import _LinAlgError
-from ..modes import local
-from ..names import inside, late, refused_class
+from ..foundations.devices import device
+from ..foundations.dtypes import dtype
+from ..foundations.errors import _LinAlgError
+from ..foundations.modes import local
+from ..foundations.names import inside, late, refused_class
 from ..tensors.arguments.generator import Generator
 from ..tensors.arguments.options import layout, memory_format
 from ..tensors.arguments.size import Size

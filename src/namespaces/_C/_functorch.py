@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from ..modes import local
-from ..names import missing
+from ..foundations.modes import local
+from ..foundations.names import missing
 from ..tensors.state.base import plain
 from ..tensors.transforms.batched import is_batched, parts, shown
 from ..tensors.transforms.crossing import enter_batch, leave_batch

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..devices import device
+from ..foundations.devices import device
 from ..nn import functional
 from ..nn.modules.module.conversion import target
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compiler import (
     allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset, set_stance)
-from ..names import inside, late, refused
+from ..foundations.names import inside, late, refused
 from ..optimized import OptimizedModule
 from . import config
 

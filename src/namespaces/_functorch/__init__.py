@@ -5,7 +5,7 @@ The transforms themselves are those of `func`. `functorch` is the package of thi
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 
 __all__: list[str] = []
 if not TYPE_CHECKING:

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..foundations.names import missing
 from ..func.reverse import grad, grad_and_value
-from ..names import missing
 from .vmap import batch_size, vmap
 
 __all__ = ["chunk_vmap", "grad", "grad_and_value", "vmap"]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
 from ..autograd.function_batches import VmapInfo
-from ..names import missing
+from ..foundations.names import missing
 
 __all__ = ["VmapInfo", "has_overridden_vmap_rule"]
 if not TYPE_CHECKING:

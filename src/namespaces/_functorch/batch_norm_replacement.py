@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ..foundations.names import missing
 from ..func.state import batch_norm_without_running_stats, replace_all_batch_norm_modules_
-from ..names import missing
 
 __all__ = ["batch_norm_without_running_stats", "replace_all_batch_norm_modules_"]
 if not TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ..foundations.names import missing
 from ..func.state import functional_call, stack_module_state
-from ..names import missing
 
 __all__ = ["functional_call", "stack_module_state"]
 if not TYPE_CHECKING:

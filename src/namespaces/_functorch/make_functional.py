@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from ..names import missing
+from ..foundations.names import missing
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..nn.utils.stateless import _functional_call

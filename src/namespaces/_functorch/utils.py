@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from ..names import missing
+from ..foundations.names import missing
 
 argnums_t = int | tuple[int, ...]
 _F = TypeVar("_F", bound=Callable[..., object])

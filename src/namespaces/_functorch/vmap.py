@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C._functorch import Place, _add_batch_dim, _remove_batch_dim, is_batchedtensor
-from ..names import missing
+from ..foundations.names import missing
 from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.functions.shapes.joining import cat, stack
 from ..tensors.tensor import Tensor

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..foundations.names import missing
 from .fake_tensor import FakeTensor, FakeTensorMode
 
 __all__ = ["FakeTensor", "FakeTensorMode"]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing, refused_class
+from ..foundations.names import missing, refused_class
 
 __all__ = ["FakeTensor", "FakeTensorMode", "is_fake"]
 if not TYPE_CHECKING:

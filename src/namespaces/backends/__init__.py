@@ -5,7 +5,7 @@ remembered and changes nothing.
 """
 
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
-from ..names import hint_at_missing_names
+from ..foundations.names import hint_at_missing_names
 
 __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized"]
 

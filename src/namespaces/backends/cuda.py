@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..errors import warn
+from ..foundations.errors import warn
 from ..nn.functional.switches import Allowed
 
 __all__ = ["SDPAParams", "allow_fp16_bf16_reduction_math_sdp", "can_use_cudnn_attention",

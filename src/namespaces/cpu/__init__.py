@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
     from . import amp as amp                             # imported when a program first names the module

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..accelerator import device_count, empty_cache, is_available
-from ..errors import OutOfMemoryError
-from ..names import inside, late
+from ..foundations.errors import OutOfMemoryError
+from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
     from typing import Self

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing, offered
+from ..foundations.names import missing, offered
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from .one_dim import fft, hfft, ifft, ihfft, irfft, rfft
 from .several_dims import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn, irfft2, irfftn, rfft2, rfftn

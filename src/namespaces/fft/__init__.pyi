@@ -7,8 +7,8 @@ from builtins import bool as _bool
 from builtins import float as _float
 from builtins import int as _int
 from collections.abc import Sequence
-from retrograd.devices import device as _device
-from retrograd.dtypes import dtype as _dtype
+from retrograd.foundations.devices import device as _device
+from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd.tensors.arguments.options import layout as _layout
 from retrograd.tensors.tensor import Tensor
 

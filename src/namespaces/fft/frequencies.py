@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import letter, unimplemented
+from ..foundations.dtypes import letter, unimplemented
 from ..tensors.arguments.dims import as_int, axes_of
 from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll

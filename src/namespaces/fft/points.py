@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..dtypes import default_floating, dtype as torch_dtype, is_half, letter
+from ..foundations.dtypes import default_floating, dtype as torch_dtype, is_half, letter
 from ..ops import basic
 from ..tensors.arguments.dims import as_int, axis_of
 from ..tensors.functions.images.padding import constant_pad_nd

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import legacy
+from ..foundations.dtypes import legacy
 from ..ops.fourier import c2c, c2r, r2c
 from ..tensors.functions.elementwise.elementary import conj, conj_physical
 from ..tensors.recording.public import public

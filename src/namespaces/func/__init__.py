@@ -7,7 +7,7 @@ alone. `_functorch.vmap` has the batches.
 from typing import TYPE_CHECKING
 
 from .._functorch.vmap import vmap
-from ..names import missing
+from ..foundations.names import missing
 from .forward import hessian, jacfwd, jvp
 from .mutation import debug_unwrap, functionalize
 from .rearranging import rearrange

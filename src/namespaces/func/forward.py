@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._functorch.vmap import over_samples
-from ..dtypes import DIFFERENTIABLE
+from ..foundations.dtypes import DIFFERENTIABLE
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import entered, make_dual, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit

@@ -14,9 +14,9 @@ from typing import Any
 from ..autograd.backward import grad as gradients_of
 from ..autograd.blocks import detached
 from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
-from ..dtypes import DIFFERENTIABLE
+from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.modes import local
 from ..graph.node import AccumulateGrad, Output
-from ..modes import local
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS

@@ -5,7 +5,7 @@ The classes have no instances, so `isinstance(x, torch.fx.Proxy)` is False for e
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 from . import graph, graph_module, interpreter, node, proxy
 from ._symbolic_trace import Tracer, symbolic_trace, wrap
 from .graph import CodeGen, Graph

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..names import refused, refused_class
+from ..foundations.names import refused, refused_class
 
 __all__ = ["Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 

@@ -1,6 +1,6 @@
 """torch.fx.graph: the graph of a traced program. retrograd traces nothing, so there are no instances."""
 
-from ..names import refused_class
+from ..foundations.names import refused_class
 
 __all__ = ["CodeGen", "Graph"]
 

@@ -1,6 +1,6 @@
 """torch.fx.interpreter: running a traced program. retrograd traces nothing, so there are no instances."""
 
-from ..names import refused_class
+from ..foundations.names import refused_class
 
 __all__ = ["Interpreter", "Transformer"]
 

@@ -1,6 +1,6 @@
 """torch.fx.proxy: the values in a traced program. retrograd traces nothing, so there are no instances."""
 
-from ..names import refused_class
+from ..foundations.names import refused_class
 
 __all__ = ["Proxy"]
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ..errors import LinAlgError
-from ..names import missing, offered
+from ..foundations.errors import LinAlgError
+from ..foundations.names import missing, offered
 from ..tensors.functions.linalg.determinants import (
     cond, linalg_det as det, linalg_inv as inv, linalg_inv_ex as inv_ex, linalg_pinv as pinv, linalg_slogdet as slogdet,
     matrix_rank)

@@ -10,11 +10,11 @@ from builtins import int as _int
 from collections.abc import Sequence
 from typing import Any
 from typing import overload
-from retrograd.dtypes import dtype as _dtype
+from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd import return_types as _return_types
 from retrograd.tensors.tensor import Tensor
 
-from retrograd.errors import _LinAlgError as LinAlgError
+from retrograd.foundations.errors import _LinAlgError as LinAlgError
 
 def cond(input: Tensor, p: _int | _float | _complex | str | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor: ...

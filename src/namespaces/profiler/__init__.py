@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..autograd.profiler import record_function
 from ..autograd.profiler_activities import DeviceType, ProfilerActivity, kineto_available
-from ..names import missing
+from ..foundations.names import missing
 from . import profiler
 from .profiler import (
     ExecutionTraceObserver, ProfilerAction, _KinetoProfile as _KinetoProfile, profile, schedule, supported_activities,

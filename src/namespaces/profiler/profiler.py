@@ -15,7 +15,7 @@ from typing import Any
 from ..autograd import profiler as autograd_profiler
 from ..autograd.profiler_activities import KinetoStepTracker, ProfilerActivity, supported_activities
 from ..autograd.profiler_report import EventList
-from ..errors import warn, warn_once
+from ..foundations.errors import warn, warn_once
 
 __all__ = ["supported_activities", "ProfilerAction", "schedule", "tensorboard_trace_handler", "profile",
            "ExecutionTraceObserver"]

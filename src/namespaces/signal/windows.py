@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, cast
 
-from ..dtypes import dtype as Dtype, float32, float64, get_default_dtype
+from ..foundations.dtypes import dtype as Dtype, float32, float64, get_default_dtype
 from ..tensors.arguments.options import layout as Layout, strided
 from ..tensors.functions.creation.creation import empty, ones, tensor
 from ..tensors.functions.creation.ranges import arange, linspace

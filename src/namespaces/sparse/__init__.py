@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import dtypes as _dtypes
-from ..errors import warn_once as _warn_once
-from ..names import missing as _missing
+from ..foundations import dtypes as _dtypes
+from ..foundations.errors import warn_once as _warn_once
+from ..foundations.names import missing as _missing
 from ..tensors.arguments.options import check_tensors as _check_tensors
 from ..tensors.functions.sparse import implementation as _implementation, sparse_coo_tensor as _sparse_coo_tensor
 from ..tensors.recording.public import public as _public

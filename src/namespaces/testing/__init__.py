@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 from .closeness import assert_allclose, assert_close
 from .making import make_tensor
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import F32, dtype as torch_dtype, promote_types
-from ..errors import warn
+from ..foundations.dtypes import F32, dtype as torch_dtype, promote_types
+from ..foundations.errors import warn
 from ..tensors.face.memory import as_tensor
 from ..tensors.functions.elementwise.comparison import isclose
 from ..tensors.state.base import TensorBase

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import dtype as torch_dtype
-from ..errors import warn
-from ..limits import finfo, iinfo
+from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.errors import warn
+from ..foundations.limits import finfo, iinfo
 from ..tensors.arguments.options import shape_of
 from ..tensors.functions.creation.creation import empty, full
 from ..tensors.functions.creation.random import randint

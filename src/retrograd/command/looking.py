@@ -10,7 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from retrograd.names import PACKAGE, in_pytorch
+from retrograd.foundations.names import PACKAGE, in_pytorch
 
 # The first words of paths that mean torch.
 ROOTS = ("torch", PACKAGE)

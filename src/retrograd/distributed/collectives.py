@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..errors import warn
-from ..launching import mpi
-from ..modes import before_message
+from ..foundations.errors import warn
+from ..foundations.launching import mpi
+from ..foundations.modes import before_message
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, facts_of, sendable

@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar, overload
 import retrograd as torch
 from retrograd import Tensor
 
-from ..names import PACKAGE
+from ..foundations.names import PACKAGE
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]

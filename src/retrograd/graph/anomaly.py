@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import OWN, Site, user_site
-from ..modes import local
+from ..foundations.errors import OWN, Site, user_site
+from ..foundations.modes import local
 from ..ops.framework import Op
 from . import faults
 from .anomaly_report import Found, explain, is_elementwise, nan_error, operand_names, tell

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..autograd.function import Function
 from ..autograd.function_node import FunctionNode
-from ..errors import OWN
+from ..foundations.errors import OWN
 from ..graph.node import AccumulateGrad, Node, OpNode, site_of
 from ..ops.framework import Op, parameters
 from ..tensors.recording.inplace import CopySlices

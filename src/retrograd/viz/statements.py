@@ -14,7 +14,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ..autograd.function_node import FunctionNode
-from ..errors import OWN
+from ..foundations.errors import OWN
 from ..graph.node import Node, OpNode
 from ..ops.framework import Op
 from ..tensors.recording.inplace import CopySlices

@@ -13,8 +13,8 @@ import pytest
 
 import retrograd as torch
 from needing import on_unix
-from retrograd import names
-from retrograd.names import inside, late
+from retrograd.foundations import names
+from retrograd.foundations.names import inside, late
 from retrograd.nn import functional, modules
 
 # The modules of the package that have late names.

@@ -12,9 +12,10 @@ import pytest
 from retrograd.quasirandom import SobolEngine
 
 import retrograd as torch
-from retrograd import dtypes, extras, launching
+from retrograd import extras
 from retrograd.compilation.execution.plan import native
 from retrograd.compilation.native import host
+from retrograd.foundations import dtypes, launching
 from showing.pages import ROOT, text_of
 
 with (ROOT / "pyproject.toml").open("rb") as file:

@@ -15,7 +15,7 @@ from retrograd.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, v
 
 import retrograd as torch
 from retrograd.autograd import forward_ad
-from retrograd.modes import local
+from retrograd.foundations.modes import local
 
 ONE = torch.tensor(1.0)
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import inside, late
+from ...foundations.names import inside, late
 from ...version import __version__
 from ..deprecated import (
     combine_state_for_ensemble, functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, make_functional,

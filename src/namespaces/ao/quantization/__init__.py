@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...names import missing, refused
+from ...foundations.names import missing, refused
 from ...nn.modules.module import Module
 
 __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper", "convert", "fuse_modules", "get_default_qat_qconfig",

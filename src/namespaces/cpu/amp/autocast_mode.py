@@ -1,8 +1,8 @@
 """The old form of `autocast("cpu")`."""
 
 from ... import amp
-from ...dtypes import bfloat16, dtype as torch_dtype
-from ...errors import warn
+from ...foundations.dtypes import bfloat16, dtype as torch_dtype
+from ...foundations.errors import warn
 
 __all__ = ["autocast"]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import amp
-from ...dtypes import dtype as torch_dtype, float16
-from ...errors import warn
+from ...foundations.dtypes import dtype as torch_dtype, float16
+from ...foundations.errors import warn
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd"]
 

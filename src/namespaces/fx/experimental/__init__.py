@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...foundations.names import missing
 from . import proxy_tensor
 
 __all__ = ["proxy_tensor"]

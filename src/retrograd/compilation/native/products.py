@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from .lanes import Code, Lanes, Module, fused
 from .tiles import write_tiled
 from .vector_math import shuffled

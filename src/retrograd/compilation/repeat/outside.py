@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
 from ...graph import versions
 from ...graph.faults import second_pass, type_text
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
-from ...modes import local
 from ...tensors.state.base import plain
 
 Array = np.ndarray[Any, Any]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
-from ...dtypes import letter
-from ...errors import warn
+from ...foundations.dtypes import letter
+from ...foundations.errors import warn
+from ...foundations.modes import local
 from ...kernels.networks.embedding import MAX, MEAN, SUM
-from ...modes import local
 from ...tensors.arguments.dims import array_of, as_int
 from ...tensors.arguments.options import check_flag, check_optional, check_tensors
 from ...tensors.functions.networks import embedding as functions

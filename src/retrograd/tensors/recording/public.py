@@ -25,10 +25,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...devices import on_meta
-from ...errors import OWN, PACKAGE
-from ...modes import local
-from ...names import reached
+from ...foundations.devices import on_meta
+from ...foundations.errors import OWN, PACKAGE
+from ...foundations.modes import local
+from ...foundations.names import reached
 from ..arguments import checking
 from ..arguments.reordering import reordered
 from ..arguments.schemas import SignatureOfSchema, of_method

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...foundations.names import missing
 from . import (
     _utils, backward_compatibility, dataloader, datapipes, dataset, distributed, graph, graph_settings, sampler)
 from ._utils.fetch import _DatasetKind

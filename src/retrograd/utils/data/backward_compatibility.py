@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 
 
 def worker_init_fn(worker_id: Any) -> None:

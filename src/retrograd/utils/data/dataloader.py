@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar, cast
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...kernels.native.threads import cores
 from ...tensors.arguments.generator import Generator
 from ._utils.collate import default_collate, default_convert

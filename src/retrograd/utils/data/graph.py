@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Collection
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from .datapipes.datapipe import IterDataPipe, MapDataPipe, _DataPipeSerializationWrapper
 
 __all__ = ["traverse", "traverse_dps"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.arguments.generator import Generator
 from .datapipes.iter.sharding import SHARDING_PRIORITIES
 from .graph import DataPipeGraph, traverse_dps

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from ..._utils import ExceptionWrapper
 from ...autograd.profiler import record_function
-from ...errors import warn
+from ...foundations.errors import warn
 from ._utils.crew import Crew
 from ._utils.fetch import _DatasetKind
 from ._utils.pipes import divide_pipes, shared_seed

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from ....errors import warn
+from ....foundations.errors import warn
+from ....foundations.names import missing
 from ....futures import Future
-from ....names import missing
 from ....tensors.arguments.generator import Generator
 from ....tensors.functions.creation.creation import zeros
 from ....tensors.functions.creation.random import randn

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import RARE, unimplemented
-from ....errors import OWN, warn
+from ....foundations.dtypes import RARE, unimplemented
+from ....foundations.errors import OWN, warn
+from ....foundations.modes import local
 from ....kernels import layout as layouts
-from ....modes import local
 from ....ops import creation as ops
 from ....ops.basic import clone
 from ....ops.creation import full_beside

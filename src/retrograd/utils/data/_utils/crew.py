@@ -9,7 +9,7 @@ from pickle import PicklingError
 from time import monotonic
 from typing import Any
 
-from ....errors import warn
+from ....foundations.errors import warn
 from .worker import Task, _ResumeIteration, _worker_loop
 
 # How many seconds pass between two looks at whether the workers still run, and how many seconds a worker has to end.

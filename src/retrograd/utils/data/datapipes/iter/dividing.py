@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from .....errors import warn
+from .....foundations.errors import warn
 from .._decorator import functional_datapipe
 from ..datapipe import IterDataPipe
 from ..utils.common import _check_unpickable_fn

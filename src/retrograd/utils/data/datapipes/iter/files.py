@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from .....errors import warn
+from .....foundations.errors import warn
 from .._decorator import functional_datapipe
 from .._length import no_length
 from ..datapipe import IterDataPipe

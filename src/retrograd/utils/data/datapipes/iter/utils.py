@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .....errors import warn
+from .....foundations.errors import warn
 from .._length import no_length
 from ..datapipe import IterDataPipe
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .....errors import warn
+from .....foundations.errors import warn
 from ..datapipe import MapDataPipe
 
 __all__ = ["SequenceWrapperMapDataPipe"]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from io import IOBase
 from typing import Any, ClassVar
 
-from .....errors import warn
+from .....foundations.errors import warn
 
 __all__ = ["StreamWrapper", "get_file_binaries_from_pathnames", "get_file_pathnames_from_root", "match_masks",
            "validate_input_col", "validate_pathname_binary_tuple"]

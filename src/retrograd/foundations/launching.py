@@ -6,7 +6,7 @@ import os
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
-from .extras import imported, remedy
+from ..extras import imported, remedy
 
 
 class Everyone:

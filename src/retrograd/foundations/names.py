@@ -228,5 +228,5 @@ def remedies() -> list[tuple[str, str]]:
 def _lines(file: str) -> list[str]:
     from pkgutil import get_data
 
-    text = get_data(PACKAGE, file)
+    text = get_data(__name__, file)
     return [] if text is None else [line for line in text.decode().splitlines() if not line.startswith("#")]

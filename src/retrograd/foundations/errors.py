@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 # The address of an entry of the documentation on errors: the page and the anchor of the entry are filled in.
 ENTRY = "errors/{}.html#{}"
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
 OWN = tuple([os.path.abspath(folder) + os.sep for folder in sys.modules[__name__.partition(".")[0]].__path__])
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .extras import imported
+from ..extras import imported
 
 # Categories in order: a lower category yields to a higher one.
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
