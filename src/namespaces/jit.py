@@ -1,4 +1,4 @@
-"""torch.jit: programs that script or trace run as they are, because nothing is compiled."""
+"""torch.jit: `script` and `trace` return the function or module as it is. `torch.compile` compiles."""
 
 from __future__ import annotations
 

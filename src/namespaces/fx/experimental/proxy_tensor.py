@@ -10,4 +10,4 @@ if not TYPE_CHECKING:
 
 
 def get_proxy_mode() -> None:
-    """The mode that traces operations: None, because nothing is traced."""
+    """The mode that traces operations: None, because there is no such mode."""
