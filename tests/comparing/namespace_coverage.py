@@ -36,6 +36,7 @@ REASONS: dict[str, str] = {
         r"autocast|GradScaler)",
     "other devices and libraries": r".*(cudnn|miopen|mkldnn|xpu|ipu|mtia|record_stream|Stream|Event|stream)|"
         r"torch\.nn\.functional\.scaled\w+|torch\.(batch_norm_\w+|init_num_threads|prepare_multiprocessing_environment)$",
+    "data pipes": r"torch\.utils\.data\b",
     "tools around programs": r"torch\.(utils|monitor|profiler|contrib|classes|futures|autograd\.profiler\w*)\b|"
         r".*profiler\w*",
     "not built yet": r"torch\.Tensor\.index$",
