@@ -1,4 +1,4 @@
-"""Branches, loops and calls in parallel, as functions for a compiler. Nothing is compiled: they are Python's own."""
+"""Branches, loops and calls in parallel as functions, which PyTorch's compiler needs. Here they are Python's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions for sizes that a compiler knows only by a symbol. Nothing is compiled here, so sizes are Python's numbers.
+"""Functions for sizes that PyTorch's compiler knows only by a symbol. Here, sizes are always numbers of Python.
 
 The classes of symbols have no instances. Programs test sizes with `isinstance`.
 """

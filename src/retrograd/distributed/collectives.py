@@ -94,7 +94,7 @@ def copy(output: Tensor, given: Tensor) -> None:
 
 
 def _averaged(buffer: Buffer, op: RedOpType, size: int) -> Callable[[], None]:
-    """What is to do with the array after MPI wrote over it."""
+    """Finish an average after MPI has written the sum."""
     def finish() -> None:
         if op is RedOpType.AVG:
             np.divide(buffer.flat, np.asarray(size, buffer.flat.dtype), out=buffer.flat)

@@ -50,8 +50,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     if padding_idx is not None:
         rows = array_of("embedding", weight, "weight").shape[0]
         if padding_idx >= rows or padding_idx < -rows:
-            raise AssertionError(f"Padding_idx must be within num_embeddings. It is {padding_idx}, and there are "
-                                 f"{rows} rows.")
+            raise AssertionError(f"Padding_idx must be within num_embeddings. It must be between {-rows} and "
+                                 f"{rows - 1}, and is {padding_idx}.")
         padding = padding_idx if padding_idx >= 0 else padding_idx + rows
     if max_norm is not None:
         as_int("embedding", padding, "padding_idx")      # every check comes before the first write

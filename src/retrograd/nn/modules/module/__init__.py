@@ -219,7 +219,7 @@ class Module(Conversion, ModuleHooks, StateDict):
     # Modes and gradients
 
     def train(self: T, mode: bool = True) -> T:
-        """Set this module and its submodules to training. Some layers, such as dropout, behave otherwise in training.
+        """Set this module and its submodules to training. Some layers, such as dropout, behave differently in training.
 
         Returns the module. Raises ValueError if `mode` is not a bool.
         """
