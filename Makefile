@@ -46,6 +46,7 @@ quick: $(VENV)/.test ## lint, and a part of the tests that takes a minute at mos
 
 check: $(VENV)/.test ## lint and types
 	$(BIN)/ruff check .
+	cd tests && $(abspath $(BIN))/python -m trying.flat ../build/flat
 	$(BIN)/mypy
 
 costs: $(VENV)/.test ## measure what each test costs, by which `make quick` chooses

@@ -8,22 +8,32 @@ some may not even name a class.
 import ast
 import gc
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from reading.packages import Import, Package, below, cycles, length, names_in, parsed, statements_below
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "retrograd"
+# What only bears names of PyTorch. The package finds it as if it stood in its own folder.
+NAMES = ROOT / "src" / "namespaces"
 CHECKED_FOR_LENGTH = ("src", "tests", "examples", "benchmarks", "docs")
 FILE_LINES = 400
 FUNCTION_LINES = 40  # without the docstring
 
+# Those of PyTorch's names that know other ones, from the bottom up.
+KNOWING = (
+    ("_C", "_dynamo", "_functorch", "_utils_internal", "cuda", "func", "jit", "masked", "types",
+     "utils.model_zoo"),
+    ("_jit_internal", "_vmap_internals", "mps", "mtia", "xpu"),
+)
+# All others.
+PLAIN = tuple(sorted({path.stem for path in NAMES.iterdir()} - {name for names in KNOWING for name in names}))
 # From the bottom up. A name stands for the module and all below it, and the longest name that fits decides; ""
 # is the package itself, whose __init__ gathers the public names.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "modes", "dtypes", "devices", "names", "return_types", "__future__", "limits", "extras", "launching"),
+    ("foundations", "extras", "return_types", "__future__", "version"),
     ("kernels",),
     ("ops",),
     ("graph",),
@@ -35,18 +45,30 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.face",),
     ("tensors",),
     ("autograd",),
-    ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "linalg", "fft", "special", "signal",
-     "compiling", "distributed", "futures", "amp"),
-    ("optimized", "compiler", "hub", "jit", "library", "multiprocessing", "viz", "testing", "cuda",
-     "accelerator", "backends", "cpu", "mps", "xpu", "version", "_C", "overrides", "storage", "command.imports",
-     "torch_version", "_VF", "assertions", "control_flow", "symbols", "functional", "types", "_jit_internal",
-     "_dynamo", "fx", "onnx", "package", "ao", "quantization", "sparse", "profiler", "__config__", "func",
-     "_functorch", "_vmap_internals", "_ops", "_subclasses", "_tensor_str", "op", "utils.collect_env",
-     "utils.model_zoo", "masked", "device_libraries", "export", "monitor", "mtia", "quasirandom", "streams",
-     "_utils_internal", "compilation"),
+    ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "compiling", "distributed", "futures", "amp"),
+    ("compilation", "_ops"),
+    ("optimized", "library", "viz", "command.imports"),
+    PLAIN,
+    *KNOWING,
     ("", "distributions", "wiring"),
     ("command", "__main__"),
 )
+# What may be known of PyTorch's names outside of their folder: the class of the package's version, and the messages of
+# calls that no handler takes.
+KNOWN_NAMES = {("", "torch_version"), ("utils.model_zoo", "hub"), ("wiring", "overrides")}
+# Doors to a higher layer: what a module imports by `names.reached` when a program first needs it.
+DOORS = {
+    ("command.imports", "command.children"),               # processes that a program starts
+    ("compiling", "compilation.compiled"),
+    ("compiling", "compilation.explaining"),
+    ("compiling", "optimized"),
+    ("foundations.devices", "tensors.meta.public"),                    # `with torch.device("meta")`
+    ("ops", "_ops"),                                       # `torch.ops.aten`
+    ("tensors.face.conversion", "tensors.meta.public"),
+    ("tensors.face.settings", "tensors.meta.public"),
+    ("tensors.functions.sparse", "tensors.sparse.public"),
+    ("tensors.recording.public", "tensors.meta.public"),
+}
 # The folders of the compiler, in the same order. The last entry is all that stands beside the folders.
 COMPILER = ("compilation.program", "compilation.reach", "compilation.passes", "compilation.execution",
             "compilation.native", "compilation.repeat", "compilation.trace", "compilation.sized", "compilation")
@@ -73,8 +95,8 @@ UNKNOWN = {
     "kernels.native": ("kernels.elementwise", "kernels.images", "kernels.indexing", "kernels.linalg",
                        "kernels.networks", "kernels.random", "kernels.special"),
     "kernels.random.twister": ("kernels",),
-    "modes": ("",),
-    "names": ("",),
+    "foundations.modes": ("",),
+    "foundations.names": ("",),
     "serialization": ("nn.modules", "optim"),
     "serialization.saving": ("serialization.loading", "serialization.weights"),
     "return_types": ("",),
@@ -103,91 +125,6 @@ LONG_FUNCTIONS = {
 }
 
 
-class Import(NamedTuple):
-    """One module that another imports, where, and how."""
-
-    importer: str
-    imported: str
-    line: int
-    in_function: bool
-    for_types_only: bool
-
-    def __str__(self) -> str:
-        return f"{self.importer}:{self.line} imports {self.imported}"
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
-    return ast.parse(path.read_bytes())
-
-
-def statements_of(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements directly inside of one. Imports and functions stand nowhere else."""
-    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-        yield from getattr(node, part, ())
-
-
-def statements_below(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements inside of one."""
-    for child in statements_of(node):
-        yield child
-        yield from statements_below(child)
-
-
-class Package:
-    """The modules of a package on disk, by their name without the package's own; "" is its __init__."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = folder.name
-        self.trees = {}
-        for path in sorted(folder.rglob("*.py")):
-            parts = path.relative_to(folder).with_suffix("").parts
-            self.trees[".".join(parts).removesuffix("__init__").removesuffix(".")] = parsed(path)
-        self.packages = {name for name in self.trees if any(other.startswith(f"{name}.") for other in self.trees)}
-        self.packages.add("")
-        self.imports = [found for name, tree in self.trees.items() for found in self._imports(name, tree)]
-
-    def _imports(self, importer: str, tree: ast.Module) -> Iterator[Import]:
-        def walk(node: ast.AST, in_function: bool, for_types_only: bool) -> Iterator[Import]:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for name in self._targets(importer, node):
-                    yield Import(importer, name, node.lineno, in_function, for_types_only)
-            in_function |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            guarded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-            for child in statements_of(node):
-                yield from walk(child, in_function, for_types_only or (guarded and child in node.body))
-
-        return walk(tree, False, False)
-
-    def _targets(self, importer: str, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-        if isinstance(node, ast.Import):
-            bases = [alias.name for alias in node.names]
-            yield from (self._inside(base) for base in bases if self._is_ours(base))
-            return
-        base = node.module or ""
-        if node.level:
-            parts = f"{self.name}.{importer}".rstrip(".").split(".")
-            parts = parts[: len(parts) - node.level + (importer in self.packages)]
-            base = ".".join(parts + ([base] if base else []))
-        if self._is_ours(base):
-            within = self._inside(base)
-            for alias in node.names:  # `from package import module` imports the module, not the package
-                inner = f"{within}.{alias.name}".lstrip(".")
-                yield inner if inner in self.trees else within
-
-    def _is_ours(self, name: str) -> bool:
-        return name == self.name or name.startswith(f"{self.name}.")
-
-    def _inside(self, name: str) -> str:
-        return name.removeprefix(self.name).removeprefix(".")
-
-
-def below(name: str, prefix: str) -> bool:
-    """Whether a module is the one of this name, or lies below it."""
-    return prefix == "" or name == prefix or name.startswith(f"{prefix}.")
-
-
 def layer(name: str) -> int | None:
     """The number of the layer that holds this module, counted from the bottom; None where the table has none."""
     known = {entry: number for number, entries in enumerate(LAYERS) for entry in entries}
@@ -205,53 +142,15 @@ def imports_of_later_folders(package: Package, folders: tuple[str, ...]) -> list
             if number.get(found.imported, -1) > number[found.importer] and number[found.importer] >= 0]
 
 
-def imports_from_above(package: Package) -> list[str]:
+def from_above(imports: list[Import]) -> list[Import]:
     """Imports of a module in a higher layer than the importer's own."""
-    return [str(found) for found in package.imports if (layer(found.imported) or 0) > (layer(found.importer) or 0)]
+    return [found for found in imports if (layer(found.imported) or 0) > (layer(found.importer) or 0)]
 
 
-def cycles(package: Package) -> list[str]:
-    """Circles of modules that import each other when the program runs."""
-    edges: dict[str, set[str]] = {name: set() for name in package.trees}
-    for found in package.imports:
-        if found.imported in edges and not found.for_types_only:
-            edges[found.importer].add(found.imported)
-    found_cycles: list[str] = []
-    done: set[str] = set()
-
-    def visit(name: str, path: list[str]) -> None:
-        if name in path:
-            found_cycles.append(" -> ".join([*path[path.index(name) :], name]))
-        elif name not in done:
-            for target in sorted(edges[name]):
-                visit(target, [*path, name])
-            done.add(name)
-
-    for name in edges:
-        visit(name, [])
-    return found_cycles
-
-
-def names_in(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Every identifier that a module uses or imports, and every string that is one; an f-string is a message."""
-    pieces = {id(piece) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in node.values}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name):
-                yield name, node.lineno
-            case ast.Constant(value=str(name)) if id(node) not in pieces:
-                yield name, node.lineno
-            case ast.alias(name=name):
-                yield name.rpartition(".")[2], node.lineno
-
-
-def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The lines of a function, from its `def` on, without its docstring."""
-    lines = (function.end_lineno or function.lineno) - function.lineno + 1
-    first = function.body[0]
-    if ast.get_docstring(function, clean=False) is not None:
-        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
-    return lines
+def imports_of_names(package: Package) -> list[Import]:
+    """Imports of PyTorch's names by other modules."""
+    return [found for found in [*package.imports, *package.reached]
+            if found.imported in package.beside and found.importer not in package.beside]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -267,7 +166,7 @@ def trees() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def retrograd(trees: None) -> Package:
-    return Package(SOURCE)
+    return Package(SOURCE, NAMES)
 
 
 def test_every_module_has_a_layer(retrograd: Package) -> None:
@@ -276,7 +175,16 @@ def test_every_module_has_a_layer(retrograd: Package) -> None:
 
 
 def test_a_layer_imports_only_from_itself_and_those_below(retrograd: Package) -> None:
-    assert imports_from_above(retrograd) == []
+    assert [*map(str, from_above(retrograd.imports))] == []
+
+
+def test_an_import_at_the_first_need_from_above_is_a_declared_door(retrograd: Package) -> None:
+    assert {(found.importer, found.imported) for found in from_above(retrograd.reached)} == DOORS
+
+
+def test_nothing_needs_what_only_bears_names_of_pytorch(retrograd: Package) -> None:
+    found = imports_of_names(retrograd)
+    assert {(each.importer, each.imported) for each in found} == KNOWN_NAMES, [*map(str, found)]
 
 
 def test_a_folder_of_the_compiler_imports_only_from_itself_and_those_before(retrograd: Package) -> None:
@@ -348,11 +256,11 @@ def test_no_function_is_too_long() -> None:
 def planted(tmp_path: Path) -> Package:
     files = {
         "__init__.py": "from planted.tensors import core\n",
-        "errors.py": "import numpy\nfrom planted.graph.engine import run\n",
+        "foundations.py": "import numpy\nfrom planted.graph.engine import run\n",
         "graph/__init__.py": "",
-        "graph/engine.py": "from . import node\ndef run():\n    import planted.errors\n",
+        "graph/engine.py": "from . import node\ndef run():\n    import planted.foundations\n",
         "graph/node.py": (
-            "from typing import TYPE_CHECKING\nfrom planted.errors import at\n"
+            "from typing import TYPE_CHECKING\nfrom planted.foundations import at\n"
             "if TYPE_CHECKING:\n    from .engine import run\ndef f(x: 'Tensor'): pass\n"
         ),
         "tensors/__init__.py": "from .core import x\n",
@@ -368,10 +276,10 @@ def planted(tmp_path: Path) -> Package:
 def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
     assert {(found.importer, found.imported) for found in planted.imports} == {
         ("", "tensors.core"),
-        ("errors", "graph.engine"),
+        ("foundations", "graph.engine"),
         ("graph.engine", "graph.node"),
-        ("graph.engine", "errors"),
-        ("graph.node", "errors"),
+        ("graph.engine", "foundations"),
+        ("graph.node", "foundations"),
         ("graph.node", "graph.engine"),
         ("tensors", "tensors.core"),
         ("tensors.core", "graph.engine"),
@@ -380,12 +288,12 @@ def test_the_reader_resolves_every_form_of_import(planted: Package) -> None:
 
 
 def test_the_reader_finds_planted_faults(planted: Package) -> None:
-    assert imports_from_above(planted) == ["errors:2 imports graph.engine"]
-    assert imports_of_later_folders(planted, ("graph", "errors")) == [
-        "graph.engine:3 imports errors", "graph.node:2 imports errors"]
-    assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports errors"]
+    assert [*map(str, from_above(planted.imports))] == ["foundations:2 imports graph.engine"]
+    assert imports_of_later_folders(planted, ("graph", "foundations")) == [
+        "graph.engine:3 imports foundations", "graph.node:2 imports foundations"]
+    assert [str(found) for found in planted.imports if found.in_function] == ["graph.engine:3 imports foundations"]
     assert cycles(planted) == [  # by way of graph.node, the import for types only does not count
-        "graph.engine -> errors -> graph.engine",
+        "graph.engine -> foundations -> graph.engine",
         "tensors.core -> tensors -> tensors.core",
     ]
     assert imports_of_unknown(planted, {"tensors": ("graph",), "graph": ("graph", "tensors")}) == [

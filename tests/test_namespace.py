@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from retrograd import _RARE
-from retrograd.names import inside
+from retrograd.foundations.names import inside
 
 PUBLIC = ["retrograd", "retrograd.autograd", "retrograd.autograd.functional", "retrograd.cuda",
           "retrograd.distributions", "retrograd.fft", "retrograd.linalg", "retrograd.nn", "retrograd.nn.functional",

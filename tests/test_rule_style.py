@@ -172,7 +172,7 @@ def test_no_rule_looks_at_numbers() -> None:
 COMPOSED = ("retrograd.tensors.functions", "retrograd.nn.functional")
 # Where arrays may be handed to: what makes tensors of them, and what asks for nothing but how they lie or their dtype.
 GIVEN_ARRAYS = ("retrograd.tensors.recording", "retrograd.tensors.state", "retrograd.kernels.layout",
-                "retrograd.dtypes", "retrograd.errors")
+                "retrograd.foundations.dtypes", "retrograd.foundations.errors")
 
 
 def handed_on(callee: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .names import missing
+from .foundations.names import missing
 
 __all__ = [
     "get_overwrite_module_params_on_conversion", "get_swap_module_params_on_conversion",

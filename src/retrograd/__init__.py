@@ -5,20 +5,26 @@
 
 import sys as _sys
 from math import e, inf, nan, pi
+from os.path import abspath as _abspath, isfile as _isfile, join as _join
 from typing import TYPE_CHECKING        # PyTorch has the name, too
 
+# In a checkout, what only bears PyTorch's names stands beside the package. An installed package has all in one folder.
+_names = _abspath(_join(__path__[0], "..", "namespaces"))
+if _isfile(_join(_names, "torch_version.py")):
+    __path__.append(_names)
+
 from . import return_types, torch_version, version
-from .devices import device
-from .dtypes import (
+from .foundations.devices import device
+from .foundations.dtypes import (
     bfloat16, bit, bits1x8, bits2x4, bits4x2, bits8, bits16, bool_ as bool, cdouble, cfloat, chalf, complex32,
     complex64, complex128, double, dtype, float4_e2m1fn_x2, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
     float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64, float_ as float, get_default_dtype, half, int1, int2,
     int3, int4, int5, int6, int7, int8, int16, int32, int64, int_ as int, long, qint8, qint32, quint2x4, quint4x2,
     quint8, set_default_dtype, short, uint1, uint2, uint3, uint4, uint5, uint6, uint7, uint8, uint16, uint32, uint64)
-from .errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
+from .foundations.errors import AcceleratorError, OutOfMemoryError, is_warn_always_enabled, set_warn_always
 from .kernels.native.heap import keep_freed_memory as _keep_freed_memory
-from .limits import finfo, iinfo
-from .names import hint_at_missing_names as _hint_at_missing_names, inside as _inside, late as _late
+from .foundations.limits import finfo, iinfo
+from .foundations.names import hint_at_missing_names as _hint_at_missing_names, inside as _inside, late as _late
 from .tensors.arguments import generator as random
 from .tensors.arguments.generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
@@ -129,8 +135,7 @@ __version__ = torch_version.__version__
 _wire()
 _keep_freed_memory()
 
-_INTERNAL = {"TYPE_CHECKING", "devices", "dtypes", "errors", "extras", "graph", "kernels", "limits", "modes", "names",
-             "ops", "tensors", "wiring"}
+_INTERNAL = {"TYPE_CHECKING", "extras", "foundations", "graph", "kernels", "ops", "tensors", "wiring"}
 # The names below are imported when a program first names them. Each table says for a module of the package which of its
 # names the package has; "" stands for the modules themselves. These names are offered as those imported above are.
 _OFFERED_LATE = {

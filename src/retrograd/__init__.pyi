@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from typing import Any
 from typing import overload
-from retrograd.devices import device as _device
-from retrograd.dtypes import dtype as _dtype
+from retrograd.foundations.devices import device as _device
+from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd import return_types as _return_types
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.arguments.options import layout as _layout
@@ -102,16 +102,16 @@ from retrograd.autograd.grad_mode import enable_grad as enable_grad
 from retrograd.autograd.grad_mode import inference_mode as inference_mode
 from retrograd.autograd.grad_mode import no_grad as no_grad
 from retrograd.autograd.grad_mode import set_grad_enabled as set_grad_enabled
-from retrograd.devices import device as device
-from retrograd.dtypes import dtype as dtype
-from retrograd.errors import AcceleratorError as AcceleratorError
-from retrograd.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.foundations.devices import device as device
+from retrograd.foundations.dtypes import dtype as dtype
+from retrograd.foundations.errors import AcceleratorError as AcceleratorError
+from retrograd.foundations.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.foundations.limits import finfo as finfo
+from retrograd.foundations.limits import iinfo as iinfo
 from retrograd.futures import Future as Future
 from retrograd.jit import JITException as JITException
 from retrograd.jit import ScriptModule as ScriptModule
 from retrograd.library.tags import Tag as Tag
-from retrograd.limits import finfo as finfo
-from retrograd.limits import iinfo as iinfo
 from retrograd.streams import Event as Event
 from retrograd.streams import Stream as Stream
 from retrograd.symbols import SymBool as SymBool

@@ -13,7 +13,7 @@ from functools import cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from .names import PACKAGE, missing, refused_class
+from .foundations.names import PACKAGE, missing, refused_class
 from .tensors.tensor import Tensor
 
 __all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "aten", "namespace", "prim"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .names import missing
+from .foundations.names import missing
 from .tensors.tensor import Tensor
 
 __all__ = ["Tensor", "_rebuild_from_type_v2"]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .names import missing
+from .foundations.names import missing
 from .nn.parameter import Parameter
 from .tensors.arguments.options import layout as Layout, sparse_coo
 from .tensors.face.storage import TypedStorage

@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Any, ClassVar
 from weakref import WeakSet
 
+from .foundations.names import reached
 from .graph.locks import moment
-from .names import reached
 
 __all__ = ["compile"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from .devices import device
-from .names import missing
+from .foundations.devices import device
+from .foundations.names import missing
 
 __all__ = ["Future", "collect_all", "wait_all"]
 if not TYPE_CHECKING:

@@ -8,9 +8,9 @@ without importing the class. Errors name functions whose dotted names only `over
 from collections.abc import Iterable
 from typing import Any
 
+from .foundations.names import reached
 from .graph.hooks import Users
 from .graph.node import SavedReader
-from .names import reached
 from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
 from .tensors.recording.overriding import Attention, Words

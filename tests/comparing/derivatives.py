@@ -16,7 +16,7 @@ from op_table import table
 from op_table.entry import Entry
 from op_table.exceptions import UNBATCHED, WITHOUT_GRADIENT, WITHOUT_TANGENT, differentiable, without_second
 from op_table.table import TABLE
-from retrograd.modes import local
+from retrograd.foundations.modes import local
 from retrograd.tensors.transforms.randomness import RANDOM as DRAWING
 
 PAGE = Path(__file__).parents[2] / "docs" / "derivatives.md"

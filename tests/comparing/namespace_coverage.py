@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import retrograd
-from retrograd.names import _table, remedies
+from retrograd.foundations.names import _table, remedies
 
 # Why names are missing. The first pattern that matches the whole name gives the reason.
 REASONS: dict[str, str] = {
@@ -36,6 +36,7 @@ REASONS: dict[str, str] = {
         r"autocast|GradScaler)",
     "other devices and libraries": r".*(cudnn|miopen|mkldnn|xpu|ipu|mtia|record_stream|Stream|Event|stream)|"
         r"torch\.nn\.functional\.scaled\w+|torch\.(batch_norm_\w+|init_num_threads|prepare_multiprocessing_environment)$",
+    "data pipes": r"torch\.utils\.data\b",
     "tools around programs": r"torch\.(utils|monitor|profiler|contrib|classes|futures|autograd\.profiler\w*)\b|"
         r".*profiler\w*",
     "not built yet": r"torch\.Tensor\.index$",

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-TABLE = Path(__file__).parents[2] / "src" / "retrograd" / "pytorch_names.txt"
+TABLE = Path(__file__).parents[2] / "src" / "retrograd" / "foundations" / "pytorch_names.txt"
 BOUND_CLASSES = Path(__file__).with_name("bound_classes.txt")
 
 # Each namespace that retrograd has too. The name of a missing namespace stands in the list of its parent.

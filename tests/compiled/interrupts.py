@@ -20,7 +20,7 @@ from retrograd import compilation
 from retrograd.compilation.compiled import Compiled, Tracing
 from retrograd.compilation.program.sizes import Uses
 from retrograd.compilation.trace.borders import Border
-from retrograd.modes import local
+from retrograd.foundations.modes import local
 from retrograd.optim.option_memory import OptionMemory
 
 FOLDER = str(Path(compilation.__file__).parent)

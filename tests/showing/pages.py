@@ -174,6 +174,6 @@ def broken(line: str, keep: bool = False) -> list[str]:
 if __name__ == "__main__":
     with retrograd.as_torch():
         for path in map(Path, sys.argv[1:]):
-            retrograd.errors.Said.messages.clear()      # a page shows warnings that are given once
+            retrograd.foundations.errors.Said.messages.clear()      # a page shows warnings that are given once
             new = brought_up_to_date(path.name, text_of(path), labelled=path.resolve() in ERRORS)
             path.write_text(new, encoding="utf-8")

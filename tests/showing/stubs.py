@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import retrograd
-from retrograd import Tensor, names, return_types
+from retrograd import Tensor, return_types
+from retrograd.foundations import names
 from retrograd.tensors.state.base import TensorBase
 from showing.stub_types import text_of, used
 from showing.stub_ways import Way, result_of, ways_of
@@ -200,8 +201,8 @@ def stubs() -> dict[Path, str]:
     found = {SOURCE / "tensors" / "methods.pyi": methods(),
              SOURCE / "return_types.pyi": named_results()}
     for path in NAMESPACES:
-        place = SOURCE / path.replace(".", "/")
-        found[place / "__init__.pyi" if place.is_dir() else place.with_suffix(".pyi")] = namespace(path)
+        file = sys.modules[f"retrograd.{path}".rstrip(".")].__file__ or ""
+        found[Path(file).with_suffix(".pyi")] = namespace(path)
     return found
 
 

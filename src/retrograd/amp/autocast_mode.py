@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import device as Device
-from ..dtypes import F64, bfloat16, dtype as torch_dtype, float16, letter
-from ..errors import warn
+from ..foundations.devices import device as Device
+from ..foundations.dtypes import F64, bfloat16, dtype as torch_dtype, float16, letter
+from ..foundations.errors import warn
 from ..tensors.face.conversion import to
 from ..tensors.state.base import TensorBase
 from . import switches

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..devices import CPU, device as Device
-from ..dtypes import F16
-from ..errors import warn
+from ..foundations.devices import CPU, device as Device
+from ..foundations.dtypes import F16
+from ..foundations.errors import warn
 from ..kernels.narrow import wide
 from ..ops.basic import beyond
 from ..tensors.functions.creation.creation import full, tensor

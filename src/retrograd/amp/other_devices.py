@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import dtype as torch_dtype
-from ..errors import warn
+from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.errors import warn
 from .switches import get_autocast_dtype, is_autocast_enabled, set_autocast_dtype, set_autocast_enabled
 
 

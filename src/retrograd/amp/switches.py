@@ -10,9 +10,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ..devices import device as Device
-from ..dtypes import F32, F64, bfloat16, dtype as torch_dtype, float16, float32, letter
-from ..errors import warn
+from ..foundations.devices import device as Device
+from ..foundations.dtypes import F32, F64, bfloat16, dtype as torch_dtype, float16, float32, letter
+from ..foundations.errors import warn
 from ..tensors.face.conversion import to
 from ..tensors.recording import overriding
 from ..tensors.recording.overriding import NOBODY, Attention

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 # These functions have the names of their files: an import of such a file alone must not put it in the function's place.
 from .backward import backward as backward, grad as grad
 from .gradcheck import gradcheck as gradcheck, gradgradcheck as gradgradcheck

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..errors import see, warn
+from ..foundations.errors import see, warn
+from ..foundations.modes import ThreadState, in_all_threads
+from ..foundations.names import missing
 from ..graph.anomaly import Watch
-from ..modes import ThreadState, in_all_threads
-from ..names import missing
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 if not TYPE_CHECKING:

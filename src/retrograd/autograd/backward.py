@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import see, warn
+from ..foundations.errors import see, warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms

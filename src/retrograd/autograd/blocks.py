@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DIFFERENTIABLE
+from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.modes import local
 from ..graph.repeated import repeated
 from ..graph.route import Route
-from ..modes import local
 from ..ops.creation import full_beside
 from ..ops.joining import stack
 from ..ops.shape import unsafe_view

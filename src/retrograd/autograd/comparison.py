@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import see
+from ..foundations.errors import see
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..errors import see, warn
+from ..foundations.errors import see, warn
 from ..graph.hooks import RemovableHandle
 from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode

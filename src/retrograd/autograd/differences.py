@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype, letter
-from ..errors import see
+from ..foundations.dtypes import dtype, letter
+from ..foundations.errors import see
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 

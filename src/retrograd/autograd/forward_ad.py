@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import see
-from ..modes import ThreadState, in_all_threads, local
-from ..names import missing
+from ..foundations.errors import see
+from ..foundations.modes import ThreadState, in_all_threads, local
+from ..foundations.names import missing
 from ..tensors.state import base
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.crossing import lifting, make_dual as dual_of, primal_part, tangent_part

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import see
+from ..foundations.errors import see
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
 from ..tensors.recording.calls import CALLS

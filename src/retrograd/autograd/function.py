@@ -13,10 +13,10 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..errors import see, warn
+from ..foundations.errors import see, warn
+from ..foundations.modes import local
+from ..foundations.names import missing, reached
 from ..graph.node import OtherNode, Output
-from ..modes import local
-from ..names import missing, reached
 from ..tensors.face.interop import detach
 from ..tensors.state.base import TensorBase, edge_of, moves, with_edge
 from .context import BackwardCFunction, FunctionCtx, _FunctionBase, _HookMixin

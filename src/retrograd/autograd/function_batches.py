@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..errors import see
-from ..modes import local
+from ..foundations.errors import see
+from ..foundations.modes import local
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.transforms.batched import hidden, is_batched, shown
 from ..tensors.transforms.batching import BatchLevel

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import letter
-from ..errors import see
+from ..foundations.dtypes import letter
+from ..foundations.errors import see
+from ..foundations.modes import local
 from ..graph import faults
 from ..graph.locks import moment
 from ..graph.node import RELEASED, Node, Output
 from ..graph.versions import written_since
 from ..kernels.shape import clash
-from ..modes import local
 from ..ops.creation import full_beside
 from ..tensors.recording.gradients import as_tensor
 from ..tensors.recording.saved_values import SavedTensor, saved_tensor

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DIFFERENTIABLE
-from ..errors import see, user_site, warn
+from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.errors import see, user_site, warn
+from ..foundations.modes import local
 from ..graph.versions import next_number, written
-from ..modes import local
 from ..tensors.face.interop import detach, detach_
 from ..tensors.recording.inplace import rebase
 from ..tensors.state import base as state

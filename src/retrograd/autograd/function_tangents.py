@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import DIFFERENTIABLE
-from ..errors import see
+from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.errors import see
+from ..foundations.modes import local
 from ..kernels.layout import owner_of
-from ..modes import local
 from ..ops.basic import cast
 from ..ops.creation import full_beside
 from ..tensors.state.base import TensorBase, edge_of, plain

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..errors import see
-from ..modes import local
-from ..names import missing
+from ..foundations.errors import see
+from ..foundations.modes import local
+from ..foundations.names import missing
 from ..tensors.functions.creation.creation import eye
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check

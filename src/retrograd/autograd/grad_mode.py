@@ -10,8 +10,8 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar, overload
 
-from ..errors import see, warn
-from ..modes import local
+from ..foundations.errors import see, warn
+from ..foundations.modes import local
 
 F = TypeVar("F", bound=Callable[..., Any])
 

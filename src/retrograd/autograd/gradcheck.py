@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import see, warn, with_more
+from ..foundations.errors import see, warn, with_more
+from ..foundations.names import missing, reached
 from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
-from ..names import missing, reached
 from ..tensors.arguments.generator import default_generator
 from ..tensors.state.base import TensorBase, edge_of, plain, with_edge
 from .backward import grad

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import Site, see
+from ..foundations.errors import Site, see
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
 from ..tensors.recording.inplace import CopySlices

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import see
+from ..foundations.errors import see
 from ..graph.versions import before_write
 from ..tensors.state.base import plain
 from .saved_tensors import saved_tensors_hooks

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import warn
-from ..modes import local
-from ..names import missing
+from ..foundations.errors import warn
+from ..foundations.modes import local
+from ..foundations.names import missing
 from .profiler_activities import (
     DeviceType,
     KinetoStepTracker,

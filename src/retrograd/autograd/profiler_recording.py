@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.modes import Transform, local
 from ..kernels.shape import StrideError
-from ..modes import Transform, local
 from ..ops.basic import copy
 from ..ops.framework import Op
 from ..tensors.recording.overriding import Attention

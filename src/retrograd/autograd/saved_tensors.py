@@ -9,8 +9,8 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..errors import see
-from ..modes import local
+from ..foundations.errors import see
+from ..foundations.modes import local
 from ..tensors.recording.saving import Packer, in_force
 
 

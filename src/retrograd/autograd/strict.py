@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import see
+from ..foundations.errors import see
 from ..tensors.state.base import edge_of, plain
 
 _FORBIDDEN = "This is not allowed in strict mode"

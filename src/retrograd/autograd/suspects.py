@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import DIFFERENTIABLE
-from ..errors import Site, at, user_site
+from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.errors import Site, at, user_site
+from ..foundations.modes import local
 from ..graph import faults
-from ..modes import local
 from ..ops.framework import Op
 from ..tensors.arguments.generator import default_generator
 from ..tensors.recording.calls import CALLS

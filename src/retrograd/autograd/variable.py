@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..dtypes import default_floating
-from ..errors import see
+from ..foundations.dtypes import default_floating
+from ..foundations.errors import see
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.state.base import TensorBase, plain, with_edge
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from retrograd.command.looking import ROOTS, look_up
 from retrograd.command.reading import uses_in
-from retrograd.names import hint
+from retrograd.foundations.names import hint
 
 
 def add(parser: argparse.ArgumentParser) -> None:

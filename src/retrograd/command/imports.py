@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Self
 
-from retrograd.names import PACKAGE, hint, reached
+from retrograd.foundations.names import PACKAGE, hint, reached
 from retrograd.version import __version__
 
 # The packages that PyTorch installs, and where they are here.

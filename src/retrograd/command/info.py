@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from retrograd import __version__, version
-from retrograd.devices import cuda_count
 from retrograd.extras import PACKAGES, command
+from retrograd.foundations.devices import cuda_count
 from retrograd.kernels.native import door
 
 

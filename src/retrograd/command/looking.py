@@ -10,11 +10,11 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from retrograd.names import PACKAGE, in_pytorch
+from retrograd.foundations.names import PACKAGE, in_pytorch
 
 # The first words of paths that mean torch.
 ROOTS = ("torch", PACKAGE)
-# Questions with one answer here: there are no other devices, and nothing is compiled.
+# Questions with one answer here: there are no other devices, and no compiler runs.
 _NO = ("is_available", "is_built", "is_compiling", "is_dynamo_compiling", "is_exporting", "is_scripting", "is_tracing")
 # Methods that return one tensor and have neither a schema nor an annotation that says so.
 _VIEWS = frozenset(("contiguous", "expand", "expand_as", "repeat", "reshape_as", "transpose", "view", "view_as"))

@@ -15,7 +15,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from retrograd.command.imports import as_torch
-from retrograd.launching import place
+from retrograd.foundations.launching import place
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -85,7 +85,7 @@ class _Recorder:
 
     def __init__(self, torch: Any, connection: Connection) -> None:
         self.torch, self.connection = torch, connection
-        self.root = os.path.dirname(torch.__file__) + os.sep
+        self.roots = [os.path.join(folder, "") for folder in torch.__path__]
         self.busy = False
 
     def mode(self) -> Any:
@@ -144,9 +144,10 @@ class _Recorder:
         while frame is not None:
             file = frame.f_code.co_filename
             if file != __file__ and not file.startswith("<frozen"):
-                if not file.startswith(self.root):
+                root = next((root for root in self.roots if file.startswith(root)), None)
+                if root is None:
                     return frame
-                inside = file[len(self.root):]
+                inside = file[len(root):]
                 if modules is not None and inside.startswith(_PARTS) and not (
                         modules and inside.startswith(_CONTAINERS)):
                     return None

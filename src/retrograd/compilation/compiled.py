@@ -7,10 +7,10 @@ from itertools import combinations
 from threading import get_ident
 from typing import Any
 
-from ..errors import warn
+from ..foundations.errors import warn
+from ..foundations.modes import local
+from ..foundations.names import reached
 from ..graph import versions
-from ..modes import local
-from ..names import reached
 from ..tensors.state.base import Results, TensorBase
 from .execution.plan import native
 from .reach.changing_sizes import Sizes

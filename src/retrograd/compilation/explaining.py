@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import dtype as torch_dtype
+from ..foundations.dtypes import dtype as torch_dtype
 from .execution.plan import Plan, native
 from .execution.python_source import Source
 from .passes.fusing import Unit

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 from .collectives import (
     all_gather, all_gather_into_tensor, all_reduce, all_reduce_coalesced, barrier, broadcast, gather,
     monitored_barrier, reduce, reduce_scatter, reduce_scatter_tensor, scatter)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype
+from ..foundations.dtypes import dtype
 from ..kernels.kinds import with_numbers
 from ..tensors.tensor import Tensor
 from .reductions import refuse

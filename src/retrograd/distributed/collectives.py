@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..errors import warn
-from ..launching import mpi
-from ..modes import before_message
+from ..foundations.errors import warn
+from ..foundations.launching import mpi
+from ..foundations.modes import before_message
 from ..tensors.state.base import plain
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, facts_of, sendable
@@ -94,7 +94,7 @@ def copy(output: Tensor, given: Tensor) -> None:
 
 
 def _averaged(buffer: Buffer, op: RedOpType, size: int) -> Callable[[], None]:
-    """What is to do with the array after MPI wrote over it."""
+    """Finish an average after MPI has written the sum."""
     def finish() -> None:
         if op is RedOpType.AVG:
             np.divide(buffer.flat, np.asarray(size, buffer.flat.dtype), out=buffer.flat)

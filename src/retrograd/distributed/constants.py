@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..foundations.names import missing
 from .distributed_c10d import default_pg_timeout
 
 __all__ = ["default_pg_timeout"]

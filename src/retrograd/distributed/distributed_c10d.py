@@ -15,10 +15,10 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import warn, warn_once
 from ..extras import installed, remedy
-from ..launching import Everyone, launched, mpi, place
-from ..modes import before_message
+from ..foundations.errors import warn, warn_once
+from ..foundations.launching import Everyone, launched, mpi, place
+from ..foundations.modes import before_message
 from .faults import DistBackendError, Notices
 from .groups import (
     Backend as Backend,

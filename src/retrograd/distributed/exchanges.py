@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype
-from ..launching import mpi
+from ..foundations.dtypes import dtype
+from ..foundations.launching import mpi
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, checked, checked_list, sendable
 from .collectives import copy, done, outside, sizes

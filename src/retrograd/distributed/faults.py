@@ -16,8 +16,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, ClassVar
 
-from ..errors import user_site
-from ..launching import mpi
+from ..foundations.errors import user_site
+from ..foundations.launching import mpi
 from . import board
 
 __all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Notices"]

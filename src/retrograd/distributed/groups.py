@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from ..extras import installed
-from ..launching import Everyone, place
+from ..foundations.launching import Everyone, place
 from .team import Team
 
 __all__ = [

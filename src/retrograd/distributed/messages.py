@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..launching import mpi
+from ..foundations.launching import mpi
 from ..tensors.tensor import Tensor
 from .buffers import Buffer, array_of, checked, facts_of
 from .collectives import outside

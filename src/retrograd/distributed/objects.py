@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ..modes import before_message
+from ..foundations.modes import before_message
 from ..serialization.loading import load
 from ..serialization.saving import save
 from ..tensors.face.memory import from_numpy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..devices import CPU, device
-from ..modes import before_message
-from ..names import missing
+from ..foundations.devices import CPU, device
+from ..foundations.modes import before_message
+from ..foundations.names import missing
 from ..optim import Optimizer
 from ..tensors.tensor import Tensor
 from .algorithms.join import Join, Joinable, JoinHook

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..dtypes import int64
+from ..foundations.dtypes import int64
+from ..foundations.modes import before_message, local
 from ..graph.versions import writing, written
-from ..modes import before_message, local
 from ..tensors.functions.creation.creation import zeros
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.tensor import Tensor

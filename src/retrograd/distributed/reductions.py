@@ -9,8 +9,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dtypes import COMPLEX, FLOATING, bfloat16, bool_, dtype, float16, float32, float64, int8, int32, int64, uint8
-from ..launching import mpi
+from ..foundations.dtypes import (
+    COMPLEX,
+    FLOATING,
+    bfloat16,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int32,
+    int64,
+    uint8,
+)
+from ..foundations.launching import mpi
 
 __all__ = ["RedOpType", "ReduceOp"]
 

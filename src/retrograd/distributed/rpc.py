@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..foundations.names import missing
 
 __all__ = ["is_available"]
 if not TYPE_CHECKING:

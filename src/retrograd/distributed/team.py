@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Site, user_site
-from ..launching import crowded, mpi
-from ..modes import before_message
+from ..foundations.errors import Site, user_site
+from ..foundations.launching import crowded, mpi
+from ..foundations.modes import before_message
 from .faults import DistBackendError, Notices
 from .pending import Pending
 

@@ -3,7 +3,7 @@
 Written with the public names of the package alone, as a program would be. A distribution is a file of PyTorch's name.
 """
 
-from .. import names
+from ..foundations import names
 from . import (
     constraints as constraints, divergences_across_families as divergences_across_families,
     divergences_of_normal_vectors as divergences_of_normal_vectors, transforms as transforms)

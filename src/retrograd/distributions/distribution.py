@@ -8,7 +8,7 @@ from typing import Any
 import retrograd as torch
 from retrograd import Size, Tensor
 
-from ..errors import warn
+from ..foundations.errors import warn
 from . import constraints
 from .utils import _shown, lazy_property
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from retrograd import Tensor
 
-from ..errors import warn
+from ..foundations.errors import warn
 from .distribution import Distribution
 
 __all__ = ["kl_divergence", "register_kl"]

@@ -8,9 +8,8 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 import retrograd as torch
 from retrograd import Tensor
-from retrograd.overrides import is_tensor_like
 
-from ..names import PACKAGE
+from ..foundations.names import PACKAGE
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]
@@ -30,13 +29,13 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
     Raises ValueError for other values than numbers and tensors.
     """
-    if not all(is_tensor_like(value) or isinstance(value, (int, float)) for value in values):
+    if not all(hasattr(value, "__torch_function__") or isinstance(value, (int, float)) for value in values):
         raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing "
                          "__torch_function__.")
     first = next((value for value in values if isinstance(value, Tensor)), None)
     dtype = torch.get_default_dtype() if first is None else first.dtype
-    return tuple(torch.broadcast_tensors(*[value if is_tensor_like(value) else torch.tensor(value, dtype=dtype)
-                                           for value in values]))
+    return tuple(torch.broadcast_tensors(*[
+        value if hasattr(value, "__torch_function__") else torch.tensor(value, dtype=dtype) for value in values]))
 
 
 def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:

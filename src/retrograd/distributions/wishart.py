@@ -9,7 +9,7 @@ from typing import Any
 import retrograd as torch
 from retrograd import Size, Tensor
 
-from ..errors import warn
+from ..foundations.errors import warn
 from . import constraints
 from .chi2 import Chi2
 from .exp_family import ExponentialFamily

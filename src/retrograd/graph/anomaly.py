@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import PACKAGE, Site, user_site
-from ..modes import local
+from ..foundations.errors import OWN, Site, user_site
+from ..foundations.modes import local
 from ..ops.framework import Op
 from . import faults
 from .anomaly_report import Found, explain, is_elementwise, nan_error, operand_names, tell
@@ -73,10 +73,10 @@ class Watch:
     def on_bad_numbers(self, what: str, flags: int) -> None:
         """Note what a kernel reported. NumPy calls this method inside the kernel."""
         frame: FrameType | None = _getframe(1)
-        while frame is not None and not frame.f_code.co_filename.startswith(PACKAGE):
+        while frame is not None and not frame.f_code.co_filename.startswith(OWN):
             frame = frame.f_back
         op = None
-        while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        while frame is not None and frame.f_code.co_filename.startswith(OWN):
             op = op or frame.f_locals.get("op")
             frame = frame.f_back
         if len(self.raised) < _REMEMBERED:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import see, warn
+from ..foundations.errors import see, warn
 from .bad_values import BadValues, described, has_nan, made
 from .node import AccumulateGrad, origin_of
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import letter
+from ..foundations.dtypes import letter
 
 # An array of more elements, if it is not row-major, is read in the order of its memory.
 LARGE = 4096

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64, NARROW
+from ..foundations.dtypes import F32, F64, NARROW
+from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE, add as add_large
 from ..kernels.narrow import narrow_among, rounded, wide
-from ..modes import local
 from . import faults
 from .fit import fit
 from .hooks import Users

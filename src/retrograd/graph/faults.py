@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import dtype as torch_dtype
-from ..errors import see
+from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.errors import see
 from ..kernels.shape import clash
 from .node import AccumulateGrad, site_of
 from .versions import writes_to, written_since

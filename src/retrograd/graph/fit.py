@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..modes import local
+from ..foundations.modes import local
 from ..ops.basic import cast, real
 from ..ops.reductions import sum_dim
 from ..ops.shape import view

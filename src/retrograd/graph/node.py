@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..devices import CPU
-from ..dtypes import dtype as torch_dtype
-from ..errors import Site
+from ..foundations.devices import CPU
+from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.errors import Site
 from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
 from .hooks import Hooks, RemovableHandle, Users, register

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, NARROW
-from ..modes import local
+from ..foundations.dtypes import F32, NARROW
+from ..foundations.modes import local
 from ..ops.basic import cast
 from . import faults
 from .crossings import Crossing

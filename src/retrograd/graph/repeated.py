@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE
-from ..modes import local
 from . import faults
 from .crossings import alive as crossings
 from .fit import fit

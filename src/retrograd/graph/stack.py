@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..modes import local
+from ..foundations.modes import local
 
 # This number leaves room for the frames of users' functions between the passes.
 NESTED = 32

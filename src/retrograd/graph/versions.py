@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Site
+from ..foundations.errors import Site
 from ..kernels.layout import address, owner_of, window
 from .locks import enter, leave, moment
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import NARROW
-from ..errors import see
+from ..foundations.dtypes import NARROW
+from ..foundations.errors import see
 from .indexing.indexing import overlaps
 from .native import door
 from .rounding import before_rounding

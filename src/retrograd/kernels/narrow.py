@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, NARROW, RARE
+from ..foundations.dtypes import F32, NARROW, RARE
 from .layout import copied
 
 Array = np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F16, F32, F64, I64, dtype as torch_dtype, letter, refuse
+from ..foundations.dtypes import F16, F32, F64, I64, dtype as torch_dtype, letter, refuse
 from .elementwise.elementary import widened
 from .rows import LARGE, LARGE_SUM, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
 

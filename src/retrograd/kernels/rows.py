@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64
+from ..foundations.dtypes import F32, F64
 from .native.threads import in_parts
 
 Array = np.ndarray[Any, Any]

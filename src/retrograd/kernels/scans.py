@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C64, C128, F16, F32, F64, I64, refuse
+from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, refuse
 from .native.blas import alone
 from .reductions import of_kind
 from .rows import extremes

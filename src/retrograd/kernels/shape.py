@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import see
+from ..foundations.errors import see
 from .elementwise.choosing import where
 from .layout import Shape, address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._ops import OpOverload
-from ..names import missing
+from ..foundations.names import missing
 from .checking import OpCheckError, opcheck
 from .custom import OPERATORS, CustomOpDef, custom_op
 from .inference import infer_schema

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..devices import device
+from ..foundations.devices import device
 from .inference import infer_schema
 from .operators import defined
 from .tags import Tag

@@ -11,8 +11,8 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..devices import device
-from ..dtypes import dtype
+from ..foundations.devices import device
+from ..foundations.dtypes import dtype
 from ..tensors.tensor import Tensor
 
 _NUMBER = int | float | bool

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._ops import OpOverload
-from ..devices import KINDS, device
+from ..foundations.devices import KINDS, device
 from .operators import Operator, defined, known, removed, split
 
 _WHOLE = ("", "CatchAll", "CompositeImplicitAutograd", "Autograd", "AutogradCPU")

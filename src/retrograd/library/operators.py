@@ -17,8 +17,8 @@ from ..autograd.function import Function
 from ..autograd.function_batches import forward as in_batches
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from ..foundations.modes import local
 from ..kernels.layout import owner_of
-from ..modes import local
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.forward import ForwardLevel
 from .recording import Layout, recorder

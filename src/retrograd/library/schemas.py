@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..devices import device
-from ..dtypes import dtype, letter
+from ..foundations.devices import device
+from ..foundations.dtypes import dtype, letter
 from ..tensors.tensor import Tensor
 
 _TYPE = r"(\w+)(\([^)]*\))?(\?)?(\[\d*\])?(\?)?(\([^)]*\))?"

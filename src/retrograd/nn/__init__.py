@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 from . import modules as modules
 
 if TYPE_CHECKING:

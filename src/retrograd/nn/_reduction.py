@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import warn
+from ..foundations.errors import warn
 from .functional.reduction import checked_reduction
 
 __all__: list[str] = []

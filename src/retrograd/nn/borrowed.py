@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..names import late
+from ..foundations.names import late
 
 __all__ = ["BORROWED", "borrowing"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..errors import warn
-from ..names import missing
+from ..foundations.errors import warn
+from ..foundations.names import missing
 from ..tensors.functions.creation.random import randperm
 
 __all__ = [

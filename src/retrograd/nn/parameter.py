@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import DIFFERENTIABLE, default_floating
-from ..names import missing
+from ..foundations.dtypes import DIFFERENTIABLE, default_floating
+from ..foundations.names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl

@@ -6,7 +6,7 @@ Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and tho
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..names import reached
+from ..foundations.names import reached
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:

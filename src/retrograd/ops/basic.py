@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.modes import local
 from ..kernels.layout import copied, empty_strided, row_major
-from ..modes import local
 from .framework import Op, linear, operator
 
 

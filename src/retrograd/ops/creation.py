@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.modes import local
 from ..kernels.elementwise import elementary as kernels
 from ..kernels.layout import copied
 from ..kernels.special.dirichlet_slope import dirichlet_sample_by_concentration
 from ..kernels.special.incomplete_gamma import gamma_sample_by_shape
-from ..modes import local
 from .basic import real
 from .framework import Op, elementwise, flat, linear, not_differentiable, operator
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOATING, I64, category, default_floating, dtype as torch_dtype, letter
+from ..foundations.dtypes import FLOATING, I64, category, default_floating, dtype as torch_dtype, letter
 from .framework import Domain
 
 _KIND = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}

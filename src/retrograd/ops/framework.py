@@ -21,10 +21,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ..dtypes import RARE
-from ..errors import see
+from ..foundations.dtypes import RARE
+from ..foundations.errors import see
+from ..foundations.modes import local
 from ..kernels.narrow import in_float32, rare_among
-from ..modes import local
 from .lacking import refuse_lacking
 
 Rule = Callable[..., Any]

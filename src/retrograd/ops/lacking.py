@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import UNSIGNED, bfloat16, dtype, unimplemented
+from ..foundations.dtypes import UNSIGNED, bfloat16, dtype, unimplemented
 from ..kernels.narrow import first_among
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F64
+from ..foundations.dtypes import F64
 from ..kernels import reductions, scans as kernels
 from .basic import cast
 from .choosing import either, ones

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 
 if TYPE_CHECKING:
     from . import lr_scheduler as lr_scheduler, swa_utils as swa_utils

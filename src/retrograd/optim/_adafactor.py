@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..dtypes import dtype
-from ..limits import finfo
-from ..names import missing
+from ..foundations.dtypes import dtype
+from ..foundations.limits import finfo
+from ..foundations.names import missing
 from ..tensors.functions.creation.creation import zeros_like
 from .elements import Elements
 from .elementwise import ElementsOptimizer, Rates

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..names import missing
+from ..foundations.names import missing
 from ..tensors.functions.linalg.accumulating import addmm
 from .formula import FormulaOptimizer
 from .saved_numbers import as_float

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..dtypes import NARROW
-from ..names import missing
+from ..foundations.dtypes import NARROW
+from ..foundations.names import missing
 from ..tensors.state.base import TensorBase, moves
 from .elementwise import ElementsOptimizer, Rates
 from .formula import capturable_refusal, is_learned, without_dimensions

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ..errors import warn
+from ..foundations.errors import warn
 from .optimizer import Optimizer
 from .schedules import EPOCH_WARNING, LRScheduler, check_optimizer, option, set_option
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype
+from ..foundations.dtypes import dtype
 from ..kernels.elementwise import arithmetic as kernels
 from ..kernels.elementwise.choosing import limited
 from ..kernels.elementwise.elementary import rsqrt

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dtypes import F32
+from ..foundations.dtypes import F32
+from ..foundations.modes import local
 from ..graph import versions
 from ..kernels.layout import owner_of
-from ..modes import local
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_complex
 from ..tensors.recording.overriding import Attention

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import user_site
-from ..modes import local, tape
+from ..foundations.errors import user_site
+from ..foundations.modes import local, tape
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.recording.overriding import Otherwise
 from ..tensors.state.base import TensorBase

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..names import missing
+from ..foundations.names import missing
 from ..tensors.functions.elementwise.elementary import view_as_real
 from ..tensors.functions.shapes.joining import cat
 from .formula import parts

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import missing
+from ..foundations.names import missing
 from .combined_schedules import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic_schedules import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .schedules import (

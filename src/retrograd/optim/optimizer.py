@@ -13,11 +13,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
-from ..errors import see, warn
+from ..foundations.errors import see, warn
+from ..foundations.modes import local
+from ..foundations.names import missing
 from ..graph.hooks import HookDict, RemovableHandle, present, register
 from ..graph.locks import moment
-from ..modes import local
-from ..names import missing
 from ..nn.parameter import clear_grad
 from ..tensors.state.base import TensorBase
 from .saved_numbers import bring_up_to_date

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..modes import tape
+from ..foundations.modes import tape
 
 Array = np.ndarray[Any, Any]
 _DOUBLE = np.dtype(np.float64)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import C64, C128, F16, F32, F64
+from ..foundations.dtypes import C64, C128, F16, F32, F64
+from ..foundations.modes import local
 from ..graph import versions
-from ..modes import local
 from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase, moves
 

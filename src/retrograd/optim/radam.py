@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..names import missing
+from ..foundations.names import missing
 from .elementwise import ElementsOptimizer, Rates
 from .formula import check_numbers
 from .saved_numbers import as_float, later

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default_floating, float32, float64
+from ..foundations.dtypes import default_floating, float32, float64
 from ..tensors.functions.creation.creation import tensor
 from ..tensors.state.base import TensorBase
 

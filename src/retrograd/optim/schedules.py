@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from ..errors import warn
+from ..foundations.errors import warn
 from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 from .saved_numbers import as_float

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import no_grad
-from ..names import missing
+from ..foundations.names import missing
 from ..tensors.arguments.options import strided
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.state.base import TensorBase

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..autograd.grad_mode import no_grad
-from ..dtypes import int64
-from ..names import missing
+from ..foundations.dtypes import int64
+from ..foundations.names import missing
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ..tensors.functions.creation.creation import tensor

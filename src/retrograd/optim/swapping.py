@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..names import missing
+from ..foundations.names import missing
 from .optimizer import Optimizer
 
 __all__ = ["swap_in_optimizer_params_and_state"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64
+from ..foundations.dtypes import F32, F64
 from ..kernels.layout import owner_of
 from ..ops.framework import operator
 from .option_memory import OptionMemory

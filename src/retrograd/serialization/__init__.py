@@ -18,7 +18,7 @@ from .settings import (
 from .sparse import _get_layout as _get_layout
 from .weights import get_unsafe_globals_in_checkpoint
 from typing import TYPE_CHECKING
-from ..names import missing
+from ..foundations.names import missing
 
 __all__ = ["LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType", "add_safe_globals",
            "check_module_version_greater_or_equal", "clear_safe_globals", "default_restore_location",

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.lib import format as npy
 
-from ..devices import device
-from ..errors import warn_once
+from ..foundations.devices import device
+from ..foundations.errors import warn_once
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 from . import weights
 from .archive import Reader, opened

@@ -9,8 +9,8 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
-from ..devices import device
-from ..names import PACKAGE, in_pytorch, public, reached
+from ..foundations.devices import device
+from ..foundations.names import PACKAGE, in_pytorch, public, reached
 from ..tensors.face.storage import TypedStorage, UntypedStorage
 
 Storage = TypedStorage | UntypedStorage

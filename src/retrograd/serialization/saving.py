@@ -11,8 +11,8 @@ from typing import Any
 
 from .. import _utils
 from .._tensor import _rebuild_from_type_v2
-from ..dtypes import dtype
-from ..names import PACKAGE
+from ..foundations.dtypes import dtype
+from ..foundations.names import PACKAGE
 from ..nn.parameter import Parameter
 from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage

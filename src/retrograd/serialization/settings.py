@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, NoReturn
 
-from ..dtypes import dtype
+from ..foundations.dtypes import dtype
 from ..tensors.face import storage as storages
 
 __all__ = ["LoadEndianness", "SourceChangeWarning", "StorageType", "get_crc32_options", "get_default_load_endianness",

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from .. import _utils
 from .._tensor import _rebuild_from_type_v2
-from ..devices import device
-from ..dtypes import complex32, dtype, float4_e2m1fn_x2
+from ..foundations.devices import device
+from ..foundations.dtypes import complex32, dtype, float4_e2m1fn_x2
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64
+from ..foundations.dtypes import F32, F64
 from ..ops.elementwise.arithmetic import add, div, mul, sub
 from ..ops.framework import Op
 from ..ops.shape import view

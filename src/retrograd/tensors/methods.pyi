@@ -16,7 +16,7 @@ import numpy as np
 from typing import Any
 from typing import overload
 from typing import TypeVar
-from retrograd.dtypes import dtype as _dtype
+from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd import return_types as _return_types
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.arguments.options import layout as _layout

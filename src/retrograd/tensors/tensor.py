@@ -9,13 +9,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..devices import CPU, device
-from ..dtypes import DIFFERENTIABLE, dtype
-from ..errors import see, warn
+from ..foundations.devices import CPU, device
+from ..foundations.dtypes import DIFFERENTIABLE, dtype
+from ..foundations.errors import see, warn
+from ..foundations.modes import local
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.locks import moment
 from ..graph.versions import count
-from ..modes import local
 from .arguments.size import Size, size_of
 from .face.absent import AbsentAttributes
 from .face.legacy import construct

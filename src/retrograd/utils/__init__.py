@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 from ..tensors.face.swapping import swap_tensors as swap_tensors
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..devices import device as Device
-from ..dtypes import dtype as DType
-from ..names import missing
+from ..foundations.devices import device as Device
+from ..foundations.dtypes import dtype as DType
+from ..foundations.names import missing
 from ..tensors.tensor import Tensor
 
 __all__ = ["_device_has_foreach_support", "_get_foreach_kernels_supported_devices",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any, cast
 
-from ..errors import warn
+from ..foundations.errors import warn
 from ._pytree_nodes import (
     BUILTIN_TYPES,
     CONSTANT_NODES,

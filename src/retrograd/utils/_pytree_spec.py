@@ -6,7 +6,7 @@ from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..errors import warn
+from ..foundations.errors import warn
 from ._pytree_nodes import BUILTIN_TYPES, STANDARD_DICT_TYPES, SUPPORTED_NODES, Context, PyTree, node_type
 
 

@@ -18,9 +18,9 @@ from ..amp.autocast_mode import autocast
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..errors import see
-from ..modes import local
-from ..names import missing
+from ..foundations.errors import see
+from ..foundations.modes import local
+from ..foundations.names import missing
 from ..nn.modules.container import Sequential
 from ..tensors.arguments.generator import fork_rng, get_rng_state, set_rng_state
 from ..tensors.tensor import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..names import missing
+from ..foundations.names import missing
 from ..tensors.arguments.options import check_tensor
 from ..tensors.face.memory import from_dlpack
 from ..tensors.recording.public import public

@@ -24,8 +24,8 @@ from ..autograd.operation_counts import (
     weight_gradient_flops,
 )
 from ..autograd.profiler_recording import Event, Recording
-from ..errors import warn
-from ..modes import Transform
+from ..foundations.errors import warn
+from ..foundations.modes import Transform
 from ..ops.framework import Op
 from ..tensors.state.base import TensorBase
 from .module_tracker import ModuleTracker

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ..foundations.names import missing
 from ..graph.hooks import RemovableHandle
-from ..names import missing
 
 __all__ = ["RemovableHandle"]
 if not TYPE_CHECKING:

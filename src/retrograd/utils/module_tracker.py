@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.graph.edges import register_multi_grad_hook
-from ..modes import local
+from ..foundations.modes import local
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.state.base import TensorBase

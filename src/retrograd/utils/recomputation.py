@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import enable_grad
 from ..autograd.saved_tensors import saved_tensors_hooks
-from ..devices import device
-from ..dtypes import dtype as torch_dtype
-from ..errors import Site, see, user_site
+from ..foundations.devices import device
+from ..foundations.dtypes import dtype as torch_dtype
+from ..foundations.errors import Site, see, user_site
+from ..foundations.modes import local
 from ..graph import faults
 from ..graph.versions import next_number, written_since
-from ..modes import local
 from ..tensors.arguments.size import Size
 from ..tensors.recording.saving import Hooked, Packer, in_force
 from ..tensors.state.base import TensorBase, edge_of

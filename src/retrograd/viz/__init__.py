@@ -5,7 +5,7 @@ Drawing reads the graph and changes nothing.
 
 from typing import TYPE_CHECKING
 
-from ..names import inside, late
+from ..foundations.names import inside, late
 from .drawing import dot, tree
 
 if TYPE_CHECKING:

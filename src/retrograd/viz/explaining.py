@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..autograd.function import Function
 from ..autograd.function_node import FunctionNode
-from ..errors import PACKAGE
+from ..foundations.errors import OWN
 from ..graph.node import AccumulateGrad, Node, OpNode, site_of
 from ..ops.framework import Op, parameters
 from ..tensors.recording.inplace import CopySlices
@@ -202,7 +202,7 @@ def _named_by(function: FunctionType) -> tuple[list[Op], list[FunctionType]]:
 
 
 def _is_ours(function: Any) -> bool:
-    return str(bare(function).__code__.co_filename).startswith(PACKAGE)
+    return str(bare(function).__code__.co_filename).startswith(OWN)
 
 
 def _values_in(code: CodeType, variables: Mapping[str, Any]) -> Iterator[Any]:

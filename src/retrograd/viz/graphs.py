@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..autograd import graph
 from ..autograd.function_node import FunctionNode
 from ..compilation.repeat.outside import CompiledFunctionBackward
-from ..dtypes import dtype as torch_dtype
+from ..foundations.dtypes import dtype as torch_dtype
 from ..graph.node import AccumulateGrad, Node, behind
 from ..nn.modules.container import ModuleDict, ModuleList
 from ..nn.modules.module import Module

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
-from ..errors import PACKAGE
+from ..foundations.errors import OWN
 from ..graph.node import Node
 from ..nn.modules.module import Module
 from ..tensors.state.base import TensorBase, requires
@@ -80,7 +80,7 @@ class Names:
 def calling_frame() -> FrameType | None:
     """The innermost frame outside of the package."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
     return frame
 

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import PACKAGE, Site, user_site
+from ..foundations.errors import OWN, PACKAGE, Site, user_site
+from ..foundations.modes import local
 from ..graph.anomaly_report import is_elementwise, operand_names
 from ..graph.bad_values import made
 from ..graph.faults import forward_name
 from ..graph.node import Node, origin_of
-from ..modes import local
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
 from ..tensors.recording.overriding import Attention, flat, local as overriding
 from ..tensors.state.base import Results, TensorBase, requires
@@ -190,7 +190,7 @@ def _site_of_call() -> Site | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_filename.startswith(PACKAGE):
+    if frame is None or frame.f_code.co_filename.startswith(OWN):
         return None
     site = Site(frame.f_code, frame.f_lasti)
     while frame is not None:

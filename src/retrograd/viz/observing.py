@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..autograd.function_node import FunctionNode
+from ..foundations.modes import local
 from ..graph.engine import Pass
 from ..graph.hooks import Users
 from ..graph.node import AccumulateGrad, Node
-from ..modes import local
 from ..tensors.arguments.generator import fork_rng
 from ..tensors.recording.gradients import run_backward
 from ..tensors.recording.inplace import CopySlices

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from ..foundations.modes import local
 from ..graph.anomaly import CheckedPass
 from ..graph.engine import Pass
-from ..modes import local
 from ..tensors.recording.gradients import as_tensor
 from .exploring import Explored, observed
 from .naming import calling_frame

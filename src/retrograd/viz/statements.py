@@ -14,7 +14,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ..autograd.function_node import FunctionNode
-from ..errors import PACKAGE
+from ..foundations.errors import OWN
 from ..graph.node import Node, OpNode
 from ..ops.framework import Op
 from ..tensors.recording.inplace import CopySlices
@@ -73,8 +73,9 @@ class _Lines(NamedTuple):
 
 def shown(file: str) -> str:
     """The name of a file: from the package or from the working folder, if the file is below one of them."""
-    if file.startswith(PACKAGE):
-        return file[len(PACKAGE):].replace(os.sep, "/")
+    for folder in OWN:
+        if file.startswith(folder):
+            return file[len(folder):].replace(os.sep, "/")
     here = os.getcwd() + os.sep
     return file[len(here):] if file.startswith(here) else file
 

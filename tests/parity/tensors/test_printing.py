@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from retrograd import dtypes
+from retrograd.foundations import dtypes
 from retrograd.tensors.face import printing
 
 SEEDS = range(8)

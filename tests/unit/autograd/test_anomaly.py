@@ -17,8 +17,8 @@ import pytest
 import retrograd as torch
 from comparing.anomalies import FINE, INF, NAN, PROGRAMS, Program, leaf
 from retrograd.autograd import detect_anomaly, set_detect_anomaly
+from retrograd.foundations.modes import local
 from retrograd.graph.node import behind, site_of
-from retrograd.modes import local
 
 HERE = re.escape(__file__)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd import modes
 from retrograd.autograd import functional, gradcheck, gradgradcheck, graph
+from retrograd.foundations import modes
 
 
 def leaf() -> Any:

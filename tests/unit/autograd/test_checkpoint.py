@@ -205,7 +205,7 @@ def test_an_input_of_a_nested_checkpoint_is_named_too() -> None:
 
 
 def state() -> tuple[Any, ...]:
-    thread = torch.modes.local.thread
+    thread = torch.foundations.modes.local.thread
     return thread.grad, thread.inference, thread.watchers, thread.walk, torch.get_rng_state().tolist()
 
 

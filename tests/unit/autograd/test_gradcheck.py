@@ -10,7 +10,7 @@ import retrograd as torch
 from retrograd.autograd import Function, gradcheck, gradgradcheck
 from retrograd.autograd.comparison import GradcheckError
 from retrograd.autograd.function import once_differentiable
-from retrograd.errors import see
+from retrograd.foundations.errors import see
 
 
 def vector(*values: complex, dtype: Any = torch.float64) -> Any:

@@ -132,7 +132,7 @@ def test_the_command_lists_what_is_missing_with_the_advice(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.splitlines() == [
         "program.py:3: torch.utils.cpp_extension (2 places): PyTorch has `torch.utils.cpp_extension`; retrograd has "
-        "not: leave it out, because nothing is compiled",
+        "not: write the operator in Python, with torch.autograd.Function or torch.library",
         "program.py:5: torch.sofmax: the nearest: softmax, fmax",
         "needs 3 names of torch; 2 are missing",
     ]

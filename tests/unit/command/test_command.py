@@ -197,7 +197,8 @@ print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch
         (
             "import torch.utils.cpp_extension",
             "ModuleNotFoundError: No module named 'torch.utils.cpp_extension'. PyTorch has "
-            "`torch.utils.cpp_extension`; retrograd has not: leave it out, because nothing is compiled",
+            "`torch.utils.cpp_extension`; retrograd has not: write the operator in Python, with "
+            "torch.autograd.Function or torch.library",
         ),
         ("from torch.utils.cpp_extension import load", "ModuleNotFoundError: No module named 'torch.utils.cpp_ext"),
         ("from torch.utils import mobile_optimizer", "ImportError: cannot import name 'mobile_optimizer' from "
@@ -213,7 +214,7 @@ def test_what_is_missing_is_named_with_the_nearest(line: str, error: str, folder
     assert result.stderr.splitlines()[1] == f'  File "{folder / "program.py"}", line 2, in <module>'
     last = result.stderr.splitlines()[-1]
     assert last.startswith(error)
-    assert re.search(r"tensor|torch\.nn\.functional|torch\.autograd|torch\.save|nothing is compiled", last)
+    assert re.search(r"tensor|torch\.nn\.functional|torch\.autograd|torch\.save|leave it out", last)
     if sys.version_info < (3, 15):                         # from then on Python names the nearest module, too
         assert "Did you mean" not in last
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.errors import Said
+from retrograd.foundations.errors import Said
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from retrograd import errors
+from retrograd.foundations import errors
 from showing import error_index, pages
 from showing.error_index import Entry
 

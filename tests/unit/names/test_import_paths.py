@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.names import refused, refused_class
+from retrograd.foundations.names import refused, refused_class
 
 
 def test_the_paths_are_imported_when_they_are_first_named() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.errors import Said
+from retrograd.foundations.errors import Said
 
 
 def doubled(x: Any) -> Any:

@@ -13,11 +13,10 @@ import pytest
 
 import retrograd as torch
 from needing import on_unix
-from retrograd import names
-from retrograd.names import inside, late
+from retrograd.foundations import names
+from retrograd.foundations.names import inside, late
 from retrograd.nn import functional, modules
 
-SOURCE = Path(torch.__file__).parent
 # The modules of the package that have late names.
 LATE = ["retrograd", "retrograd.autograd", "retrograd.cuda", "retrograd.nn", "retrograd.nn.attention",
         "retrograd.nn.functional", "retrograd.nn.modules", "retrograd.nn.parallel", "retrograd.nn.utils",
@@ -95,7 +94,8 @@ def test_each_file_is_imported_alone(part: int) -> None:
     It is there under its name, it hints at missing names if PyTorch has the module, and it does not take the place of
     a function of its name. Each import is in a process of its own, a copy of one that has imported the package alone.
     """
-    files = sorted(path.relative_to(SOURCE).with_suffix("").parts for path in SOURCE.rglob("*.py"))[part::6]
+    files = sorted(path.relative_to(folder).with_suffix("").parts for folder in torch.__path__
+                   for path in Path(folder).rglob("*.py"))[part::6]
     paths = [".".join(("retrograd", *parts)).removesuffix(".__init__") for parts in files]
     failed = run(f"""
 import importlib, os, sys, traceback

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import retrograd
-from retrograd import names
-from retrograd.names import hint, in_pytorch, instead, missing, remedies
+from retrograd.foundations import names
+from retrograd.foundations.names import hint, in_pytorch, instead, missing, remedies
 from retrograd.tensors.face.absent import _ABSENT
 
 SPACES = [*names._table()]
@@ -36,7 +36,7 @@ def lacking(space: str) -> list[str]:
 
 
 def test_the_tables_are_read_only_when_a_name_is_missing() -> None:
-    program = ("import retrograd; tables = retrograd.names._table, retrograd.names.remedies\n"
+    program = ("import retrograd; tables = retrograd.foundations.names._table, retrograd.foundations.names.remedies\n"
                "print([t.cache_info().currsize for t in tables], hasattr(retrograd, 'quantized_gru'))\n"
                "print([t.cache_info().currsize for t in tables])")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)

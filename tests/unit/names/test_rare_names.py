@@ -12,7 +12,7 @@ import pytest
 import retrograd as torch
 from needing import needs
 from retrograd import _RARE, monitor
-from retrograd.names import inside
+from retrograd.foundations.names import inside
 
 
 @pytest.mark.parametrize("name", sorted(inside(_RARE)))

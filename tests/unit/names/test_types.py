@@ -17,8 +17,8 @@ import pytest
 import retrograd
 from needing import needs
 from showing.stubs import stubs
+from trying.flat import laid_out
 
-SOURCE = Path(retrograd.__file__).parents[1]
 # A user's program. Each comment is the type that both checkers must reveal, with their module names left out.
 PROGRAM = '''
 import retrograd as torch
@@ -106,7 +106,8 @@ def plain(revealed: str) -> str:
 def by_mypy(program: Path) -> list[tuple[int, str, str]]:
     """Line, kind and text of each message."""
     config = program.parent / "mypy.ini"                     # as for an installed package: its own faults are no errors
-    config.write_text(f"[mypy]\nstrict = True\nmypy_path = {SOURCE}\n[mypy-retrograd.*]\nignore_errors = True\n")
+    source = laid_out(program.parent / "installed")
+    config.write_text(f"[mypy]\nstrict = True\nmypy_path = {source}\n[mypy-retrograd.*]\nignore_errors = True\n")
     found = subprocess.run([sys.executable, "-m", "mypy", "--config-file", config, program],
                            capture_output=True, text=True, check=False, cwd=program.parent)
     messages = re.findall(rf"^{program.name}:(\d+): (\w+): (.*)$", found.stdout, re.MULTILINE)
@@ -117,7 +118,7 @@ def by_mypy(program: Path) -> list[tuple[int, str, str]]:
 def by_pyright(program: Path) -> list[tuple[int, str, str]]:
     """Line, kind and text of each message."""
     (program.parent / "pyrightconfig.json").write_text(json.dumps({
-        "typeCheckingMode": "standard", "extraPaths": [str(SOURCE)]}))
+        "typeCheckingMode": "standard", "extraPaths": [str(laid_out(program.parent / "installed"))]}))
     checker = Path(sysconfig.get_path("scripts")) / "basedpyright"
     found = subprocess.run([checker, "--outputjson", "--pythonpath", sys.executable, "-p", program.parent, program],
                            capture_output=True, text=True, check=False, cwd=program.parent)

@@ -14,7 +14,7 @@ import pytest
 
 import retrograd as torch
 from op_table.table import TABLE, Entry
-from retrograd.modes import standing
+from retrograd.foundations.modes import standing
 from retrograd.tensors.state.base import plain
 from seam.batched import Batched, batching
 from seam.running import (

@@ -12,7 +12,7 @@ import pytest
 
 import retrograd as torch
 from retrograd.autograd.profiler import profile
-from retrograd.modes import local, standing
+from retrograd.foundations.modes import local, standing
 from retrograd.tensors.state.base import plain
 from seam.batched import Batched, batching
 from seam.tape import Tape

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.modes import standing
+from retrograd.foundations.modes import standing
 from retrograd.optim import Optimizer, elementwise
 
 CASES: list[tuple[str, dict[str, Any]]] = [

@@ -11,7 +11,7 @@ import pytest
 
 import retrograd as torch
 from retrograd.autograd.profiler import FunctionEvent, profile, record_function
-from retrograd.modes import ThreadState, local
+from retrograd.foundations.modes import ThreadState, local
 from retrograd.tensors.state.base import Results
 
 functional = torch.nn.functional

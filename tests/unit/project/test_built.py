@@ -26,10 +26,9 @@ def kinds(names: Iterable[str]) -> set[str]:
 
 
 def of_the_package(root: Path) -> set[str]:
-    """The files of the package, below src."""
-    source = root / "src"
-    return {path.relative_to(source).as_posix() for path in source.rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts}
+    """The files of the package, from both folders below src, as the wheel has them."""
+    return {f"retrograd/{path.relative_to(source).as_posix()}" for source in (root / "src").iterdir()
+            for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
 
 
 def built(target: str, root: Path, folder: Path) -> Path:

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 
 import retrograd as torch
 from retrograd import nn
-from retrograd.dtypes import ALL
+from retrograd.foundations.dtypes import ALL
 
 Point = namedtuple("Point", "x y")
 

@@ -29,7 +29,7 @@ def test_the_warning_shows_the_former_order_and_todays() -> None:
 
 def test_of_all_former_orders_only_the_first_call_warns() -> None:
     torch.set_warn_always(False)
-    torch.errors.Said.messages.discard("This overload is deprecated")
+    torch.foundations.errors.Said.messages.discard("This overload is deprecated")
     a, b = torch.ones(2), torch.ones(2)
     with pytest.warns(UserWarning, match=r"^This overload of sub is deprecated:\n\tsub\(Tensor input, Number alpha, "):
         torch.sub(a, 2, b)

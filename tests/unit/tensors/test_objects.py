@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd.dtypes import ALL
+from retrograd.foundations.dtypes import ALL
 
 nn = torch.nn
 

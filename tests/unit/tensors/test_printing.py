@@ -16,7 +16,7 @@ from hypothesis import assume, given, strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy import inf, nan
 
-from retrograd import dtypes
+from retrograd.foundations import dtypes
 from retrograd.tensors.face import printing
 
 Array = np.ndarray[Any, Any]

@@ -194,3 +194,14 @@ def test_a_sampler_with_very_many_samples_begins_at_once() -> None:
                                  generator=torch.Generator().manual_seed(0))
     first = data.RandomSampler(range(100), replacement=True, num_samples=64, generator=torch.Generator().manual_seed(0))
     assert [*itertools.islice(sampler, 64)] == [*first]
+
+
+def test_data_pipes_are_names_that_say_what_to_use() -> None:
+    """Packages import the classes to ask whether a dataset is a pipe."""
+    assert not isinstance(Numbers(), (data.IterDataPipe, data.MapDataPipe))
+    assert issubclass(data.IterDataPipe, IterableDataset)
+    for call in (data.IterDataPipe, data.MapDataPipe, lambda: data.functional_datapipe("batch")):
+        with pytest.raises(NotImplementedError, match="write a Dataset or an IterableDataset"):
+            call()
+    with pytest.raises(AttributeError, match="write a Dataset or an IterableDataset"):
+        _ = data.datapipes

@@ -14,8 +14,6 @@ import pytest
 import retrograd as torch
 from retrograd.ops.framework import Op
 
-SOURCE = Path(torch.__file__).parent
-
 
 def functions(space: Any) -> dict[str, FunctionType]:
     found = {name: getattr(space, name, None) for name in getattr(space, "__all__", None) or dir(space)}
@@ -24,7 +22,8 @@ def functions(space: Any) -> dict[str, FunctionType]:
 
 @cache
 def lines_of(file: str) -> list[str]:
-    return (SOURCE / file).read_text().splitlines()
+    path = next(path for folder in torch.__path__ if (path := Path(folder) / file).exists())
+    return path.read_text().splitlines()
 
 
 @pytest.mark.parametrize("space", [torch, torch.nn.functional, torch.Tensor, torch.linalg, torch.fft, torch.special])

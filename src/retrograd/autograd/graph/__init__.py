@@ -6,7 +6,7 @@ from ..saved_tensors import disable_saved_tensors_hooks, save_on_cpu, saved_tens
 from .devices import (
     region_activation_memory_budget, set_override_stale_capture_stream, set_warn_on_accumulate_grad_stream_mismatch)
 from .edges import GradientEdge, Node, get_gradient_edge, increment_version, register_multi_grad_hook
-from ...names import hint_at_missing_names
+from ...foundations.names import hint_at_missing_names
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
            "get_gradient_edge", "increment_version", "memory_held", "region_activation_memory_budget",

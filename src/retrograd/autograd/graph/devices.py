@@ -9,7 +9,7 @@ __all__ = ["region_activation_memory_budget", "set_override_stale_capture_stream
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
-    """A setting for compiled code. Raises ValueError outside of [0, 1], and RuntimeError, as nothing is compiled."""
+    """A setting for compiled code. Raises ValueError outside of [0, 1], and otherwise RuntimeError."""
     if not 0 <= budget <= 1:
         raise ValueError("torch.autograd.graph.region_activation_memory_budget: must be in [0, 1], "
                          f"got {budget}")

@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from ...errors import see
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...graph import node
 from ...graph.engine import Pass
 from ...graph.hooks import RemovableHandle
 from ...graph.node import GradientEdge as GradientEdge
-from ...modes import local
 from ...tensors.recording.inplace import written
 from ...tensors.state.base import TensorBase, edge_of, stands_as_leaf
 from ..context import BackwardCFunction

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from ...extras import absent
+from ...foundations.names import reached
 from ...kernels.native import door
-from ...names import reached
 from ..passes.fusing import Unit
 from ..passes.order import Work
 from ..program.lines import Program

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from ...kernels.special.normal import ERF_ARGUMENT
 from ...ops.framework import Op
 from ...ops.networks import activations as ops

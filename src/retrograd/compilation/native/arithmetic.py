@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import category, of_scalar, result_dtype
+from ...foundations.dtypes import category, of_scalar, result_dtype
 from ...ops import basic, creation
 from ...ops.elementwise import arithmetic as ops
 from ...ops.framework import Op

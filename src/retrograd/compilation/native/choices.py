@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL_
+from ...foundations.dtypes import BOOL_
 from ...ops import choosing
 from ...ops.elementwise import comparison as ops
 from ...ops.framework import Op

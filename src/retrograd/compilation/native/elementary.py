@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F64
+from ...foundations.dtypes import F64
 from ...ops.elementwise import elementary as ops
 from ...ops.framework import Op
 from . import vector_math

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...dtypes import BOOL_, F32, F64, I64
+from ...foundations.dtypes import BOOL_, F32, F64, I64
 from .host import Host
 
 I32 = np.dtype(np.int32)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL_
+from ...foundations.dtypes import BOOL_
 from ..program.lines import Ref
 from ..program.loops import Step
 from . import activations, arithmetic, choices, elementary

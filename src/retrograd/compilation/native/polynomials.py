@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from ...kernels.special.tables import ERFCX
 from .lanes import Code, Lanes, Module, absolute, bits_of, from_bits, fused, intrinsic, select, to
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from .lanes import TYPES, Code, Lanes, Module, fused
 from .tiles import Sizes, by_rows, write_tiled
 from .vector_math import shuffled

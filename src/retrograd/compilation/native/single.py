@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from .lanes import Lanes, absolute, bits_of, from_bits, fused, intrinsic, select
 from .polynomials import horner, or_by_library
 

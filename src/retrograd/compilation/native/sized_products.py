@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from ...kernels.native import door, openblas
 from ..program.symbols import Extent
 from .lanes import Code, Module, Unknown

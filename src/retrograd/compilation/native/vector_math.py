@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from . import polynomials, single
 from .host import Host, has_symbol
 from .lanes import Code, Lanes, Module, Unknown

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import RARE
+from ...foundations.dtypes import RARE
 from ...ops.elementwise.arithmetic import add, div, mul, sub
 from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, mm

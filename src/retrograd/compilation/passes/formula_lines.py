@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F64
+from ...foundations.dtypes import F64
 from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import add
 from ...ops.framework import Op

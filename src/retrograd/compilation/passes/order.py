@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ...names import reached
+from ...foundations.names import reached
 from ..program.lines import Program, Ref, Value
 from ..program.stand_ins import let_go
 from .expansions import EXPANSIONS, expanded

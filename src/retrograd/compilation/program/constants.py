@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...devices import device
-from ...dtypes import dtype
+from ...foundations.devices import device
+from ...foundations.dtypes import dtype
 from ...tensors.arguments.size import Size
 from .sizes import SizeFloat, SizeInt, plain
 from .stand_in_numbers import STAND_INS

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...dtypes import RARE
-from ...errors import Site
+from ...foundations.dtypes import RARE
+from ...foundations.errors import Site
 from ...ops.framework import Op
 
 # Where the numbers of a value come from: an argument or captured tensor, a number that never changes, or a line.

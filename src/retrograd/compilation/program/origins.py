@@ -6,7 +6,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from ...names import PACKAGE
+from ...foundations.names import PACKAGE
 
 USER, OWN, LIBRARY = "user", "own", "library"
 _LIBRARIES = frozenset({"numpy", "_frozen_importlib", "_frozen_importlib_external"})

@@ -13,8 +13,8 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ...launching import Everyone
-from ...names import PACKAGE
+from ...foundations.launching import Everyone
+from ...foundations.names import PACKAGE
 from ..program.origins import is_type
 from .items import Item, State
 from .reading import ANY_ATTRIBUTE

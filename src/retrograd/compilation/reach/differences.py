@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from typing import Any, NamedTuple
 
-from ...dtypes import dtype as torch_dtype
+from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.state.base import TensorBase
 from ..program.constants import Missing
 from ..program.stand_in_numbers import Number

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...names import PACKAGE
+from ...foundations.names import PACKAGE
 from ..program.origins import LIBRARY, OWN, USER, is_made_in_c, is_type, made_by_c, whose
 from .known import C_MODULES, LIBRARY_MODULES, MADE, NOT_OF_TYPES, OWN_STATE, PURE, of_library, of_numpy
 

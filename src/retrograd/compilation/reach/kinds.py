@@ -26,7 +26,7 @@ from typing import Any, Generic, NewType, Protocol, TypeVar
 
 import numpy as np
 
-from ...names import PACKAGE
+from ...foundations.names import PACKAGE
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ...tensors.arguments.generator import Generator

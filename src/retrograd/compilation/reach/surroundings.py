@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 from ...amp import switches
-from ...devices import Chosen
-from ...dtypes import _Default
-from ...launching import Everyone
-from ...modes import local
+from ...foundations.devices import Chosen
+from ...foundations.dtypes import _Default
+from ...foundations.launching import Everyone
+from ...foundations.modes import local
 from ...nn.modules import module
 from ...optim import optimizer
 from ...tensors.face import settings

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...names import reached
+from ...foundations.names import reached
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ...tensors.state.base import plain

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local, tape
 from ...graph import versions
 from ...graph.faults import second_pass, type_text
 from ...graph.hooks import Hooks, Users
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
-from ...modes import local, tape
 from ...tensors.state.base import plain
 from .second_passes import SecondPass
 

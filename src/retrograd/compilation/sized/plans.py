@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.names import reached
 from ...kernels.layout import owner_of
-from ...names import reached
 from ...ops.linalg.matrix import mm
 from ...ops.reductions import sum_all, sum_dim
 from ..execution.blocks import BlockedLoop, flat, suits

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...names import reached
+from ...foundations.names import reached
 from ...tensors.state.base import TensorBase
 from ..passes.effects import all_memory_written, may_start_again
 from ..program import constants

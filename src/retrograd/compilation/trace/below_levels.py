@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import user_site
+from ...foundations.errors import user_site
+from ...foundations.modes import ThreadState, local
+from ...foundations.names import reached
 from ...kernels.layout import address, steps, strided
-from ...modes import ThreadState, local
-from ...names import reached
 from ...ops.creation import new_full
 from ...ops.framework import Op
 from ...ops.shape import alias, as_strided

@@ -19,8 +19,8 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
-from ...errors import Site
-from ...names import PACKAGE
+from ...foundations.errors import Site
+from ...foundations.names import PACKAGE
 from ..program.origins import OWN, USER, whose
 from ..program.undoing import Undo
 from ..reach.judging import python_is_unknown, unknown

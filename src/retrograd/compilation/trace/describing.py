@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Site
-from ...names import reached
+from ...foundations.errors import Site
+from ...foundations.names import reached
 from ...optim.elementwise import ElementsOptimizer
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...names import reached
+from ...foundations.names import reached
 from ...tensors.arguments.size import Size
 from ..program.sizes import SizeFloat, SizeInt, plain
 from ..reach.appended import Grown

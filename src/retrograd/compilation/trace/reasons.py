@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import Site
+from ...foundations.errors import Site
 
 
 class GivenUp(Exception):

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
+from ...foundations.names import reached
 from ...graph.node import AccumulateGrad, OpNode
 from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
-from ...modes import local
-from ...names import reached
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
 from ..program import constants

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import user_site
+from ...foundations.errors import user_site
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ..execution.plan import Plan
 from ..program.sizes import Uses

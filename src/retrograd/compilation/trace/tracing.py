@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Site, user_site
+from ...foundations.errors import Site, user_site
+from ...foundations.modes import local
 from ...graph.versions import new_lineage
 from ...kernels.layout import in_common_order, steps
-from ...modes import local
 from ...ops.basic import copy
 from ...ops.framework import Op
 from ...ops.shape import alias

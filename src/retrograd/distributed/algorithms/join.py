@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from ...devices import device
-from ...modes import before_message
-from ...names import missing
+from ...foundations.devices import device
+from ...foundations.modes import before_message
+from ...foundations.names import missing
 from ...tensors.functions.creation.creation import ones, zeros
 from ...tensors.tensor import Tensor
 from ..collectives import all_reduce

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
-from ...launching import Everyone
-from ...modes import before_message
-from ...names import missing
+from ...foundations.launching import Everyone
+from ...foundations.modes import before_message
+from ...foundations.names import missing
 from ...serialization.loading import load as load_file
 from ...serialization.saving import save as save_file
 from ...tensors.tensor import Tensor

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...foundations.names import missing
 from . import functional
 from .functional import (
     all_gather, all_reduce, all_to_all, all_to_all_single, broadcast, gather, reduce, reduce_scatter, scatter)

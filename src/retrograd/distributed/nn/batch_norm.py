@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ...autograd.grad_mode import no_grad
-from ...launching import Everyone
-from ...names import missing
+from ...foundations.launching import Everyone
+from ...foundations.names import missing
 from ...tensors.functions.creation.creation import full
 from ...tensors.functions.shapes.joining import cat
 from ...tensors.tensor import Tensor

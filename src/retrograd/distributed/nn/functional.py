@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.function import Function
-from ...errors import warn
-from ...names import missing
+from ...foundations.errors import warn
+from ...foundations.names import missing
 from ...tensors.tensor import Tensor
 from .. import collectives, exchanges
 from ..groups import ProcessGroup, member

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import category, of_scalar, refuse, result_dtype
+from ...foundations.dtypes import category, of_scalar, refuse, result_dtype
 from ..layout import copied
 from ..rounding import before_rounding
 from . import remainders

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32, F64
+from ...foundations.dtypes import F16, F32, F64
 
 # Below this many elements np.where is as fast.
 _LARGE = 2048

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
+from ...foundations.dtypes import BOOL_, FLOATING, category, default_floating, dtype as torch_dtype, result_dtype
 from ..layout import empty_as
 from . import choosing
 from .arithmetic import factor, promoted

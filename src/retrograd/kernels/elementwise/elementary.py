@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32, F64
+from ...foundations.dtypes import F16, F32, F64
 from ..layout import copied
 from .arithmetic import reciprocal
 from .choosing import limited, where, where_into

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from ..native import threads
 
 # The number of elements from which on parts can be worth it.

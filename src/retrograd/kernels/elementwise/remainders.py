@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from .choosing import signed, where
 
 # Below this many elements NumPy's own loops are as fast.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32, F64
+from ...foundations.dtypes import F16, F32, F64
 from ..layout import beside_channels
 from .pooling import avg_pool, avg_pool_backward, largest, max_pool
 

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32
+from ...foundations.dtypes import F16, F32
 from . import samples_last
 from .columns import Columns, Sizes, Taps, Window, blocks, in_blocks, last, matrices, over_samples
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import F16, F32
+from ...foundations.dtypes import F16, F32
 from ..layout import beside_channels
 
 Sizes = tuple[int, ...]

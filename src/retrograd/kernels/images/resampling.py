@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from ..elementwise.elementary import widened
 from ..layout import beside_channels
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import I64
+from ...foundations.dtypes import I64
 from ..native.threads import in_parts
 
 Array = np.ndarray[Any, Any]

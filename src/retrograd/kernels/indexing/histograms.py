@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import C_NAMES, dtype as torch_dtype, refuse
+from ...foundations.dtypes import C_NAMES, dtype as torch_dtype, refuse
 from ..ranges import linspace
 
 Array = np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinAlgError
+from ...foundations.errors import LinAlgError
 from .triangular import adjoint, by_columns
 
 _COMPLEX = {"f": "complex64", "d": "complex128"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F64
+from ...foundations.dtypes import F64
 from ..native import blas
 
 # OpenBLAS starts threads from 9216 elements on for a product with a vector, and beyond 1 << 18 multiplications for

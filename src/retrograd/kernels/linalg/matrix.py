@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32, I64, promote_types
+from ...foundations.dtypes import F16, F32, I64, promote_types
 from ..elementwise.arithmetic import factor
 from ..layout import Shape
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32
+from ...foundations.dtypes import F16, F32
 
 # The degrees of the polynomials, and the largest 1-norm for which each is as accurate as the dtype, single and double
 # (Bader, Blanes and Casas, "Computing the matrix exponential with an optimized Taylor polynomial approximation", 2019).

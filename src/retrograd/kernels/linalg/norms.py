@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype, require
+from ...foundations.dtypes import dtype as torch_dtype, require
 from ..elementwise.elementary import delivered, widened
 from ..rows import sums, sums_of_squares
 

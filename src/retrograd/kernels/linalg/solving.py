@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinAlgError
+from ...foundations.errors import LinAlgError
 from ..native import lapack
 from .factorizations import eigh, svd, svdvals
 from .lu import below_nans, lu_factor, lu_solve

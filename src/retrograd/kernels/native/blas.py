@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from . import openblas
 
 _ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # the values in <cblas.h>

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import C64, C128, F32, F64
+from ...foundations.dtypes import C64, C128, F32, F64
 from ..shape import tril
 from . import openblas
 

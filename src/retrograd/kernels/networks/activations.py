@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64, NARROW, dtype as torch_dtype, refuse, require
+from ...foundations.dtypes import F32, F64, NARROW, dtype as torch_dtype, refuse, require
 from ..elementwise.choosing import limited, signed, where, where_into
 from ..elementwise.elementary import sigmoid, widened
 from ..elementwise.parts import LARGE, in_blocks, note_rule

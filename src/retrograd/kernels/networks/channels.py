@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F64
+from ...foundations.dtypes import F64
 from ..linalg.line_products import add_thin, by_row, row_dots
 from ..native.threads import blocks, in_parts
 

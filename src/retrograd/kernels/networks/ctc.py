@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import F32, F64, require
+from ...foundations.dtypes import F32, F64, require
 
 # The logarithm of an impossible event. It is finite, so that the difference of two such logarithms is a number.
 NEVER = -1e30

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import is_half
+from ...foundations.dtypes import is_half
 
 # The negative of the limit of selu far below 0.
 _ALPHA = 1.7580993408473766

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, refuse
-from ...errors import see
+from ...foundations.dtypes import F16, refuse
+from ...foundations.errors import see
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
 from ..reductions import mean_all, sum_all

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import refuse
+from ...foundations.dtypes import refuse
 from ..elementwise.elementary import widened
 from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
 from .standardizing import moments, standardized_rows, sums

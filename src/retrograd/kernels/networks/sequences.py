@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, F32
+from ...foundations.dtypes import F16, F32
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...] | None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F16, refuse
+from ...foundations.dtypes import F16, refuse
 from ..elementwise.elementary import widened
 from ..linalg.line_products import by_row
 from ..native.threads import blocks, in_parts

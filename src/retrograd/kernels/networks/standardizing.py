@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
 from ..elementwise.elementary import widened
 from ..linalg.line_products import add_thin, by_row, row_dots, thin
 from ..native.blas import alone

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import dtypes
-from ...dtypes import is_half, letter, require
-from ...limits import finfo
+from ...foundations import dtypes
+from ...foundations.dtypes import is_half, letter, require
+from ...foundations.limits import finfo
 from ..narrow import wide
 from ..native import libm
 from ..native.fma import multiply_add

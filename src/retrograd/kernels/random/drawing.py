@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dtypes import is_half
+from ...foundations.dtypes import is_half
 from .twister import Twister
 
 if TYPE_CHECKING:

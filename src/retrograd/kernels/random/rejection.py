@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import is_half, letter, require
+from ...foundations.dtypes import is_half, letter, require
 from .drawing import rounded, unit64
 from .twister import Twister
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import dtypes
-from ...dtypes import NARROW, is_half, letter, require
-from ...errors import warn
-from ...limits import bits_of_integers, finfo
+from ...foundations import dtypes
+from ...foundations.dtypes import NARROW, is_half, letter, require
+from ...foundations.errors import warn
+from ...foundations.limits import bits_of_integers, finfo
 from .distributions import exponential
 from .drawing import rounded, unit64
 from .twister import Twister

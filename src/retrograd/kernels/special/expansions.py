@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F64
+from ...foundations.dtypes import F64
 from ..layout import empty_as
 
 _CHUNK = 8192

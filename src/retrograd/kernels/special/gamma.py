@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype
+from ...foundations.dtypes import dtype as torch_dtype
 from . import tables as tables
 from .expansions import by_parts, chebyshev, in_double, in_double_of_two, where_so
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from ..elementwise.choosing import limited, where_into
 from ..elementwise.elementary import delivered, in_single, times_log
 from ..layout import empty_as

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ...names import inside, late
+from ...foundations.names import inside, late
 from ..functional.switches import Allowed
 from . import bias
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import ones
 from ...tensors.tensor import Tensor
 from ..functional.attention import scaled_dot_product_attention

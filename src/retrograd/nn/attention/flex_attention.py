@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import ones
 from ...tensors.functions.creation.ranges import arange
 from ...tensors.functions.linalg.matrix import matmul

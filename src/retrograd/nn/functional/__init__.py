@@ -3,7 +3,7 @@
 A function is imported when a program first uses it.
 """
 
-from ...names import inside as _inside, late as _late
+from ...foundations.names import inside as _inside, late as _late
 from ..borrowed import BORROWED as _BORROWED
 
 # The functions of each file of this folder.

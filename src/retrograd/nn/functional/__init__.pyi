@@ -10,7 +10,7 @@ from builtins import int as _int
 from collections.abc import Callable
 from collections.abc import Sequence
 from typing import Any
-from retrograd.dtypes import dtype as _dtype
+from retrograd.foundations.dtypes import dtype as _dtype
 from retrograd.tensors.arguments.generator import Generator as _Generator
 from retrograd.tensors.tensor import Tensor
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...kernels.random.distributions import exponential
 from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import C_NAMES, float32, is_half, letter
+from ...foundations.dtypes import C_NAMES, float32, is_half, letter
 from ...kernels.layout import steps
 from ...kernels.shape import common_shape
 from ...ops.networks import attention as ops, softmax as softmax_ops

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import letter
-from ...errors import see
+from ...foundations.dtypes import letter
+from ...foundations.errors import see
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax

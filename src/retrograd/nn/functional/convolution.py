@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import unimplemented
+from ...foundations.dtypes import unimplemented
 from ...ops.images import convolution as ops
 from ...tensors.arguments.dims import axis_of
 from ...tensors.arguments.options import check_tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...autograd.grad_mode import no_grad
-from ...dtypes import dtype as torch_dtype, letter, result_dtype
+from ...foundations.dtypes import dtype as torch_dtype, letter, result_dtype
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.linalg import norms

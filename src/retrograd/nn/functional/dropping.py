@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.networks import dropout as functions
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...dtypes import bfloat16, dtype, float16, float32, int32
+from ...foundations.dtypes import bfloat16, dtype, float16, float32, int32
 from ...tensors.functions.linalg.matrix import bmm
 from ...tensors.functions.shapes.joining import cat, stack
 from ...tensors.tensor import Tensor

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...dtypes import letter, unimplemented
-from ...errors import warn
+from ...foundations.dtypes import letter, unimplemented
+from ...foundations.errors import warn
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.networks import losses as ops

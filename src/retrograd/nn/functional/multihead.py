@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ...dtypes import bool_
-from ...errors import warn
+from ...foundations.dtypes import bool_
+from ...foundations.errors import warn
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.creation import creation
 from ...tensors.functions.linalg import accumulating, matrix

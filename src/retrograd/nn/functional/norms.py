@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import is_half, refuse
-from ...errors import see
+from ...foundations.dtypes import is_half, refuse
+from ...foundations.errors import see
 from ...ops.images import resampling
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization

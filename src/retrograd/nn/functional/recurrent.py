@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...dtypes import I64, dtype as torch_dtype, letter
-from ...errors import see
+from ...foundations.dtypes import I64, dtype as torch_dtype, letter
+from ...foundations.errors import see
 from ...ops.indexing.indexing import select
 from ...ops.networks import recurrent as ops
 from ...tensors.functions.networks.dropout import dropout as drop

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dtypes import letter
+from ...foundations.dtypes import letter
 from ...ops.networks.recurrent import gates_apart
 from ...tensors.functions.elementwise.elementary import tanh
 from ...tensors.recording.calls import recorded

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.arguments.options import check_tensors
 from ...tensors.tensor import Tensor
 

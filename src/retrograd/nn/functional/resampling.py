@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from ...dtypes import is_half, letter, unimplemented
-from ...errors import warn
+from ...foundations.dtypes import is_half, letter, unimplemented
+from ...foundations.errors import warn
 from ...ops.images import resampling as ops
 from ...tensors.recording.calls import recorded
 from ...tensors.recording.public import public

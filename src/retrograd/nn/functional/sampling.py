@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.images import sampling_grids
 from ...tensors.recording.public import public
 from ...tensors.tensor import Tensor

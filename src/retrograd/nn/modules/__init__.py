@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import inside, late
+from ...foundations.names import inside, late
 
 # The module classes of each file. A file is imported when a program first names the file or one of its classes.
 CLASSES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.elementwise.elementary import sigmoid, tanh
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing

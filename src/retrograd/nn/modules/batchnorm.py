@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...dtypes import int64
-from ...names import reached
+from ...foundations.dtypes import int64
+from ...foundations.names import reached
 from ...tensors.functions.creation.creation import empty, zeros
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
 from .module import Module

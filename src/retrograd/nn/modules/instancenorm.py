@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
 from ..functional import norms as functional

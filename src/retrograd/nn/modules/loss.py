@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
 from ..functional import classes, ctc, loss as functional, margins

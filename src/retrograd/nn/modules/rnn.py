@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import zeros
 from ...tensors.tensor import Tensor
 from .. import init

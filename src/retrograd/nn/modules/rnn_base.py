@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import zeros
 from ...tensors.tensor import Tensor
 from ..functional.recurrent import gru, lstm, rnn_relu, rnn_tanh

@@ -36,7 +36,8 @@ class _Table(Module):
         rows = self.num_embeddings
         if padding_idx and not -rows <= padding_idx < rows:
             word = "Padding_idx" if isinstance(self, Embedding) else "padding_idx"
-            raise AssertionError(f"{word} must be within num_embeddings. It is {padding_idx}, of {rows} rows.")
+            raise AssertionError(f"{word} must be within num_embeddings. It must be between {-rows} and {rows - 1}, "
+                                 f"and is {padding_idx}.")
         return padding_idx + rows if padding_idx is not None and padding_idx < 0 else padding_idx
 
     def _set_weight(self, weight: Any, requires_grad: bool, device: Any, dtype: Any) -> None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.creation.creation import full
 from ...tensors.functions.creation.ranges import arange
 from ...tensors.tensor import Tensor

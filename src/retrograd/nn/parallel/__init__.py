@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...names import inside, late
+from ...foundations.names import inside, late
 from .data_parallel import DataParallel, data_parallel
 from .scatter_gather import gather, parallel_apply, replicate, scatter
 

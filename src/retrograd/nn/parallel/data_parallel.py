@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ...names import missing
+from ...foundations.names import missing
 from ..modules.module import Module
 from .scatter_gather import gather, parallel_apply, replicate, scatter_kwargs
 

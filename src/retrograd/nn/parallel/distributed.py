@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...devices import CPU, device
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.collectives import all_reduce, broadcast
 from ...distributed.groups import ProcessGroup, member
 from ...distributed.objects import all_gather_object
 from ...distributed.reducer import Reducer
-from ...errors import warn
-from ...modes import before_message, local
+from ...foundations.devices import CPU, device
+from ...foundations.errors import warn
+from ...foundations.modes import before_message, local
 from ...tensors.functions.creation.creation import full
 from ...tensors.tensor import Tensor
 from ..modules.module import Module

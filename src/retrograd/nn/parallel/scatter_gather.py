@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...names import missing
+from ...foundations.names import missing
 from ...tensors.tensor import Tensor
 from ..modules.module import Module
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...names import hint_at_missing_names, inside, late
+from ...foundations.names import hint_at_missing_names, inside, late
 from . import clip_grad as clip_grad, convert_parameters as convert_parameters, rnn as rnn
 from .clip_grad import *
 from .convert_parameters import *

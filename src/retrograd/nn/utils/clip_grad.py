@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
-from ...errors import warn
+from ...foundations.dtypes import F32, F64
+from ...foundations.errors import warn
 from ...graph.versions import writing, written
 from ...ops.basic import beyond
 from ...ops.framework import operator

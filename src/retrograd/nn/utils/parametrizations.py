@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import linalg
 from ...autograd.grad_mode import no_grad
 from ...tensors.functions.creation.creation import eye, zeros_like
 from ...tensors.functions.creation.random import randn
 from ...tensors.functions.elementwise.comparison import allclose
 from ...tensors.functions.linalg.matrix import mv, vdot
 from ...tensors.functions.linalg.norms import _weight_norm, norm_except_dim
-from ...tensors.functions.linalg.packed_factors import geqrf
+from ...tensors.functions.linalg.packed_factors import geqrf, linalg_householder_product as householder_product
+from ...tensors.functions.linalg.products import matrix_exp
+from ...tensors.functions.linalg.solving import linalg_solve as solve
 from ...tensors.functions.shapes.joining import cat
 from ...tensors.tensor import Tensor
 from ..functional.distance import normalize
@@ -35,7 +36,7 @@ def _is_orthogonal(Q: Any, eps: float | None = None) -> bool:
 def _make_orthogonal(A: Any) -> Any:
     """The nearest thing to `A` with orthonormal columns that its QR decomposition gives."""
     packed, tau = geqrf(A)
-    return linalg.householder_product(packed, tau) * packed.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    return householder_product(packed, tau) * packed.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
 class _OrthMaps(Enum):
@@ -76,16 +77,16 @@ class _Orthogonal(Module):
             X = cat([X, X.new_zeros(rows, rows - columns).expand(*X.shape[:-2], -1, -1)], dim=-1)
         A = X - X.mH
         if self.orthogonal_map is _OrthMaps.matrix_exp:
-            Q = linalg.matrix_exp(A)
+            Q = matrix_exp(A)
         else:
             identity: Any = eye(rows, dtype=A.dtype)
-            Q = linalg.solve(identity.add(A, alpha=-0.5), identity.add(A, alpha=0.5))
+            Q = solve(identity.add(A, alpha=-0.5), identity.add(A, alpha=0.5))
         return Q if rows == columns else Q[..., :columns]
 
     @staticmethod
     def _by_householder(X: Any) -> Any:
         A = X.tril(diagonal=-1)
-        Q = linalg.householder_product(A, 2.0 / (1.0 + (A * A).sum(dim=-2)))
+        Q = householder_product(A, 2.0 / (1.0 + (A * A).sum(dim=-2)))
         return Q * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
 
     def right_inverse(self, Q: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ..modules.module import Module
 from ._named_member_accessor import NamedMemberAccessor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.functions.linalg.norms import _weight_norm, norm_except_dim
 from ..modules.module import Module
 from ..parameter import Parameter, is_lazy

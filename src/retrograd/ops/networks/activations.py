@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import see
+from ...foundations.errors import see
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import activations as kernels

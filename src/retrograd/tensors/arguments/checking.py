@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...devices import device
-from ...dtypes import dtype
+from ...foundations.devices import device
+from ...foundations.dtypes import dtype
 from ..state.base import TensorBase, requires
 from .dims import kind_of
 from .generator import Generator

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import (
+from ...foundations.dtypes import (
     BOOL_,
     I64,
     NARROW,
@@ -21,8 +21,8 @@ from ...dtypes import (
     of_scalar,
     promote_types,
 )
+from ...foundations.modes import local
 from ...kernels.rounding import before_rounding
-from ...modes import local
 from ...ops.basic import cast
 from ..state.base import TensorBase, numbers_in
 from .options import fits

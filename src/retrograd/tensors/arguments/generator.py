@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...devices import checked, device as Device
+from ...foundations.devices import checked, device as Device
+from ...foundations.names import missing
 from ...kernels.random.twister import DEFAULT_SEED, Twister
-from ...names import missing
 from ..state.base import TensorBase, plain
 
 

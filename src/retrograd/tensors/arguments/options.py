@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...devices import checked
-from ...dtypes import (
+from ...foundations.devices import checked
+from ...foundations.dtypes import (
     BOOL_,
     C128,
     C_NAMES,
@@ -25,10 +25,10 @@ from ...dtypes import (
     letter,
     of_scalar,
 )
-from ...errors import called, see
+from ...foundations.errors import called, see
+from ...foundations.limits import largest_float
+from ...foundations.modes import local
 from ...kernels.layout import in_rows, row_by_row, steps
-from ...limits import largest_float
-from ...modes import local
 from ...ops.creation import fresh
 from ..state.base import TensorBase, mark_inference, meta_of, numbers_in, requires, with_edge
 from .dims import kind_of, not_a_tensor

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...errors import warn_once
+from ...foundations.errors import warn_once
 from .checking import misfit
 from .schemas import Schema, of_method, schemas
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...names import instead
+from ...foundations.names import instead
 
 
 class Absent:

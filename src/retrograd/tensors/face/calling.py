@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import letter
+from ...foundations.dtypes import letter
 from ..arguments.options import check_tensors
 from ..recording.public import public
 from ..state.base import TensorBase, requires

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
-from ... import dtypes
-from ...devices import checked, device as Device, on_meta
-from ...dtypes import dtype as torch_dtype, letter
-from ...errors import warn
-from ...names import public as public_name, reached
+from ...foundations import dtypes
+from ...foundations.devices import checked, device as Device, on_meta
+from ...foundations.dtypes import dtype as torch_dtype, letter
+from ...foundations.errors import warn
+from ...foundations.names import public as public_name, reached
 from ...ops import basic as ops
 from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from ..recording.calls import recorded

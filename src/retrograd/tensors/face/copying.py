@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib import array_utils
 
-from ...dtypes import NARROW, dtype as torch_dtype
-from ...errors import see
+from ...foundations.dtypes import NARROW, dtype as torch_dtype
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, bytes_between, owner_of, window
-from ...modes import local
 from ..arguments.data import checked_array
 from ..recording.public import methods, public
 from ..state.base import TensorBase, meta_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import DIFFERENTIABLE
-from ...errors import see
+from ...foundations.dtypes import DIFFERENTIABLE
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...graph.versions import new_lineage
-from ...modes import local
 from ..arguments.dims import kind_of
 from ..recording.public import methods, public_property
 from ..state.base import TensorBase, edge_of, sharing

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
 from ..recording.public import methods, public_property
 from ..state.base import accumulator_of, meta_of, stands_as_leaf
 

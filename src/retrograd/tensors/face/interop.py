@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import NARROW, legacy
-from ...errors import see
+from ...foundations.dtypes import NARROW, legacy
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
-from ...modes import local
 from ..functions.shapes.rearranging import flip
 from ..recording.public import methods, public
 from ..state.base import Results, TensorBase, constant, requires, set_leaf, sharing

@@ -9,10 +9,10 @@ from typing import Any, Union
 
 import numpy as np
 
-from ... import dtypes
-from ...devices import checked
-from ...dtypes import default_floating, dtype
-from ...modes import local
+from ...foundations import dtypes
+from ...foundations.devices import checked
+from ...foundations.dtypes import default_floating, dtype
+from ...foundations.modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
 from ..state.base import Results, TensorBase

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...devices import checked
-from ...errors import warn
+from ...foundations.devices import checked
+from ...foundations.errors import warn
 from ...graph.versions import apart
 from ...kernels.mapping import mapped
 from ...ops.basic import clone

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype
-from ...errors import see
-from ...modes import local
+from ...foundations.dtypes import dtype
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...ops.framework import Op
 from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral
 from ..functions.creation import creation, random

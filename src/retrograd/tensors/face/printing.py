@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import dtypes
+from ...foundations import dtypes
 from .formatting import cells
 
 Array = np.ndarray[Any, Any]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...devices import META, Chosen, checked, device as Device, on_meta
-from ...dtypes import set_default_dtype
-from ...errors import warn
-from ...names import reached
+from ...foundations.devices import META, Chosen, checked, device as Device, on_meta
+from ...foundations.dtypes import set_default_dtype
+from ...foundations.errors import warn
+from ...foundations.names import reached
 from ..recording.public import public
 from .legacy import BY_NAME, tensortype
 

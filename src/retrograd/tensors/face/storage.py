@@ -11,17 +11,17 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ... import dtypes
-from ...devices import CPU, device
-from ...dtypes import C_NAMES, F32, dtype as torch_dtype
-from ...errors import see, warn
+from ...foundations import dtypes
+from ...foundations.devices import CPU, device
+from ...foundations.dtypes import C_NAMES, F32, dtype as torch_dtype
+from ...foundations.errors import see, warn
+from ...foundations.modes import local
 from ...graph.locks import moment
 from ...graph.node import OtherNode
 from ...graph.versions import inherit, new_lineage
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, owner_of, row_by_row, spanned, strided
 from ...kernels.mapping import mapped
-from ...modes import local
 from ..arguments.data import new_array
 from ..arguments.dims import array_of, not_a_tensor
 from ..functions.shapes.shape import sizes_of

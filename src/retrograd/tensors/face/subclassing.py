@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, TypeVar
 
-from ...dtypes import DIFFERENTIABLE
+from ...foundations.dtypes import DIFFERENTIABLE
 from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...kernels.layout import in_rows
 from ...ops import shape as ops
 from ...ops.basic import clone

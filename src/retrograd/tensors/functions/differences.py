@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import BOOL_, letter
+from ...foundations.dtypes import BOOL_, letter
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
 from ..arguments.options import number

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...dtypes import F32
+from ...foundations.dtypes import F32
 from ...ops.elementwise.arithmetic import dequantize as op
 from ..recording.calls import recorded
 from ..recording.public import methods, public

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype, legacy, letter
+from ...foundations.dtypes import dtype as torch_dtype, legacy, letter
 from ...ops.basic import check_values
 from ..arguments.dims import Dims, axis_of
 from ..recording.out_rules import FREE, rule

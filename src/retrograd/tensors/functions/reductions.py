@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter, refuse, require, uint64
-from ...errors import warn, warn_once
+from ...foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter, refuse, require, uint64
+from ...foundations.errors import warn, warn_once
+from ...foundations.modes import local
 from ...kernels.reductions import count, nonempty
-from ...modes import local
 from ...ops import reductions as ops, scans
 from ...ops.framework import Op
 from ...return_types import aminmax as _MinMax

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...names import reached
+from ...foundations.names import reached
 from ..recording.public import public
 from ..state.base import TensorBase
 from .linalg.matrix import mm

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import dtype as torch_dtype, legacy, letter
-from ...errors import warn, warn_once
+from ...foundations.dtypes import dtype as torch_dtype, legacy, letter
+from ...foundations.errors import warn, warn_once
 from ...ops import fourier, shape as shape_ops
 from ...ops.basic import check_values
 from ..arguments.dims import array_of, as_int

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
 from ...kernels.meta import MetaArray, without_memory, without_memory_like
-from ...modes import local
 from ...ops.basic import cast
 from ..arguments.generator import fork_rng
 from ..arguments.options import asked, element_type, filled_type, order_of_shape, require_grad, shape_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...devices import Chosen, device as Device, on_meta
+from ...foundations.devices import Chosen, device as Device, on_meta
 from ..recording.overriding import Attention, local
 
 # The functions that make tensors of nothing but their arguments.

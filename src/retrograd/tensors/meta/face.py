@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...devices import META, device as Device, on_meta
-from ...dtypes import default_floating, dtype as torch_dtype
+from ...foundations.devices import META, device as Device, on_meta
+from ...foundations.dtypes import default_floating, dtype as torch_dtype
+from ...foundations.modes import local
 from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
-from ...modes import local
 from ..arguments.options import element_type, shape_of
 from ..face.other_arrays import OtherArrayMethods, derived, plain_class
 from ..face.printing import facts_text

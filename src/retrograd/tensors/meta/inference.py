@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import category, dtype as torch_dtype
+from ...foundations.dtypes import category, dtype as torch_dtype
+from ...foundations.modes import standing
 from ...kernels.meta import (
     RULES,
     MetaArray,
@@ -24,7 +25,6 @@ from ...kernels.meta import (
     without_memory,
     without_memory_like,
 )
-from ...modes import standing
 from ...ops.basic import cast, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full
 from ...ops.framework import Op

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...dtypes import BOOL_
+from ...foundations.dtypes import BOOL_
 from ...kernels.meta import MetaArray
 from ..state.base import TensorBase
 

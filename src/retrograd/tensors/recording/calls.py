@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32, F64, RARE
+from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, RARE
+from ...foundations.modes import local
 from ...graph.node import Output, plan_of
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
 from ...kernels.elementwise.parts import LARGE, in_parts
 from ...kernels.layout import in_common_order
 from ...kernels.narrow import rare_among
-from ...modes import local
 from ...ops.framework import Op, Save
 from ..state.base import ORDINARY, Results, TensorBase, edge_of, make_view, mark_inference, note_layout, plain
 from .composing import composing

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...modes import local
+from ...foundations.modes import local
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import C_NAMES, dtype as torch_dtype
-from ...errors import see
+from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
@@ -27,7 +28,6 @@ from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import note_writer, writing, written, written_once
 from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, row_major, steps
-from ...modes import local
 from ...ops.basic import cast, copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...errors import see, warn_once
+from ...foundations.errors import see, warn_once
 from ...graph.engine import Pass
 from ...graph.faults import type_text
 from ...graph.hooks import RemovableHandle, present, register

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
-from ...errors import at, see, user_site
+from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
+from ...foundations.errors import at, see, user_site
+from ...foundations.modes import local
 from ...graph import versions
 from ...graph.faults import second_pass
 from ...graph.locks import histories
@@ -23,7 +24,6 @@ from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of, one_by_one, owner_of
 from ...kernels.narrow import rare_among, write_in_float32
 from ...kernels.shape import common_shape
-from ...modes import local
 from ...ops.basic import clone
 from ...ops.framework import Op
 from ...ops.lacking import refuse_lacking

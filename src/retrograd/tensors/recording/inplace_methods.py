@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import see
+from ...foundations.errors import see
 from ...ops.framework import Op
 from ..arguments.dims import kind_of
 from ..state.base import Results, TensorBase, plain

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import RARE
+from ...foundations.dtypes import RARE
+from ...foundations.modes import local
 from ...graph.node import plan_of
-from ...modes import local
 from ...ops.framework import Op
 from ..state.base import edge_of, plain, with_edge
 from .nodes import class_of, made_node, taking

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
-from ...modes import local
+from ...foundations.dtypes import F32, F64
+from ...foundations.modes import local
 from ...ops.framework import Op
 from ..state.base import Results, edge_of, mark_inference
 from .nodes import making

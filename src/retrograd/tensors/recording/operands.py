@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import (
+from ...foundations.dtypes import (
     BOOL_,
     C_NAMES,
     F32,
@@ -25,10 +25,10 @@ from ...dtypes import (
     result_dtype,
     unimplemented,
 )
-from ...errors import see
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...kernels.layout import copied
 from ...kernels.shape import clash
-from ...modes import local
 from ...ops.basic import cast
 from ...ops.domains import subtracted
 from ...ops.framework import Op

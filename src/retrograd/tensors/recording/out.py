@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ... import return_types
-from ...dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
-from ...errors import see, user_site, warn
+from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
+from ...foundations.errors import see, user_site, warn
+from ...foundations.modes import local
 from ...graph.node import OtherNode
 from ...graph.versions import writing, written
 from ...kernels.layout import slowest_first
-from ...modes import local
 from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import copy
 from ..arguments.options import element_type

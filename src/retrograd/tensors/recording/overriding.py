@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...devices import device
-from ...dtypes import dtype
+from ...foundations.devices import device
+from ...foundations.dtypes import dtype
 from ..arguments.data import is_foreign
 from ..arguments.options import layout, memory_format
 from ..state.base import Results, TensorBase

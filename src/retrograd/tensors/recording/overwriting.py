@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import letter
-from ...errors import warn
+from ...foundations.dtypes import letter
+from ...foundations.errors import warn
+from ...foundations.modes import local
 from ...kernels.elementwise.arithmetic import fill_all, overwrite, zero_all
-from ...modes import local
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import not_a_tensor
 from ..arguments.options import filling, number

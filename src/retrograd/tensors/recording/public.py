@@ -25,10 +25,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...devices import on_meta
-from ...errors import PACKAGE
-from ...modes import local
-from ...names import reached
+from ...foundations.devices import on_meta
+from ...foundations.errors import OWN, PACKAGE
+from ...foundations.modes import local
+from ...foundations.names import reached
 from ..arguments import checking
 from ..arguments.reordering import reordered
 from ..arguments.schemas import SignatureOfSchema, of_method
@@ -85,7 +85,7 @@ class Public:
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
             frame = frame.f_back
-        if frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
         if self.bound and args and isinstance(args[0], TensorBase):
             return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)

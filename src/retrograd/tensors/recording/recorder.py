@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import F32, F64
+from ...foundations.dtypes import F32, F64
+from ...foundations.modes import local
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
-from ...modes import local
 from ...ops.creation import full_beside
 from ..state.base import Results, over, plain, requires, with_edge
 from .dependences import tied

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import see
+from ...foundations.errors import see
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
 from ...kernels.kinds import with_numbers

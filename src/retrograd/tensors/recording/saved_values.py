@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import see
+from ...foundations.errors import see
 from ...graph import faults
 from ...graph.node import RELEASED, AccumulateGrad, OpNode
 from ...graph.packed import Converted, Indices, Packed, Parcel

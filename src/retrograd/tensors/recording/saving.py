@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE
-from ...errors import see
+from ...foundations.dtypes import DIFFERENTIABLE
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...graph import versions
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
-from ...modes import local
 from ..state.base import Results, meta_of, plain, with_edge
 from .saved_names import packing_order
 

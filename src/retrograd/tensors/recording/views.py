@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32, F64
+from ...foundations.dtypes import DIFFERENTIABLE, F32, F64
+from ...foundations.modes import local
 from ...graph.packed import look_after_indices
 from ...graph.versions import next_number
-from ...modes import local
 from ...ops.framework import Op
 from ..state.base import MULTI_OUTPUT, ORDINARY, AutogradMeta, Results, edge_of, make_view
 from .nodes import making

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...devices import checked
-from ...dtypes import I64
+from ...foundations.devices import checked
+from ...foundations.dtypes import I64
 from ...kernels.sparse.arrays import Array, Compressed, Coo
 from ...kernels.sparse.coordinates import keys
 from ...ops import sparse as ops

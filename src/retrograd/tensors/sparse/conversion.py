@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...devices import checked
-from ...dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.devices import checked
+from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
 from ...kernels.sparse.arrays import Blocks, Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.basic import cast, clone as clone_op

@@ -9,9 +9,9 @@ import copy
 from functools import partial
 from typing import Any
 
+from ...foundations.names import PACKAGE
 from ...graph.versions import count
 from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
-from ...names import PACKAGE
 from ...ops.framework import Op
 from ...ops.sparse import OWN
 from ..arguments import options

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...dtypes import legacy
+from ...foundations.dtypes import legacy
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.elementwise import arithmetic, comparison, elementary

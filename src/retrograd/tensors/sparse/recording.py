@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
+from ...foundations.dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
+from ...foundations.modes import local
 from ...kernels.sparse.arrays import SparseLike
-from ...modes import local
 from ...ops.basic import cast
 from ...ops.framework import Op
 from ..recording.nodes import new_node

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import see
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...graph.hooks import HookDict
 from ...graph.locks import enter, histories, leave, whole
 from ...graph.node import AccumulateGrad, Nowhere, OtherNode, hooks_of
 from ...graph.versions import next_number, written_since
 from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of
-from ...modes import local
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
 from .inference import watch_saving

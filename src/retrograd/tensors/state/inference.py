@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import see
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...graph.node import OpNode
 from ...graph.packed import Converted, Indices
-from ...modes import local
 
 # The node that saves an operand is among so many nodes that a call records first.
 _NODES = 4

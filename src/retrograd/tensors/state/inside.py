@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...modes import local
+from ...foundations.modes import local
 
 _LOOP = ' Or call vmap(..., fallback="loop"), which calls the function once for each sample.'
 _NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."

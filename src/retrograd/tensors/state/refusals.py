@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import see
+from ...foundations.errors import see
 from ...graph.faults import forward_name
 
 # How a view was created, as far as that matters for in-place writes. `make_view` combines two of them by the maximum.

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import see
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...kernels.layout import address, dense
-from ...modes import local
 
 
 def refuse_inference(meta: Any) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...foundations.modes import local
 from ...kernels.elementwise.arithmetic import overwrite
-from ...modes import local
 from ...ops.basic import clone, copy, look
 from ...ops.creation import full_beside
 from ...ops.framework import Op

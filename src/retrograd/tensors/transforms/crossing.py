@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
 from ...graph.crossings import Crossing
 from ...graph.node import AccumulateGrad
 from ...kernels.indexing.indexing import overlaps
-from ...modes import local
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from ...ops.reductions import sum_dim

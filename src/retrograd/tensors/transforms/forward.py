@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32
-from ...errors import see
+from ...foundations.dtypes import DIFFERENTIABLE, F32
+from ...foundations.errors import see
+from ...foundations.modes import local
 from ...kernels.layout import owner_of
-from ...modes import local
 from ...ops.basic import cast, copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import copy as copy_elements

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.modes import local
 from ...graph.versions import next_number
-from ...modes import local
 from .batched import Batched
 from .views import viewed
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...modes import local
+from ...foundations.modes import local
 from ...ops.elementwise.arithmetic import add, mul
 from ...ops.framework import Op
 from ...ops.linalg.matrix import bmm, mm, mv

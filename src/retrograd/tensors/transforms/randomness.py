@@ -1,7 +1,7 @@
 """Random numbers inside of `vmap`: refused, the same for all samples, or different for each.
 
-Different numbers are drawn for the whole batch at once, as PyTorch draws them. So they are those that the same call
-would draw outside of `vmap` for a batch.
+Different numbers are drawn for the whole batch at once, as PyTorch draws them. So `vmap` draws the same
+numbers as one call on the whole batch.
 """
 
 from __future__ import annotations

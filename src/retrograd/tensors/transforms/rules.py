@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import RARE
-from ...modes import local
+from ...foundations.dtypes import RARE
+from ...foundations.modes import local
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain

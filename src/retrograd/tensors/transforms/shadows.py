@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DIFFERENTIABLE, F32, F64
+from ...foundations.dtypes import DIFFERENTIABLE, F32, F64
+from ...foundations.modes import local
 from ...graph.versions import count_with, new_lineage
 from ...kernels.elementwise.arithmetic import overwrite
 from ...kernels.layout import address, owner_of
-from ...modes import local
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import copy as copy_elements

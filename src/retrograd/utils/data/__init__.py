@@ -1,30 +1,27 @@
-"""torch.utils.data: datasets, samplers, data pipes, and the `DataLoader` that reads batches."""
+"""torch.utils.data: datasets, samplers, and the `DataLoader` that reads batches."""
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
-from . import (
-    _utils, backward_compatibility, dataloader, datapipes, dataset, distributed, graph, graph_settings, sampler)
+from ...foundations.names import missing, refused, refused_class
+from . import _utils, dataloader, dataset, distributed, sampler
 from ._utils.fetch import _DatasetKind
 from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
-from .datapipes._decorator import (
-    argument_validation, functional_datapipe, guaranteed_datapipes_determinism, non_deterministic, runtime_validation,
-    runtime_validation_disabled)
-from .datapipes.datapipe import DataChunk, DFIterDataPipe, IterDataPipe, MapDataPipe
 from .dataset import (
     ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset, random_split)
 from .distributed import DistributedSampler
 from .sampler import (
     BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler)
 
-__all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DFIterDataPipe", "DataChunk", "DataLoader", "Dataset",
-           "DistributedSampler", "IterDataPipe", "IterableDataset", "MapDataPipe", "RandomSampler",
-           "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
-           "WeightedRandomSampler", "_DatasetKind", "_utils", "argument_validation",
-           "backward_compatibility", "dataloader", "datapipes", "dataset", "default_collate",
-           "default_convert", "distributed", "functional_datapipe", "get_worker_info", "graph",
-           "graph_settings", "guaranteed_datapipes_determinism", "non_deterministic", "random_split",
-           "runtime_validation", "runtime_validation_disabled", "sampler"]
+__all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
+           "IterDataPipe", "IterableDataset", "MapDataPipe", "RandomSampler", "Sampler", "SequentialSampler",
+           "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "_DatasetKind",
+           "_utils", "dataloader", "dataset", "default_collate", "default_convert", "distributed",
+           "functional_datapipe", "get_worker_info", "random_split", "sampler"]
+
+# There are no data pipes. Packages import these names to ask whether a dataset is one.
+IterDataPipe = refused_class("torch.utils.data.IterDataPipe", IterableDataset)
+MapDataPipe = refused_class("torch.utils.data.MapDataPipe", Dataset)
+functional_datapipe = refused("torch.utils.data.functional_datapipe")
 
 if not TYPE_CHECKING:
     __getattr__ = missing(__name__, __all__)

@@ -11,20 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar, cast
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...kernels.native.threads import cores
 from ...tensors.arguments.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import get_worker_info
-from .datapipes.datapipe import (
-    IterDataPipe,
-    MapDataPipe,
-    _IterDataPipeSerializationWrapper,
-    _MapDataPipeSerializationWrapper,
-)
 from .dataset import IterableDataset
-from .graph_settings import apply_shuffle_settings
 from .iterators import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
@@ -77,16 +70,13 @@ class DataLoader(Generic[T_co]):
         pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset, self.num_workers = _wrapped(dataset), num_workers
+        self.dataset, self.num_workers = dataset, num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.timeout, self.worker_init_fn, self.in_order = timeout, worker_init_fn, in_order
         self.multiprocessing_context = multiprocessing_context
         self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
         if self._dataset_kind == _DatasetKind.Iterable:
-            if isinstance(dataset, IterDataPipe):
-                apply_shuffle_settings(dataset, shuffle)
-                shuffle = False                          # the pipe shuffles, if it has a `Shuffler`
             _check_iterable(shuffle, sampler, batch_sampler)
         _check_order(batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
@@ -171,13 +161,6 @@ class DataLoader(Generic[T_co]):
                  f"of worker in current system is {cores()}, which is smaller than what this DataLoader is going to "
                  "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
                  "freeze, lower the worker number to avoid potential slowness/freeze if necessary.")
-
-
-def _wrapped(dataset: Any) -> Any:
-    """The dataset in the form in which workers receive it."""
-    if isinstance(dataset, IterDataPipe):
-        return _IterDataPipeSerializationWrapper(dataset)
-    return _MapDataPipeSerializationWrapper(dataset) if isinstance(dataset, MapDataPipe) else dataset
 
 
 def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import accumulate
 from typing import Any, Generic, TypeVar, cast
 
-from ...errors import warn
+from ...foundations.errors import warn
 from ...tensors.arguments.generator import Generator, default_generator
 from ...tensors.functions.creation.random import randperm
 from ...tensors.tensor import Tensor

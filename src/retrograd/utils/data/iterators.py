@@ -9,10 +9,9 @@ from typing import Any, Self
 
 from ..._utils import ExceptionWrapper
 from ...autograd.profiler import record_function
-from ...errors import warn
+from ...foundations.errors import warn
 from ._utils.crew import Crew
 from ._utils.fetch import _DatasetKind
-from ._utils.pipes import divide_pipes, shared_seed
 from ._utils.worker import Task, _IterableDatasetStopIteration
 from .sampler import drawn_seed
 
@@ -26,7 +25,6 @@ class _BaseDataLoaderIter:
         if loader.pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
                  "used.")
-        self._shared_seed = shared_seed(self._dataset, loader.generator)
         self._base_seed = drawn_seed(loader.generator)
         self._profile_name = f"enumerate(DataLoader)#{type(self).__name__}.__next__"
         self._reset(loader)
@@ -72,7 +70,6 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         super().__init__(loader)
         if loader.timeout:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
-        divide_pipes(loader.dataset, 1, 0)
         self._fetcher = _DatasetKind.create_fetcher(loader._dataset_kind, loader.dataset, loader._auto_collation,
                                                     loader.collate_fn, loader.drop_last)
 
@@ -94,10 +91,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._in_order, self._persistent = loader.in_order, loader.persistent_workers
         self._crew: Crew | None = None
         super().__init__(loader)
-        first_seed = self._shared_seed
-        self._shared_seed = shared_seed(self._dataset, loader.generator)
         tasks = (Task(loader._dataset_kind, loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last,
-                      self._base_seed, loader.worker_init_fn, i, count, first_seed) for i in range(count))
+                      self._base_seed, loader.worker_init_fn, i, count) for i in range(count))
         self._crew = Crew(loader.multiprocessing_context or multiprocessing, tasks, loader.timeout)
         self._workers = self._crew.processes
         weakref.finalize(self, self._crew.stop)              # also at the end of the program
@@ -112,8 +107,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._load = [0] * self._num_workers
         self._turns = cycle(range(self._num_workers))
         if self._crew is not None:
-            self._shared_seed = shared_seed(self._dataset, loader.generator)
-            self._crew.resume(self._shared_seed)
+            self._crew.resume()
             self._ask_for_all()
 
     def _ask_for_all(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import chain, islice, repeat
 from typing import Any, Generic, TypeVar, cast
 
-from ...dtypes import float64, int64
+from ...foundations.dtypes import float64, int64
 from ...tensors.arguments.generator import Generator
 from ...tensors.face.memory import as_tensor
 from ...tensors.functions.creation.creation import empty

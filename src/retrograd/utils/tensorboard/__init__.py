@@ -5,7 +5,7 @@ The package `tensorboard` of the extra of this name writes the files.
 
 from typing import TYPE_CHECKING
 
-from ...names import missing
+from ...foundations.names import missing
 from . import _needs as _needs
 from . import summary, writer
 from .writer import FileWriter, RecordWriter, SummaryWriter

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import retrograd as torch
-from retrograd import dtypes
+from retrograd.foundations import dtypes
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from enum import Enum, member
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ....names import missing
+from ....foundations.names import missing
 from . import default_hooks as default_hooks, powerSGD_hook as powerSGD_hook
 
 __all__ = ["DDPCommHookType", "default_hooks", "powerSGD_hook", "register_ddp_comm_hook"]

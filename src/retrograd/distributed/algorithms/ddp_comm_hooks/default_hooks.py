@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ....dtypes import bfloat16, dtype, float16
+from ....foundations.dtypes import bfloat16, dtype, float16
+from ....foundations.names import missing
 from ....futures import Future
-from ....names import missing
 from ....tensors.tensor import Tensor
 from ...collectives import all_reduce
 from ...groups import ProcessGroup, member

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from ....errors import warn
+from ....foundations.errors import warn
+from ....foundations.names import missing
 from ....futures import Future
-from ....linalg import qr
-from ....names import missing
 from ....tensors.arguments.generator import Generator
 from ....tensors.functions.creation.creation import zeros
 from ....tensors.functions.creation.random import randn
+from ....tensors.functions.linalg.factorizations import linalg_qr as qr
 from ....tensors.tensor import Tensor
 from ...groups import ProcessGroup, member
 from ...reducer import GradBucket

@@ -200,7 +200,7 @@ class Module(Conversion, ModuleHooks, StateDict):
         _wrapped_call_impl = __call__
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        """A call with the hooks of this module and of all modules, as it is if nothing is compiled."""
+        """A call with the hooks of this module and of all modules, as it is without `torch.compile`."""
         everywhere = Everywhere(
             _global_forward_pre_hooks, _global_forward_hooks, _global_forward_hooks_with_kwargs,
             _global_forward_hooks_always_called, _global_backward_pre_hooks, _global_backward_hooks,
@@ -219,7 +219,7 @@ class Module(Conversion, ModuleHooks, StateDict):
     # Modes and gradients
 
     def train(self: T, mode: bool = True) -> T:
-        """Set this module and its submodules to training. Some layers, such as dropout, behave otherwise in training.
+        """Set this module and its submodules to training. Some layers, such as dropout, behave differently in training.
 
         Returns the module. Raises ValueError if `mode` is not a bool.
         """

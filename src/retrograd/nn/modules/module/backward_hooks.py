@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....autograd.function import Function
-from ....errors import see, warn
-from ....modes import local
+from ....foundations.errors import see, warn
+from ....foundations.modes import local
 from ....tensors.tensor import Tensor
 
 Hook = Callable[..., Any]

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....devices import checked, on_meta
-from ....dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
+from ....foundations.devices import checked, on_meta
+from ....foundations.dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
 from ....tensors.face.conversion import positional
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.functions.creation.creation import empty_like

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ....errors import see, warn
+from ....foundations.errors import see, warn
 from ....graph.hooks import HookDict, RemovableHandle, present, register
 from ....graph.locks import moment
 from ....tensors.tensor import Tensor

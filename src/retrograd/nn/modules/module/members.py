@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from ....names import instead, public
+from ....foundations.names import instead, public
 from ....tensors.tensor import Tensor
 from ...parameter import Buffer, Parameter
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....errors import see, warn
+from ....foundations.errors import see, warn
 from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor

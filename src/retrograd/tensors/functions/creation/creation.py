@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import RARE, unimplemented
-from ....errors import PACKAGE, warn
+from ....foundations.dtypes import RARE, unimplemented
+from ....foundations.errors import OWN, warn
+from ....foundations.modes import local
 from ....kernels import layout as layouts
-from ....modes import local
 from ....ops import creation as ops
 from ....ops.basic import clone
 from ....ops.creation import full_beside
@@ -314,7 +314,7 @@ def _asked_by_rule(a: TensorBase) -> bool:
     it: a rule that a program wrote."""
     frame: FrameType | None = sys._getframe(3)                         # above `like` and `__array_function__`
     while frame is not None:
-        if frame.f_code.co_filename.startswith(PACKAGE):
+        if frame.f_code.co_filename.startswith(OWN):
             return True
         if not (local.thread.grad and requires(a)):
             return False

@@ -6,8 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, RARE, default_complex, default_floating, dtype as torch_dtype, is_half, unimplemented
-from ....errors import warn
+from ....foundations.dtypes import (
+    I64,
+    RARE,
+    default_complex,
+    default_floating,
+    dtype as torch_dtype,
+    is_half,
+    unimplemented,
+)
+from ....foundations.errors import warn
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule

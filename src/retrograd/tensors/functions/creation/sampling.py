@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F16, letter, require
+from ....foundations.dtypes import F16, letter, require
 from ....kernels.random import rejection as kernels
 from ....kernels.shape import common_shape
 from ....ops import creation as ops

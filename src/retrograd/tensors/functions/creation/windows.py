@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import C_NAMES, letter, unimplemented
+from ....foundations.dtypes import C_NAMES, letter, unimplemented
 from ....kernels import windows as kernels
 from ...arguments.dims import as_int
 from ...arguments.options import element_type, layout as Layout, made, strided

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dtypes import legacy
+from ....foundations.dtypes import legacy
 from ....kernels.networks import activations as kernels
 from ....ops.creation import draw_for
 from ....ops.networks import activations as ops

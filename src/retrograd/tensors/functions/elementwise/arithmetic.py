@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import BOOL_, C128, F64, dtype as torch_dtype, legacy, letter
 from ....ops.basic import cast
 from ....ops.domains import subtracted
 from ....ops.elementwise import arithmetic as ops

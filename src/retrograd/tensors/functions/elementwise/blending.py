@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dtypes import C_NAMES
+from ....foundations.dtypes import C_NAMES
 from ....ops.elementwise import arithmetic as ops
 from ...arguments.options import check_tensors, number
 from ...recording.out_rules import ELEMENTWISE, FOUND, rule

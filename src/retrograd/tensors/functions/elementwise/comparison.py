@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, F64, letter, result_dtype
-from ....errors import warn_once
+from ....foundations.dtypes import F32, F64, letter, result_dtype
+from ....foundations.errors import warn_once
 from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
 from ....ops.framework import Op

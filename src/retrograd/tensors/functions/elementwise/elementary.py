@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import NARROW, letter
+from ....foundations.dtypes import NARROW, letter
 from ....ops.elementwise import elementary as ops
 from ....ops.framework import Op
 from ....ops.networks import activations

@@ -6,7 +6,7 @@ They exist as functions, as methods and in place.
 from __future__ import annotations
 
 from .... import return_types
-from ....dtypes import legacy, letter
+from ....foundations.dtypes import legacy, letter
 from ....ops.elementwise import elementary as ops
 from ...arguments.options import check_tensor, check_tensors
 from ...recording.calls import recorded

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import default_floating, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import default_floating, dtype as torch_dtype, legacy, letter
 from ....ops.elementwise import arithmetic, elementary, special as ops
 from ....ops.framework import Op
 from ...arguments.options import number

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
-from ....errors import see
+from ....foundations.dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
+from ....foundations.errors import see
 from ....ops.images import convolution as ops
 from ...arguments.options import refuse_complex_gradient
 from ...arguments.sliding import ints, shown

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dtypes import F32, F64, I64, letter, unimplemented
+from ....foundations.dtypes import F32, F64, I64, letter, unimplemented
+from ....foundations.modes import local
 from ....kernels.images.pooling import outputs
-from ....modes import local
 from ....ops.images import pooling as ops
 from ...arguments.options import check_tensor, refuse_complex_gradient
 from ...arguments.sliding import ints, shown, spelled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....dtypes import dtype as torch_dtype, refuse
+from ....foundations.dtypes import dtype as torch_dtype, refuse
 from ....ops.images import resampling as ops
 from ...arguments.dims import array_of, as_int, size_at
 from ...recording.calls import recorded

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, dtype as torch_dtype
+from ....foundations.dtypes import I64, dtype as torch_dtype
+from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
-from ....modes import local
 from ....ops.basic import cast, check_values
 from ....ops.elementwise import arithmetic
 from ....ops.indexing import indexing as ops, scattering

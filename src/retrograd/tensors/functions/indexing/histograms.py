@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import dtype as torch_dtype
+from ....foundations.dtypes import dtype as torch_dtype
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, as_int
 from ...arguments.options import number

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ....dtypes import F64, dtype as torch_dtype
-from ....errors import warn
+from ....foundations.dtypes import F64, dtype as torch_dtype
+from ....foundations.errors import warn
+from ....foundations.modes import local
 from ....graph.versions import writing
 from ....kernels.elementwise.arithmetic import overwrite
 from ....kernels.indexing import indexing as kernels
-from ....modes import local
 from ....ops.basic import beyond
 from ....ops.elementwise import arithmetic
 from ....ops.framework import Op

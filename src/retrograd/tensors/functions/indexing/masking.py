@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import BOOL_, C_NAMES, I64, dtype as torch_dtype
-from ....errors import warn
+from ....foundations.dtypes import BOOL_, C_NAMES, I64, dtype as torch_dtype
+from ....foundations.errors import warn
+from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels
 from ....kernels.shape import common_shape
-from ....modes import local
 from ....ops.basic import beyond, cast, check_values, clone
 from ....ops.indexing import indexing as ops
 from ...arguments.dims import array_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, refuse
+from ....foundations.dtypes import I64, refuse
 from ....kernels.indexing import gathering as elements, scattering as kernels
 from ....kernels.shape import clash
 from ....ops.basic import beyond

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import letter, require, unimplemented
+from ....foundations.dtypes import letter, require, unimplemented
 from ....kernels.indexing.scattering import segments_of
 from ....ops.basic import beyond
 from ....ops.indexing import segments as ops

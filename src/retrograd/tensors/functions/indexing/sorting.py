@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import BOOL_, C_NAMES
+from ....foundations.dtypes import BOOL_, C_NAMES
 from ....kernels.reductions import nonempty
 from ....ops import reductions, scans
 from ....ops.framework import Op

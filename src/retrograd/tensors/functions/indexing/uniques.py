@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import dtype as torch_dtype, of_scalar
+from ....foundations.dtypes import dtype as torch_dtype, of_scalar
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy, letter
-from ....errors import see
+from ....foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy, letter
+from ....foundations.errors import see
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import axis_of
 from ...arguments.options import number

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import F32, I64, legacy, letter
+from ....foundations.dtypes import F32, I64, legacy, letter
 from ....kernels.linalg.solving import machine_epsilon
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ....dtypes import legacy, letter, unimplemented
-from ....errors import warn_once
+from ....foundations.dtypes import legacy, letter, unimplemented
+from ....foundations.errors import warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
 from ....ops.linalg import norms as ops

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import legacy, letter
-from ....errors import warn_once
+from ....foundations.dtypes import legacy, letter
+from ....foundations.errors import warn_once
 from ....ops.linalg import factorizations as ops, singular_values
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, castable, rule
 from ...recording.public import public

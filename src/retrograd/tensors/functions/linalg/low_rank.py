@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dtypes import C_NAMES
+from ....foundations.dtypes import C_NAMES
 from ...recording.public import public
 from ...state.base import TensorBase
 from ..creation.random import randn

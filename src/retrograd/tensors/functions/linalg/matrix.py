@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import BOOL_, C_NAMES, legacy
-from ....errors import see
+from ....foundations.dtypes import BOOL_, C_NAMES, legacy
+from ....foundations.errors import see
+from ....foundations.modes import local
 from ....kernels.layout import in_rows, steps
 from ....kernels.shape import common_shape
-from ....modes import local
 from ....ops import basic, shape
 from ....ops.linalg import matrix as ops
 from ...recording.calls import recorded

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import legacy, letter, unimplemented
-from ....errors import LinAlgError
+from ....foundations.dtypes import legacy, letter, unimplemented
+from ....foundations.errors import LinAlgError
 from ....ops.basic import check_values
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import category, dtype as torch_dtype, legacy, letter
+from ....foundations.dtypes import category, dtype as torch_dtype, legacy, letter
 from ....kernels.shape import clash
 from ....ops import basic, shape as shape_ops
 from ....ops.linalg import norms as ops

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import legacy
-from ....errors import warn_once
+from ....foundations.dtypes import legacy
+from ....foundations.errors import warn_once
 from ....ops.basic import check_values
 from ....ops.linalg import householder, lu as ops, solving
 from ...arguments.dims import array_of, size_at

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import C_NAMES, legacy, letter, refuse
-from ....errors import warn
+from ....foundations.dtypes import C_NAMES, legacy, letter, refuse
+from ....foundations.errors import warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import as_int, size_at

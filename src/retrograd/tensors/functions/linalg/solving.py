@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .... import return_types
-from ....dtypes import legacy, letter
-from ....errors import LinAlgError, warn_once
+from ....foundations.dtypes import legacy, letter
+from ....foundations.errors import LinAlgError, warn_once
 from ....kernels.linalg.lu import first_true
 from ....kernels.linalg.solving import machine_epsilon
 from ....ops.basic import check_values

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, dtype as torch_dtype, letter
-from ....errors import see
+from ....foundations.dtypes import I64, dtype as torch_dtype, letter
+from ....foundations.errors import see
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
 from ....ops.basic import beyond, cast, clone

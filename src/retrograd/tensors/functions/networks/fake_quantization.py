@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, dtype as torch_dtype, float32, int32, int64, letter, require
+from ....foundations.dtypes import F32, dtype as torch_dtype, float32, int32, int64, letter, require
 from ....kernels.networks import fake_quantization as kernels
 from ....ops.basic import check_values
 from ....ops.framework import Op

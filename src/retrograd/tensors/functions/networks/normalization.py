@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import F32, dtype as torch_dtype, is_half, refuse
+from ....foundations.dtypes import F32, dtype as torch_dtype, is_half, refuse
+from ....foundations.limits import finfo
 from ....kernels.networks import normalization as kernels
-from ....limits import finfo
 from ....ops.networks import normalization as ops
 from ...arguments.checking import is_int
 from ...arguments.dims import array_of, kind_of

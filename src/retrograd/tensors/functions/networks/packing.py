@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, dtype as torch_dtype
+from ....foundations.dtypes import I64, dtype as torch_dtype
 from ....ops.basic import beyond
 from ....ops.networks import recurrent as ops
 from ...arguments.dims import as_int

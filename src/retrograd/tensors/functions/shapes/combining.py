@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import I64, letter
+from ....foundations.dtypes import I64, letter
 from ....ops import joining as ops, shape as shape_ops
 from ....ops.scans import cumprod
 from ...arguments.dims import as_int

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import DIFFERENTIABLE
-from ....errors import see, user_site
+from ....foundations.dtypes import DIFFERENTIABLE
+from ....foundations.errors import see, user_site
+from ....foundations.modes import local
 from ....graph import versions
 from ....kernels.layout import (
     empty_strided as _empty_strided,
@@ -25,7 +26,6 @@ from ....kernels.layout import (
     steps,
     strided,
 )
-from ....modes import local
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import dtype as torch_dtype
+from ....foundations.dtypes import dtype as torch_dtype
 from ....ops import joining as ops
 from ....ops.indexing.indexing import slice_
 from ...arguments.dims import array_of, as_int, axis_of, bounds

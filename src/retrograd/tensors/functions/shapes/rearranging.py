@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import unimplemented
-from ....errors import warn
+from ....foundations.dtypes import unimplemented
+from ....foundations.errors import warn
 from ....ops import joining, shape as ops, view_copies
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...arguments.options import contiguous_format

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import dtype as torch_dtype, letter
+from ....foundations.dtypes import dtype as torch_dtype, letter
 from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....dtypes import C_NAMES, dtype as torch_dtype
+from ....foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ....foundations.modes import local
 from ....graph.versions import new_lineage
-from ....modes import local
 from ....ops import basic, view_copies as ops
 from ....ops.framework import Op
 from ....ops.indexing.indexing import slice_

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....modes import local
+from ....foundations.modes import local
 from ....ops.basic import cast
 from ....ops.creation import full_beside
 from ....ops.elementwise.arithmetic import add, div, mul

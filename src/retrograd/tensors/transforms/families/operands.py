@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....modes import local
+from ....foundations.modes import local
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.framework import Op
 from ....ops.shape import expand, permute, unsafe_view

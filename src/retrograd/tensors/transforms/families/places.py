@@ -1,6 +1,6 @@
 """Reading and writing by index. An index that is the same for all samples serves the whole batch.
 
-An index of which each sample has its own gets one more index beside it: the number of the sample.
+If each sample has its own index, a second index that numbers the samples is added.
 """
 
 from __future__ import annotations

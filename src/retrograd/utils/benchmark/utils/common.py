@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import float64
+from ....foundations.dtypes import float64
 from ....tensors.face.threading import get_num_threads, set_num_threads
 from ....tensors.functions.creation.creation import tensor
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtypes import float64
+from ....foundations.dtypes import float64
 from ....tensors.face.memory import as_tensor
 from ....tensors.functions.creation.creation import tensor
 from ....tensors.functions.shapes.joining import stack

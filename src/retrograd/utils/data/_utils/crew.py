@@ -9,7 +9,7 @@ from pickle import PicklingError
 from time import monotonic
 from typing import Any
 
-from ....errors import warn
+from ....foundations.errors import warn
 from .worker import Task, _ResumeIteration, _worker_loop
 
 # How many seconds pass between two looks at whether the workers still run, and how many seconds a worker has to end.
@@ -69,14 +69,11 @@ class Crew:
                 if self.timeout and monotonic() >= end:
                     raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds") from None
 
-    def resume(self, seed: int | None = None) -> None:
-        """Let all workers begin their datasets anew, with the seed that they share.
-
-        Batches that are still on their way are thrown away.
-        """
+    def resume(self) -> None:
+        """Let all workers begin their datasets anew. Batches that are still on their way are thrown away."""
         everyone = range(len(self.processes))
         for worker in everyone:
-            self.send(worker, _ResumeIteration(seed))
+            self.send(worker, _ResumeIteration())
         missing = len(self.processes)
         while missing:
             number, _ = self.receive(everyone)

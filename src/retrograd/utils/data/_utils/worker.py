@@ -15,7 +15,6 @@ from ...._utils import ExceptionWrapper
 from ....tensors.arguments.generator import manual_seed
 from ....tensors.face.threading import set_num_threads
 from .fetch import _DatasetKind
-from .pipes import divide_pipes, seed_pipes
 
 # How many seconds a worker waits for indices before it asks whether its parent still runs.
 _PATIENCE = 5.0
@@ -48,8 +47,6 @@ class _IterableDatasetStopIteration:
 class _ResumeIteration:
     """The message, and the answer to it, that a worker which stays alive begins its dataset anew."""
 
-    seed: int | None = None
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -64,7 +61,6 @@ class Task:
     init_fn: Callable[[int], Any] | None
     worker_id: int
     num_workers: int
-    shared_seed: int | None = None
 
     def fetcher(self) -> Any:
         """A new fetcher for the dataset."""
@@ -130,8 +126,6 @@ class _Worker:
         seed = _seed(task.base_seed, task.worker_id)
         _Present.info = WorkerInfo(task.worker_id, task.num_workers, seed, task.dataset)
         try:
-            seed_pipes(task.dataset, task.shared_seed)
-            divide_pipes(task.dataset, task.num_workers, task.worker_id)
             if task.init_fn is not None:
                 task.init_fn(task.worker_id)
             self.fetcher = task.fetcher()
@@ -147,7 +141,6 @@ class _Worker:
         if isinstance(message, _ResumeIteration):
             self.data_queue.put((message, None))
             self.ended = False
-            seed_pipes(self.task.dataset, message.seed)
             self.fetcher = self.task.fetcher()
         elif not self.ended and not self.done_event.is_set():
             number, indices = message

@@ -1,0 +1,10 @@
+"""torch._subclasses: tensors without numbers, which PyTorch's compiler uses. retrograd has none."""
+
+from typing import TYPE_CHECKING
+
+from ..foundations.names import missing
+from .fake_tensor import FakeTensor, FakeTensorMode
+
+__all__ = ["FakeTensor", "FakeTensorMode"]
+if not TYPE_CHECKING:
+    __getattr__ = missing(__name__, __all__)

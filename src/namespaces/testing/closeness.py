@@ -1,0 +1,235 @@
+"""`assert_close`: whether two values are equal up to rounding, with PyTorch's message if they are not.
+
+The values are first split into pairs: lists and dicts are split into their elements. Then each pair is compared as
+tensors, numbers, bools or None. The comparison records nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import no_grad
+from ..foundations.dtypes import F32, dtype as torch_dtype, promote_types
+from ..foundations.errors import warn
+from ..tensors.face.memory import as_tensor
+from ..tensors.functions.elementwise.comparison import isclose
+from ..tensors.state.base import TensorBase
+
+Message = str | Callable[[str], str] | None
+# For each dtype, the relative and the absolute tolerance. Integers must be equal.
+_TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+               "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5)}
+
+
+class _Mismatch(AssertionError):
+    """The difference between two values, and their place, before the user's own message replaces it."""
+
+    def __init__(self, message: str, item: str) -> None:
+        super().__init__(message + (item and f"\n\nThe failure occurred for item {item}"))
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of `assert_close`."""
+
+    allow_subclasses: bool
+    rtol: float | None
+    atol: float | None
+    equal_nan: bool
+    check_device: bool
+    check_dtype: bool
+    check_layout: bool
+    check_stride: bool
+
+    def tolerances(self, *names: str) -> tuple[float, float]:
+        """The given tolerances, or those of the dtypes, of which the larger one counts."""
+        if self.rtol is not None and self.atol is not None:
+            return self.rtol, self.atol
+        relative, absolute = zip(*(_TOLERANCES.get(name, (0.0, 0.0)) for name in names))
+        return max(relative), max(absolute)
+
+
+def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None,
+                 atol: float | None = None, equal_nan: bool = False, check_device: bool = True,
+                 check_dtype: bool = True, check_layout: bool = True, check_stride: bool = False,
+                 msg: Message = None) -> None:
+    """Raise AssertionError unless `actual` and `expected` are equal up to rounding.
+
+    Elements may differ by `atol + rtol * abs(expected)`. Without these arguments the dtype decides: 1.3e-6 and 1e-5 for
+    float32, and no difference for integers. Shapes and dtypes must agree. Arrays and numbers can be compared as well,
+    and lists and dicts of them. `msg` replaces the message, or is a function of the message. Raises TypeError for
+    values that cannot be compared.
+
+    >>> import retrograd as torch
+    >>> torch.testing.assert_close(torch.tensor([0.1 + 0.2]), torch.tensor([0.3]))
+    >>> torch.testing.assert_close([1, torch.ones(2)], [1, torch.zeros(2)])
+    Traceback (most recent call last):
+        ...
+    AssertionError: Tensor-likes are not close!
+    <BLANKLINE>
+    Mismatched elements: 2 / 2 (100.0%)
+    Greatest absolute difference: 1.0 at index (0,) (up to 1e-05 allowed)
+    Greatest relative difference: inf at index (0,) (up to 1.3e-06 allowed)
+    <BLANKLINE>
+    The failure occurred for item [1]
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError("Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+                         f"{'rtol' if rtol is None else 'atol'}.")
+    options = _Options(allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride)
+    try:
+        for first, second, item in [*_pairs(actual, expected, options, "")]:
+            _compare(first, second, options, item)
+    except _Mismatch as mismatch:
+        text = str(mismatch)
+        raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg) from None
+
+
+def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
+                    equal_nan: bool = True, msg: str = "") -> None:
+    """The old `assert_close`: dtypes may differ, nan equals nan, and numbers may stand for tensors."""
+    warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
+         "use `torch.testing.assert_close()` instead.", FutureWarning)
+    if not isinstance(actual, TensorBase):
+        actual = as_tensor(actual)
+    if not isinstance(expected, TensorBase):
+        expected = as_tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = max(_OLD_TOLERANCES.get(t.dtype.name, (1e-5, 1e-8)) for t in (actual, expected))
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+
+
+# Splitting into pairs
+
+def _pairs(actual: Any, expected: Any, options: _Options, item: str) -> Iterator[tuple[Any, Any, str]]:
+    """The pairs to compare, each with its place, as in `[1]['a']`."""
+    if _are(Sequence, actual, expected) and not isinstance(actual, str) and not isinstance(expected, str):
+        if len(actual) != len(expected):
+            raise _Mismatch(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", item)
+        for i in range(len(actual)):
+            yield from _pairs(actual[i], expected[i], options, f"{item}[{i}]")
+    elif _are(Mapping, actual, expected):
+        if set(actual) != set(expected):
+            raise _Mismatch("The keys of the mappings do not match:\nMissing keys in the actual mapping: "
+                            f"{sorted(set(expected) - set(actual))}\nAdditional keys in the actual mapping: "
+                            f"{sorted(set(actual) - set(expected))}", item)
+        for key in expected:
+            yield from _pairs(actual[key], expected[key], options, f"{item}[{key!r}]")
+    else:
+        if not _comparable(actual, expected, options):
+            raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and "
+                            f"{type(expected)}.")
+        yield actual, expected, item
+
+
+def _are(kind: type, *values: Any) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(value, (int, float, complex, np.number)) for value in values)
+
+
+def _comparable(actual: Any, expected: Any, options: _Options) -> bool:
+    if actual is None or expected is None or _are_numbers(actual, expected):
+        return True
+    if isinstance(actual, np.bool_) and isinstance(expected, (bool, np.bool_)):
+        return True
+    related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+    if not related or (not options.allow_subclasses and type(actual) is not type(expected)):
+        return False
+    return isinstance(actual, (TensorBase, np.ndarray))
+
+
+# Comparing
+
+def _compare(actual: Any, expected: Any, options: _Options, item: str) -> None:
+    if actual is None or expected is None:
+        difference = "" if actual is expected else f"None mismatch: {actual} is not {expected}"
+    elif isinstance(actual, (bool, np.bool_)) and isinstance(expected, (bool, np.bool_)):
+        difference = "" if bool(actual) is bool(expected) else f"Booleans mismatch: {actual} is not {expected}"
+    elif _are_numbers(actual, expected):
+        difference = _of_numbers(actual, expected, options)
+    else:
+        with no_grad():
+            difference = _of_tensors(as_tensor(actual), as_tensor(expected), options)
+    if difference:
+        raise _Mismatch(difference, item)
+
+
+def _of_numbers(actual: Any, expected: Any, options: _Options) -> str:
+    """The message for two numbers that are not close, or ''."""
+    actual, expected = (value.item() if isinstance(value, np.number) else value for value in (actual, expected))
+    if options.check_dtype and type(actual) is not type(expected):
+        return f"The (d)types do not match: {type(actual)} != {type(expected)}."
+    names = ["float64" if isinstance(value, (float, complex)) else "int64" for value in (actual, expected)]
+    rtol, atol = options.tolerances(*names)
+    difference = abs(actual - expected)
+    both_nan = actual != actual and expected != expected
+    if actual == expected or (options.equal_nan and both_nan) or (
+            math.isfinite(difference) and difference <= atol + rtol * abs(expected)):
+        return ""
+    relative = difference / abs(expected) if expected != 0 else math.inf
+    return _of_scalars(actual, expected, difference, relative, rtol, atol)
+
+
+def _of_tensors(actual: Any, expected: Any, options: _Options) -> str:
+    """The message for two tensors that are not close, or ''."""
+    asked = (("shape", True), ("layout", options.check_layout), ("device", options.check_device),
+             ("dtype", options.check_dtype))
+    for attribute, wanted in asked:
+        first, second = getattr(actual, attribute), getattr(expected, attribute)
+        if wanted and first != second:
+            return f"The values for attribute '{attribute}' do not match: {first} != {second}."
+    if options.check_stride and actual.stride() != expected.stride():
+        return f"The values for attribute 'stride()' do not match: {actual.stride()} != {expected.stride()}."
+    rtol, atol = options.tolerances(actual.dtype.name, expected.dtype.name)
+    common = torch_dtype.of[promote_types(actual._array.dtype, expected._array.dtype)]
+    actual, expected = actual.to(common), expected.to(common)
+    matches = isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan)._array
+    if matches.all():
+        return ""
+    with np.errstate(all="ignore"):
+        return _difference(actual._array, expected._array, matches, rtol, atol)
+
+
+# Messages
+
+def _difference(actual: Any, expected: Any, matches: Any, rtol: float, atol: float) -> str:
+    """The greatest differences between two arrays of one shape and dtype, and their places."""
+    if actual.dtype.kind in "biu":
+        actual, expected = actual.astype(np.int64), expected.astype(np.int64)
+    absolute = np.abs(actual - expected)
+    single = absolute.dtype.kind == "i"                      # PyTorch divides integers in its default dtype
+    relative = (absolute.astype(F32) if single else absolute) / np.abs(expected.astype(F32) if single else expected)
+    if actual.ndim == 0:
+        return _of_scalars(actual.item(), expected.item(), absolute.item(), relative.item(), rtol, atol)
+    absolute[matches] = relative[matches] = 0
+    missed = matches.size - np.count_nonzero(matches)
+    lines = [f"Tensor-likes are not {_word(rtol, atol)}!", "",
+             f"Mismatched elements: {missed} / {matches.size} ({missed / matches.size:.1%})"]
+    for name, found, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
+        place = np.unravel_index(np.argmax(found), found.shape)
+        lines.append(f"Greatest {name} difference: {found[place].item()} at index {tuple(map(int, place))}"
+                     f"{_allowed(allowed, rtol, atol)}")
+    return "\n".join(lines)
+
+
+def _of_scalars(actual: Any, expected: Any, absolute: Any, relative: Any, rtol: float, atol: float) -> str:
+    return "\n".join([f"Scalars are not {_word(rtol, atol)}!", "", f"Expected {expected} but got {actual}.",
+                      f"Absolute difference: {absolute}{_allowed(atol, rtol, atol)}",
+                      f"Relative difference: {relative}{_allowed(rtol, rtol, atol)}"])
+
+
+def _word(rtol: float, atol: float) -> str:
+    return "equal" if rtol == atol == 0 else "close"
+
+
+def _allowed(limit: float, rtol: float, atol: float) -> str:
+    return "" if rtol == atol == 0 else f" (up to {limit} allowed)"

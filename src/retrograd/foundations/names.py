@@ -1,0 +1,233 @@
+"""Names that are found when a program first names them, and hints about names that retrograd lacks.
+
+`import retrograd` loads what every program uses. A package lists its other names in tables, and `late` makes of the
+tables what finds them. A hint is a replacement for a name of PyTorch, or the nearest names. PyTorch's names and the
+advice are in two text files beside this module, which are read when the first name is missing. `command.imports` leads
+the imports of a program to retrograd.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+from opcode import opmap
+from types import FrameType, ModuleType
+from typing import Any, NoReturn
+
+PACKAGE = __name__.partition(".")[0]
+_IMPORT_FROM = opmap["IMPORT_FROM"]
+
+
+def public(module_name: str) -> str:
+    """The name by which a program written for PyTorch knows one of our modules."""
+    package, dot, rest = module_name.partition(".")
+    return f"torch{dot}{rest}" if package == PACKAGE else module_name
+
+
+def offered(namespace: dict[str, Any]) -> list[str]:
+    """The names that a module imports to offer them, for its ``__all__``: no modules, and not its own tools."""
+    tools = ("TYPE_CHECKING", "missing", "offered")
+    return [name for name, value in namespace.items()
+            if not name.startswith("_") and not isinstance(value, ModuleType) and name not in tools]
+
+
+def inside(table: Mapping[str, str], package: str = PACKAGE) -> dict[str, str]:
+    """Where each name is found, for `late`, from a table of the names in each module of a package.
+
+    The names of "" are those of modules. ``package`` is the package's ``__name__``.
+
+    >>> inside({"lbfgs": "LBFGS", "": "swa_utils"}, "retrograd.optim")
+    {'LBFGS': 'optim.lbfgs:LBFGS', 'swa_utils': 'optim.swa_utils'}
+    """
+    below = f"{package}.".removeprefix(f"{PACKAGE}.")
+    return {name: f"{below}{module}:{name}" if module else f"{below}{name}"
+            for module, names in table.items() for name in names.split()}
+
+
+def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown: str = "",
+         unlisted: Iterable[str] = ()) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a module that imports some of its names when a program names them.
+
+    ``found`` says where these names are: "nn.utils" is a module, and "nn.utils:name" is in it. Once imported, a name is
+    stored in the module, so that Python finds it there the next time. ``names`` and ``shown`` are as for ``missing``.
+    ``unlisted`` names are not in ``dir``, because their import needs a package that may be absent.
+    """
+    known, shown = tuple(names), shown or public(module_name)
+    listed = [name for name in found if name not in unlisted]
+
+    def __getattr__(name: str) -> Any:
+        place = found.get(name)
+        if place is None:
+            _refuse(module_name, name, known, shown, sys._getframe(1))
+        value = _imported(place)
+        vars(sys.modules[module_name])[name] = value           # of two threads, each stores the same object
+        return value
+
+    def __dir__() -> list[str]:
+        return [*dict.fromkeys([*vars(sys.modules[module_name]), *listed])]
+
+    return __getattr__, __dir__
+
+
+def _imported(place: str) -> Any:
+    """The module at a place like "nn.utils", or the object at a place like "nn.utils:name"."""
+    path, _, name = place.partition(":")
+    try:
+        module = reached(path)
+        return getattr(module, name) if name else module
+    except AttributeError as error:
+        # Who asked would take the error to mean that the name is missing, and `hasattr` would be False.
+        raise ImportError(f"{error}, which stopped the import of {public(f'{PACKAGE}.{path}')}", name=path) from error
+
+
+def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable[[str], Any]:
+    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
+
+    ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module.
+    """
+    known, shown = tuple(names), shown or public(module_name)
+
+    def __getattr__(name: str) -> Any:
+        _refuse(module_name, name, known, shown, sys._getframe(1))
+
+    return __getattr__
+
+
+def _refuse(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> NoReturn:
+    """Raise the error for a name that a module lacks. ``caller`` is the frame that asked for the name."""
+    if caller.f_code.co_name == "_handle_fromlist":              # Python asks before it imports a module of this name
+        raise AttributeError(name)
+    module = sys.modules.get(module_name)
+    if _is_import_from(caller) and f"{module_name}.{name}" not in sys.modules:
+        # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
+        message = f"cannot import name {name!r} from {shown!r}{hint(shown, name, known)}"
+        raise ImportError(message, name=shown, path=getattr(module, "__file__", None))
+    # `obj` is given and `name` is not, so that Python does not append its own suggestion.
+    raise AttributeError(f"module {shown!r} has no attribute {name!r}{hint(shown, name, known)}", obj=module)
+
+
+def refused(path: str) -> Callable[..., NoReturn]:
+    """A function under a name of PyTorch that programs may import. A call raises NotImplementedError, with the advice.
+
+    It is for names of a namespace that exists only so that programs can be imported.
+    """
+    space, _, name = path.rpartition(".")
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"PyTorch has `{path}`; retrograd has not{_advice(space, name)}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Raise NotImplementedError: retrograd has no `{path}`."
+    return refuse
+
+
+def refused_class(path: str, base: type = object) -> type:
+    """A class under a name of PyTorch that programs may import and test with `isinstance`. It has no instances."""
+    refuse = refused(path)
+    return type(path.rpartition(".")[2], (base,), {
+        "__module__": path.rpartition(".")[0], "__doc__": f"{path}, of which retrograd has no instances.",
+        "__new__": lambda cls, *args, **kwargs: refuse()})
+
+
+def reached(name: str) -> ModuleType:
+    """A module of the package that is imported when a program first needs it.
+
+    If one thread imports a package while another thread imports a module in it, each may wait for the other. Python
+    ends one of the two imports with an error. That import is made again, since the other one goes on meanwhile.
+    """
+    while True:
+        try:
+            return importlib.import_module(f"{PACKAGE}.{name}")
+        except RuntimeError as error:
+            if type(error).__name__ != "_DeadlockError":
+                raise
+
+
+def hint_at_missing_names(package: str) -> None:
+    """Give a ``missing`` to each imported module of a package that lists its names in ``__all__`` and has none.
+
+    A type checker does not see it. It would assume that every name exists in a module with a ``__getattr__``.
+    """
+    for name, module in [*sys.modules.items()]:
+        if f"{name}.".startswith(f"{package}.") and "__all__" in vars(module):
+            vars(module).setdefault("__getattr__", missing(name, module.__all__))
+
+
+def _is_import_from(caller: FrameType) -> bool:
+    """Whether this frame stands at ``from module import name``."""
+    return caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
+
+
+def hint(space: str, name: str, names: Iterable[str], modules: bool = False) -> str:
+    """The hint after the message that the namespace ``space``, which has ``names``, lacks ``name``. It may be empty.
+
+    With ``modules``, the missing name is that of a module, and the hint gives full names.
+    """
+    if name.startswith("__"):  # Python itself often looks these up, and no user sees the error
+        return ""
+    return instead(space, name, modules) or _nearest(space, name, frozenset(names), modules)
+
+
+def instead(space: str, name: str, modules: bool = False) -> str:
+    """``". PyTorch has `torch.x`; retrograd has not: use ... instead"``; empty if PyTorch has no such name either."""
+    if name not in in_pytorch(space, modules):
+        return ""
+    return f". PyTorch has `{space}.{name}`; retrograd has not{_advice(space, name)}"
+
+
+@cache
+def _advice(space: str, name: str) -> str:
+    from fnmatch import fnmatchcase  # imported here, as below, since most programs name nothing that is missing
+
+    return next((f": {said}" for pattern, said in remedies() if fnmatchcase(f"{space}.{name}", pattern)), "")
+
+
+@lru_cache(maxsize=16)  # programs ask again and again whether a module has a name
+def _nearest(space: str, name: str, names: frozenset[str], modules: bool) -> str:
+    """``"; the nearest: a, b"``, for a typing mistake. Upper and lower case are not distinguished."""
+    import difflib
+
+    spelled: dict[str, list[str]] = {}
+    for known in sorted(names | in_pytorch(space, modules)):
+        spelled.setdefault(known.casefold(), []).append(known)
+    near = difflib.get_close_matches(name.casefold(), spelled, n=3, cutoff=0.75)
+    found = [known for folded in near for known in spelled[folded]]
+    prefix = f"{space}." if modules else ""
+    if found and found[0] not in names:
+        return f"; the nearest: {prefix}{found[0]}, which only PyTorch has{_advice(space, found[0])}"
+    found = [prefix + known for known in found if known in names]
+    return f"; the nearest: {', '.join(found)}" if found else ""
+
+
+@cache
+def in_pytorch(space: str, modules: bool = False) -> set[str]:
+    """The public names of one of PyTorch's namespaces, such as ``torch.nn``, or only the names of its modules."""
+    found = _table().get(space, [])
+    return {name.rstrip("/") for name in found if name.endswith("/") or not modules}
+
+
+@cache
+def _table() -> dict[str, list[str]]:
+    """The public names of each of PyTorch's namespaces. The names of modules end with a slash."""
+    found: dict[str, list[str]] = {}
+    space = ""
+    for line in _lines("pytorch_names.txt"):
+        if line.endswith(":"):
+            space = line[:-1]
+        else:
+            found.setdefault(space, []).extend(line.split())
+    return found
+
+
+@cache
+def remedies() -> list[tuple[str, str]]:
+    """Patterns of whole names, each with what to do instead, in order of precedence."""
+    pairs = (line.partition(": ") for line in _lines("pytorch_remedies.txt") if line)
+    return [(pattern, advice) for patterns, _, advice in pairs for pattern in patterns.split()]
+
+
+def _lines(file: str) -> list[str]:
+    from pkgutil import get_data
+
+    text = get_data(__name__, file)
+    return [] if text is None else [line for line in text.decode().splitlines() if not line.startswith("#")]

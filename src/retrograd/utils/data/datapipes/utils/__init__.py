@@ -1,5 +1,0 @@
-"""Helpers of data pipes: files, decoders, snapshots."""
-
-from . import common, decoder, snapshot
-
-__all__ = ["common", "decoder", "snapshot"]
