@@ -103,7 +103,8 @@ def test_several_threads_of_the_program_share_the_helpers(workers: int) -> None:
     for user in users:
         user.join(30)
     assert all(sorted(numbers) == [*range(100)] for numbers in done.values())
-    assert sum(t.name == "retrograd" for t in threading.enumerate()) < 4
+    others = len(threads._Lent.helpers)                      # which native functions of other tests have called
+    assert sum(t.name == "retrograd" for t in threading.enumerate()) - others < 4
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
