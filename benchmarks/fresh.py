@@ -23,7 +23,7 @@ from benchmarks.contestants import OURS, enter, load
 from benchmarks.timing import environment
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-WARM_UP = ("sin-exp-1e5", "model")      # they load the compiler and an optimiser, and start the threads
+WARM_UP = ("sin-exp-1e5", "model")      # they load the compiler and an optimizer, and start the threads
 RUNS = 5
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
 

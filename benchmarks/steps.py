@@ -57,7 +57,7 @@ def with_gradients(torch: Any, leaves: Sequence[Any]) -> Callable[[Any], Any]:
 
 
 def with_update(optimizer: Any) -> Callable[[Any], Any]:
-    """The end of a step that updates the parameters of an optimiser."""
+    """The end of a step that updates the parameters of an optimizer."""
 
     def finish(loss: Any) -> Any:
         optimizer.zero_grad()
@@ -164,6 +164,6 @@ def attention(torch: Any) -> Step:
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, dropout=0.0, batch_first=True)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.001)
-    # The layer ends with a normalisation, so the loss weighs its results: else the gradients would vanish.
+    # The layer ends with a normalization, so the loss weighs its results: else the gradients would vanish.
     batch = (torch.randn(8, 64, WIDTH), torch.randn(8, 64, WIDTH))
     return Step(lambda x, weights: (layer(x) * weights).mean(), with_update(optimizer), [*layer.parameters()], [batch])

@@ -19,7 +19,7 @@ from benchmarks.steps import HEADS
 
 
 class Step(NamedTuple):
-    """`step` gets the parameters, the optimiser's state and a batch. It returns results, parameters and state.
+    """`step` gets the parameters, the optimizer's state and a batch. It returns results, parameters and state.
 
     The results are the loss, or the loss and the gradients. `start` makes the first state for the parameters.
     """

@@ -1,4 +1,4 @@
-"""Fits a cubic to exp on [-1, 1] by handwritten gradient descent, without a module and without an optimiser.
+"""Fits a cubic to exp on [-1, 1] by handwritten gradient descent, without a module and without an optimizer.
 
 The best cubic is known: it is the series of exp in Legendre polynomials, cut off after the third polynomial.
 """

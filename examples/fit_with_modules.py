@@ -1,6 +1,6 @@
 """Fits a cubic to log(1 + x) on [0, 2] with torch.nn and torch.optim.
 
-A module consists of tensors that require grad and a function of these tensors. The optimiser is the update loop.
+A module consists of tensors that require grad and a function of these tensors. The optimizer is the update loop.
 """
 
 import torch

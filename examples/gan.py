@@ -53,7 +53,7 @@ def initialize(module: nn.Module) -> None:
 
 
 def ring(count: int) -> torch.Tensor:
-    """Points whose distance from the centre is near 2."""
+    """Points whose distance from the center is near 2."""
     angles = 2 * math.pi * torch.rand(count)
     return 2 * torch.stack((angles.cos(), angles.sin()), dim=1) + 0.1 * torch.randn(count, 2)
 
@@ -101,7 +101,7 @@ def main() -> None:
             game.generator.train()
             print(
                 f"step {step:3d}: discriminator {loss_d.item():.2f}, generator {loss_g.item():.2f},"
-                f" distance from the centre {distances.mean().item():.2f} +- {distances.std().item():.2f}"
+                f" distance from the center {distances.mean().item():.2f} +- {distances.std().item():.2f}"
             )
 
 

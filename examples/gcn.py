@@ -31,7 +31,7 @@ def graph() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 
 
 class GraphConvolution(nn.Module):
-    """A linear map of each node's features, and then their weighted sum over the neighbours."""
+    """A linear map of each node's features, and then their weighted sum over the neighbors."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ class CartPole:
     """A pole on a cart, which is pushed to the left (0) or to the right (1) in every step of 0.02 seconds.
 
     The state is the position and the speed of the cart, and the angle and the angular speed of the pole. The episode is
-    over if the cart is more than 2.4 away from the centre, or the pole leans more than 12 degrees.
+    over if the cart is more than 2.4 away from the center, or the pole leans more than 12 degrees.
     """
 
     def reset(self) -> torch.Tensor:

@@ -73,7 +73,7 @@ def train_step(
 
 
 @torch.no_grad()
-def neighbours(encoder: Encoder, images: torch.Tensor, digits: torch.Tensor) -> float:
+def neighbors(encoder: Encoder, images: torch.Tensor, digits: torch.Tensor) -> float:
     """The share of scans whose nearest other scan shows the same digit."""
     points = encoder(images)
     distances = torch.cdist(points, points)
@@ -94,9 +94,9 @@ def main() -> None:
     for step in range(options.steps + 1):
         loss = train_step(model, optimizer, images[seen], triplets(digits[seen], 32))
         if step % 20 == 0:
-            old = neighbours(model.encoder, images[seen], digits[seen])
-            new = neighbours(model.encoder, images[~seen], digits[~seen])
-            print(f"step {step:3d}: loss {loss.item():.3f}, neighbours alike: {old:.1%} of 0 to 6, {new:.1%} of 7 to 9")
+            old = neighbors(model.encoder, images[seen], digits[seen])
+            new = neighbors(model.encoder, images[~seen], digits[~seen])
+            print(f"step {step:3d}: loss {loss.item():.3f}, neighbors alike: {old:.1%} of 0 to 6, {new:.1%} of 7 to 9")
     with torch.no_grad():
         pairs = model.encoder(images[~seen][:6])
         print("digits ", digits[~seen][:6].tolist())

@@ -42,7 +42,7 @@ print(x.grad)
 # ## After the gradient has arrived
 #
 # A hook on a tensor sees the gradient *on its way*. A leaf has another kind, which runs when `.grad` is complete. An
-# optimiser can do its step there, and free the gradient before the next one is computed.
+# optimizer can do its step there, and free the gradient before the next one is computed.
 
 # %%
 weight = torch.tensor([1., 2.], requires_grad=True)
@@ -110,9 +110,9 @@ from retrograd.extras import skip_without
 with skip_without("matplotlib"):
     import matplotlib.pyplot as plt
     fig, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-    for (name, norms), colour, mark in zip(
+    for (name, norms), color, mark in zip(
             found.items(), ("#0072B2", "#D55E00", "#009E73"), "os^"):
-        ax.semilogy(norms, marker=mark, color=colour, label=name)
+        ax.semilogy(norms, marker=mark, color=color, label=name)
     ax.set_xlabel("layer")
     ax.set_ylabel("size of the gradient")
     ax.legend()

@@ -120,7 +120,7 @@ for row in sorted(profile.key_averages(), key=lambda row: row.key):
 # ## Compile a step
 #
 # `torch.compile` runs a function once, and writes down what it computes. Later calls run the plan without the Python of
-# the function. Compile the whole step: forward, backward and optimiser.
+# the function. Compile the whole step: forward, backward and optimizer.
 
 # %% tags=["retrograd"]
 def network():

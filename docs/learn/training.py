@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A training loop from nothing
 #
-# **You will learn** how a model learns: first with nothing but gradients, then with modules and an optimiser that do
+# **You will learn** how a model learns: first with nothing but gradients, then with modules and an optimizer that do
 # the same work for you.
 
 # %%
@@ -121,7 +121,7 @@ picture = viz.svg(loss_of(model(powers), y), model)
 Path("model.svg").write_text(picture, encoding="utf-8")
 
 # %% [markdown]
-# An *optimiser* does parts 3 and 4 of a step. `step()` updates, and `zero_grad()` forgets.
+# An *optimizer* does parts 3 and 4 of a step. `step()` updates, and `zero_grad()` forgets.
 
 # %%
 optimizer = torch.optim.RMSprop(model.parameters(), lr=1e-3)
@@ -192,7 +192,7 @@ print(tiny.layer1.weight.grad is None, tiny.layer2.weight.grad is None)
 # %% [markdown]
 # ## Training and measuring
 #
-# Some layers do one thing in training and another in use: dropout, batch normalisation. `model.train()` and
+# Some layers do one thing in training and another in use: dropout, batch normalization. `model.train()` and
 # `model.eval()` switch. Grad mode is another switch: `no_grad` saves the graph. A measurement usually wants both.
 
 # %%
@@ -235,7 +235,7 @@ print(mine.detach(), torch.allclose(mine, theirs))
 # %% [markdown]
 # ## Where to read the source
 #
-# - `optim/optimizer.py` is what all optimisers share, and `optim/sgd.py` is the exercise.
+# - `optim/optimizer.py` is what all optimizers share, and `optim/sgd.py` is the exercise.
 # - `nn/modules/linear.py` is the layer, and `nn/modules/module/` finds parameters.
 # - `examples/fit_by_hand.py`, `examples/fit_with_modules.py` and `examples/tiny_model.py` are whole programs.
 #

@@ -1,4 +1,4 @@
-"""kornia: filters, colours, warps and edges of pictures with gradients; a shift is found by descent."""
+"""kornia: filters, colors, warps and edges of pictures with gradients; a shift is found by descent."""
 
 import kornia
 import torch

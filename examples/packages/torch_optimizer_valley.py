@@ -1,4 +1,4 @@
-"""torch_optimizer: walks down Rosenbrock's valley and trains a small network with each optimiser of the package."""
+"""torch_optimizer: walks down Rosenbrock's valley and trains a small network with each optimizer of the package."""
 
 import torch
 import torch_optimizer

@@ -135,7 +135,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 
 def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Choose how often the compiler of scripts specialises. Returns the choice before. It changes nothing."""
+    """Choose how often the compiler of scripts specializes. Returns the choice before. It changes nothing."""
     return [("STATIC", 2), ("DYNAMIC", 10)]
 
 
@@ -150,7 +150,7 @@ def onednn_fusion_enabled() -> bool:
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """A context with or without optimisations. It changes nothing."""
+    """A context with or without optimizations. It changes nothing."""
     yield
 
 

@@ -36,7 +36,7 @@ _ORDER = ("none", "by programs", "values", "gradient", "tangent", "second", "poi
 
 # The reasons why names are missing. The first pattern that matches a name gives its reason.
 _REASONS: dict[str, str] = {
-    "quantised tensors": r"quant|qint|quint|^q_|fbgemm|int_repr|qparams|^per_(tensor|channel)|qscheme|moving_avg_obs",
+    "quantized tensors": r"quant|qint|quint|^q_|fbgemm|int_repr|qparams|^per_(tensor|channel)|qscheme|moving_avg_obs",
     "sparse, nested and packed tensors": r"sparse|(^|_)(col|row|crow|ccol)_indices|^(h|d|s|hs)s?p?(mm|addmm)$|"
         r"^sspaddmm|^saddmm|coalesce|^(indices|values)(_copy)?$|dense_dim|jagged|padded_tensor|to_dense|^is_nested|^is_coalesced",
     "other devices and their libraries": r"cudnn|miopen|mkldnn|cuda|xpu|ipu|xla|mtia|maia|vulkan|autocast|has_m(kl|ps)|"

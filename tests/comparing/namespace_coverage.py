@@ -28,7 +28,7 @@ REASONS: dict[str, str] = {
         r"merge_type\w+|unify_type_list|get_file_path|PRIVATE_OPS|FileCheck|classproperty|Type)$|torch\.\w+\.(slice_inver"
         r"se|FileCheck|enable_reentrant_dispatch|redispatch_function|NestedIOFunction|common_notes)$",
     "compiling and tracing": r"torch\.(_dynamo|compiler|fx|jit|library|onnx|package|export|func|vmap)\b",
-    "quantised tensors": r".*(quant|qint|quint|\.q_|\.q[A-Z]|QU?Int|Q[A-Z]|fbgemm|int_repr|qparams|per_(tensor|channel)"
+    "quantized tensors": r".*(quant|qint|quint|\.q_|\.q[A-Z]|QU?Int|Q[A-Z]|fbgemm|int_repr|qparams|per_(tensor|channel)"
         r"|qscheme|moving_avg_obs|torch\.ao\b|\.intrinsic|\.qat$)",
     "sparse, nested and packed tensors": r".*(sparse|(col|row)_indices|coalesce|(indices|values)(_copy)?$|dense_dim|"
         r"jagged|padded_tensor|nested|masked|\.\w*s?s?p?addmm$|\.[hs]s?[mp]+m$|\.saddmm$|\.dsmm$)",

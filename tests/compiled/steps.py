@@ -13,7 +13,7 @@ def mean_square(model: Any, x: Any) -> Any:
 
 
 def step_of(model: Any, optimizer: Any, loss_of: Callable[..., Any] = mean_square) -> Callable[..., Any]:
-    """A step that minimises `loss_of(model, *batch)`."""
+    """A step that minimizes `loss_of(model, *batch)`."""
     def step(*batch: Any) -> Any:
         optimizer.zero_grad()
         loss = loss_of(model, *batch)

@@ -1,4 +1,4 @@
-"""Entries for rounding to the numbers of quantised tensors. Their gradient passes through the rounding."""
+"""Entries for rounding to the numbers of quantized tensors. Their gradient passes through the rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries for normalisation: over the last dims, groups of channels, the batch."""
+"""Entries for normalization: over the last dims, groups of channels, the batch."""
 
 from __future__ import annotations
 

@@ -133,8 +133,8 @@ def said(program: Program) -> Iterator[Said]:
         yield found
 
 
-def brought_up_to_date(page: str, text: str, labelled: bool = False) -> str:
-    """The page, with what its programs print now and, if the page is labelled, with the labels above the programs."""
+def brought_up_to_date(page: str, text: str, labeled: bool = False) -> str:
+    """The page, with what its programs print now and, if the page is labeled, with the labels above the programs."""
     found = iter([one for program in programs(page, text) for one in said(program)])
     pieces, end, pending = [], 0, ""
     for fence in [*FENCE.finditer(text), None]:
@@ -144,7 +144,7 @@ def brought_up_to_date(page: str, text: str, labelled: bool = False) -> str:
         if pending and kind != "text":                      # what was printed goes right below its program
             pieces.append(f"\n\n{pending}")
         between = text[end:start]
-        if one is not None and labelled:
+        if one is not None and labeled:
             between = f"{LABEL.sub('', between)}**{one.label}:**\n\n"
         pieces.append(between)
         if fence is None:
@@ -175,5 +175,5 @@ if __name__ == "__main__":
     with retrograd.as_torch():
         for path in map(Path, sys.argv[1:]):
             retrograd.foundations.errors.Said.messages.clear()      # a page shows warnings that are given once
-            new = brought_up_to_date(path.name, text_of(path), labelled=path.resolve() in ERRORS)
+            new = brought_up_to_date(path.name, text_of(path), labeled=path.resolve() in ERRORS)
             path.write_text(new, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""torch.ao: of PyTorch's optimisation of architectures, the names that programs import for quantisation."""
+"""torch.ao: of PyTorch's optimization of architectures, the names that programs import for quantization."""
 
 from typing import TYPE_CHECKING
 

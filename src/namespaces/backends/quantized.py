@@ -1,4 +1,4 @@
-"""torch.backends.quantized: the engines of quantised tensors, of which there are none."""
+"""torch.backends.quantized: the engines of quantized tensors, of which there are none."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ if a step differs, and 2 if the program cannot be compared."""
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of ``retrograd compare``."""
     parser.description = ("Run a program with PyTorch and with retrograd, step for step, and show the first step whose "
-                          "result differs. A step is a call of a function of torch, of a module or of an optimiser.")
+                          "result differs. A step is a call of a function of torch, of a module or of an optimizer.")
     parser.epilog = _EXAMPLES
     parser.add_argument("--rtol", type=float, metavar="R",
                         help="how much a number may differ, as a part of PyTorch's (by default as in "

@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape
 _WIDTH, _ROW, _TOP, _EDGE = 1200, 20, 58, 10
 _LETTER = 6.7                       # the width of a letter of this font, in pixels
 _LEAST = 0.4                        # narrower bars are left out
-# The kinds of calls, their names in the legend, and their colours on light and dark ground. The colours are told apart
-# by people who see few colours, too.
+# The kinds of calls, their names in the legend, and their colors on light and dark ground. The colors are told apart
+# by people who see few colors, too.
 _KINDS = (("module", "modules and named blocks", "#b9d4f0", "#2f5d8c"), ("call", "functions", "#f6dc9b", "#7d5f17"),
           ("backward", "backward pass", "#e4bfd9", "#7a4168"), ("python", "the program itself", "#dadada", "#4a4a4a"))
 _ENGINE = "autograd::engine::evaluate_function: "
@@ -84,8 +84,8 @@ def svg(root: Bar) -> str:
     found = [*places(root)]
     height = _TOP + _ROW * (max(place.depth for place in found) + 1) + _EDGE
     title = f"{root.name}: {_time(root.time)}"
-    light = "".join(f".{kind}{{fill:{colour}}}" for kind, _, colour, _ in _KINDS)
-    dark = "".join(f".{kind}{{fill:{colour}}}" for kind, _, _, colour in _KINDS)
+    light = "".join(f".{kind}{{fill:{color}}}" for kind, _, color, _ in _KINDS)
+    dark = "".join(f".{kind}{{fill:{color}}}" for kind, _, _, color in _KINDS)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
         f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_quoted(title)}">',

@@ -1,6 +1,6 @@
 """The steps of a program, as it runs in a process of its own, with PyTorch or with retrograd as its torch.
 
-A step is a call that the program itself makes: of a function of torch, of a module, or of an optimiser. Each step is
+A step is a call that the program itself makes: of a function of torch, of a module, or of an optimizer. Each step is
 sent to the process that compares. Only names that both packages have are used here.
 """
 

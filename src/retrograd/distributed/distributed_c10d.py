@@ -268,7 +268,7 @@ def _part(world: Team, ranks: list[int], name: str, seconds: float) -> Team:
 
 def new_subgroups(group_size: int | None = None, group: ProcessGroup | None = None, timeout: timedelta | None = None,
                   backend: Any = None, pg_options: Any = None, group_desc: str | None = None) -> tuple[Any, list[Any]]:
-    """Groups of `group_size` neighbours each. Returns the group of this process, and all groups."""
+    """Groups of `group_size` neighbors each. Returns the group of this process, and all groups."""
     size = member(group).size()
     if group_size is None:
         raise ValueError("Default group size only takes effect when a CUDA device is available. Pass group_size.")

@@ -46,8 +46,8 @@ class Laplace(_LocationScale):
         return 0.5 - 0.5 * distance.sign() * torch.expm1(-distance.abs() / self.scale)
 
     def icdf(self, value: Tensor) -> Tensor:
-        centred = value - 0.5
-        return self.loc - self.scale * centred.sign() * torch.log1p(-2 * centred.abs())
+        centered = value - 0.5
+        return self.loc - self.scale * centered.sign() * torch.log1p(-2 * centered.abs())
 
     def entropy(self) -> Tensor:
         return 1 + torch.log(2 * self.scale)

@@ -92,10 +92,10 @@ class dtype:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the type has negative numbers. Raises RuntimeError for packed bits and for quantised types."""
+        """Whether the type has negative numbers. Raises RuntimeError for packed bits and for quantized types."""
         if self in BITS:
             raise RuntimeError("Bits types are undefined")
-        if self in QUANTISED:
+        if self in QUANTIZED:
             raise RuntimeError("isSignedType not supported for quantized types")
         return self.kind not in "ub" and self is not float8_e8m0fnu
 
@@ -118,7 +118,7 @@ def _lent(of: dtype) -> np.dtype[Any]:
         return np.dtype(of.name)
     if of.name not in _LENT:
         use = ("complex64" if of.kind == "c" else "float32 and torch.fake_quantize_per_tensor_affine"
-               if of in QUANTISED else "int8" if of.name.startswith("int") else "uint8 for the packed bits")
+               if of in QUANTIZED else "int8" if of.name.startswith("int") else "uint8 for the packed bits")
         raise RuntimeError(f"torch.{of.name} is a name without numbers here, since NumPy has no such type. Use "
                            f"torch.{use}.")
     package = imported("dtypes", f"Tensors of torch.{of.name} need")
@@ -160,12 +160,12 @@ bit = uint1
 bits8, bits16, bits1x8, bits2x4, bits4x2 = BITS = [
     dtype(name, name.capitalize(), ("u", 1 + (name == "bits16")))
     for name in ("bits8", "bits16", "bits1x8", "bits2x4", "bits4x2")]
-qint8, quint8, qint32, quint4x2, quint2x4 = QUANTISED = [
+qint8, quint8, qint32, quint4x2, quint2x4 = QUANTIZED = [
     dtype(name, name.replace("quint", "QUInt").replace("qint", "QInt"),
           ("iu"["u" in name], 4 if name == "qint32" else 1))
     for name in ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")]
 # The types that hold several numbers in a byte, or numbers with a scale. No tensor has them.
-PACKED = frozenset((*_SIGNED_BITS, *_UNSIGNED_BITS, *BITS, *QUANTISED))
+PACKED = frozenset((*_SIGNED_BITS, *_UNSIGNED_BITS, *BITS, *QUANTIZED))
 _SHORT = {"bits8": "b8x1", "bits16": "b16x1"}
 
 # The types that NumPy has and that are not rare.

@@ -1,6 +1,6 @@
 """Where in the user's program something happened, and how a message says so.
 
-A message starts with PyTorch's own sentence, so that people and programs recognise it. The rest names the operation,
+A message starts with PyTorch's own sentence, so that people and programs recognize it. The rest names the operation,
 the argument, the line and the remedy. This module also remembers the messages that are given only once.
 """
 

@@ -6,7 +6,7 @@ import math
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
-from .dtypes import FLOATING, INTEGRAL, PACKED, QUANTISED, bool_, complex128, dtype, float64, get_default_dtype, int64
+from .dtypes import FLOATING, INTEGRAL, PACKED, QUANTIZED, bool_, complex128, dtype, float64, get_default_dtype, int64
 
 # Python's types that stand for element types.
 _BUILTIN: dict[Any, dtype] = {float: float64, complex: complex128, int: int64, bool: bool_}
@@ -71,7 +71,7 @@ def _limits_of_integers(of: dtype) -> tuple[int, int, int]:
     """`bits, max, min` of `iinfo(of)`. Raises TypeError for any other type."""
     if of is bool_:
         raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
-    if of.category != INTEGRAL or of in PACKED.difference(QUANTISED):
+    if of.category != INTEGRAL or of in PACKED.difference(QUANTIZED):
         raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of!r}'")
     bits, signed = 8 * of.itemsize, of.kind == "i"
     largest = (1 << (bits - signed)) - 1
@@ -112,7 +112,7 @@ class iinfo(_Limits):
             raise TypeError('iinfo() missing 1 required positional arguments: "type"')
         super().__init__(given[0])
         self.bits, self.max, self.min = _limits_of_integers(self.of)
-        if self.of not in QUANTISED:
+        if self.of not in QUANTIZED:
             self.dtype = self.of.name
 
     def __getattr__(self, name: str) -> NoReturn:

@@ -223,7 +223,7 @@ def product_of_all(x: Array) -> Array:
 
 
 def _column_by_column(ufunc: np.ufunc, x: Array, found: Array) -> None:
-    """The reduction of short rows: neighbouring elements of all rows at once, then the remaining columns in turn."""
+    """The reduction of short rows: neighboring elements of all rows at once, then the remaining columns in turn."""
     while x.size > _FEW and x.shape[1] > 8 and not x.shape[1] % 2:
         flat = x.reshape(-1)
         x = ufunc(flat[::2], flat[1::2]).reshape(len(x), -1)

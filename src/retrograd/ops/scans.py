@@ -46,12 +46,12 @@ def _factors(x: Any, out: Any) -> Any:
     return np.real(x) if x.dtype.kind == "c" != out.dtype.kind else x
 
 
-def _by_neighbours(g: Any, x: Any, out: Any, dim: Any) -> Any:
+def _by_neighbors(g: Any, x: Any, out: Any, dim: Any) -> Any:
     """The derivative of a product by an element is the product before the element times the product after it."""
     return _pulled(g, x, dim) * shift(out, dim, 1, 1.0)
 
 
-cumprod_backward = either("cumprod_backward", lambda g, x, out, dim: any_zero(x), _by_neighbours,
+cumprod_backward = either("cumprod_backward", lambda g, x, out, dim: any_zero(x), _by_neighbors,
                           lambda g, x, out, dim: sums_from(g * out, dim) / x, tensors=3, harmless=ones(3))
 cumprod: Op = operator("cumprod", kernels.cumprod, x=lambda g, x, out, dim: (
     cumprod_backward(g, _factors(x, out), out, dim) if x.ndim else g))

@@ -19,7 +19,7 @@ _SWEEPS = 4                     # down and up
 _LONG, _DEEPEST, _OTHER = 24.0, 16.0, 1.0
 _SLOPE = 0.06                   # of the distance that edges go to the side, how much is added between two ranks
 
-# What draws a place: a neighbour, how far right of the neighbour the place wants to be, and the weight of the edge.
+# What draws a place: a neighbor, how far right of the neighbor the place wants to be, and the weight of the edge.
 _Pull = tuple[int, float, float]
 _Pulls = list[list[_Pull]]       # for each place
 _Row = tuple[list[int], list[float]]     # a rank, and where its boxes stand if they stand as close as they may
@@ -80,7 +80,7 @@ def coordinates(layers: Layers, sizes: Sequence[tuple[float, float]], gaps: Gaps
 
 
 def _pulls(layers: Layers, offsets: Mapping[tuple[int, int], float]) -> tuple[_Pulls, _Pulls]:
-    """What draws each place to its neighbours on the rank above, and on the rank below."""
+    """What draws each place to its neighbors on the rank above, and on the rank below."""
     total = layers.boxes + layers.points
     rank_of = [0] * total
     for number, rank in enumerate(layers.ranks):

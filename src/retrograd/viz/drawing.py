@@ -76,8 +76,8 @@ def dot(outputs: Any, params: Any = None) -> str:
         text = label_of(node, names)
         if node.outputs == 1:
             text = f"{text}\n{shape_text(node, 0)}"
-        colour = ', fillcolor="#cfe8cf"' if isinstance(node, AccumulateGrad) else ""
-        lines.append(f"  n{i} [label={_quoted(text)}{colour}];")
+        color = ', fillcolor="#cfe8cf"' if isinstance(node, AccumulateGrad) else ""
+        lines.append(f"  n{i} [label={_quoted(text)}{color}];")
     for node, i in number.items():
         for child, index in node.links:
             if child is not None:

@@ -47,7 +47,7 @@ def layered(boxes: int, edges: Sequence[Edge], entries: Sequence[int] = (), exit
     """
     rank_of = _ranks(boxes, edges, entries, exits)
     paths, rank_of = _with_points(boxes, edges, rank_of)
-    above, below = _neighbours(paths, rank_of)
+    above, below = _neighbors(paths, rank_of)
     ranks = _first_order(rank_of, above, below, entries, exits)
     fixed = {number for number, given in ((0, entries), (len(ranks) - 1, exits)) if given}
     aside = _lean(paths, below, leans, boxes)
@@ -114,7 +114,7 @@ def _with_points(boxes: int, edges: Sequence[Edge], rank_of: list[int]) -> tuple
     return paths, rank_of
 
 
-def _neighbours(paths: list[list[int]], rank_of: list[int]) -> tuple[list[list[int]], list[list[int]]]:
+def _neighbors(paths: list[list[int]], rank_of: list[int]) -> tuple[list[list[int]], list[list[int]]]:
     """The places that a place is joined with on the rank above it, and on the rank below it."""
     above: list[list[int]] = [[] for _ in rank_of]
     below: list[list[int]] = [[] for _ in rank_of]
@@ -163,7 +163,7 @@ def _lean(paths: list[list[int]], below: list[list[int]], leans: Sequence[float]
 
 def _with_few_crossings(ranks: list[list[int]], above: list[list[int]], below: list[list[int]], aside: _Aside,
                         fixed: set[int]) -> list[list[int]]:
-    """The ranks, sorted again and again by the mean position of the neighbours; the best order that occurs."""
+    """The ranks, sorted again and again by the mean position of the neighbors; the best order that occurs."""
     places = sum(map(len, ranks))
     position = [0.0] * (places + sum(map(len, aside.values())))
     for rank in ranks:
@@ -184,11 +184,11 @@ def _with_few_crossings(ranks: list[list[int]], above: list[list[int]], below: l
     return best
 
 
-def _sort(rank: list[int], neighbours: list[list[int]], position: list[float], aside: _Aside) -> None:
-    """Sort a rank by the mean position of the neighbours. A place without neighbours keeps its position."""
+def _sort(rank: list[int], neighbors: list[list[int]], position: list[float], aside: _Aside) -> None:
+    """Sort a rank by the mean position of the neighbors. A place without neighbors keeps its position."""
     keys = []
     for i, place in enumerate(rank):
-        near = neighbours[place]
+        near = neighbors[place]
         keys.append((sum([position[other] for other in near]) / len(near) if near else float(i), place))
     keys.sort(key=itemgetter(0))
     rank[:] = [place for _, place in keys]
@@ -204,7 +204,7 @@ def _number(rank: list[int], position: list[float], aside: _Aside) -> None:
 
 
 def _crossings(ranks: list[list[int]], below: list[list[int]], position: list[float]) -> int:
-    """How many pairs of edges between neighbouring ranks cross."""
+    """How many pairs of edges between neighboring ranks cross."""
     count = 0
     for rank in ranks:
         ends: list[float] = []                           # of the edges further left, sorted

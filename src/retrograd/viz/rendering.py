@@ -1,6 +1,6 @@
 """A gradient graph as SVG text. No program and no other package is needed.
 
-What a node is shows in its shape, not in its colour alone. The colours are safe for the colour-blind, and they follow
+What a node is shows in its shape, not in its color alone. The colors are safe for the color-blind, and they follow
 the reader's choice of light or dark. All rules of style hold below one class, so that a picture changes nothing else on
 a page.
 """
@@ -21,7 +21,7 @@ _ARROW = 6.0
 # What a reader sees in the legend, in this order.
 KINDS = {"operator": "operator", "leaf": "leaf", "view": "view", "write": "write through a view",
          "function": "function of the user"}
-# The colours in the light and in the dark: (paper, text, weak text, line, frame, its fill), and (fill, edge) by kind.
+# The colors in the light and in the dark: (paper, text, weak text, line, frame, its fill), and (fill, edge) by kind.
 _LIGHT = ("#ffffff", "#1b1f24", "#59636e", "#7d8792", "#c9d0d8", "#6b7f990d")
 _DARK = ("#14171b", "#e8ebee", "#9aa4af", "#87919c", "#3b444e", "#9fb4cc12")
 _KINDS_LIGHT = {"operator": ("#f3f5f7", "#8b95a1"), "leaf": ("#dcf1ea", "#00815c"), "view": ("#e2eefa", "#2b72b3"),
@@ -30,7 +30,7 @@ _KINDS_DARK = {"operator": ("#232931", "#75808c"), "leaf": ("#10342a", "#3fb893"
                "write": ("#3d2a10", "#eca44b"), "function": ("#3b2034", "#db8fc3")}
 
 
-def _colours(scheme: tuple[str, ...], kinds: dict[str, tuple[str, str]]) -> str:
+def _colors(scheme: tuple[str, ...], kinds: dict[str, tuple[str, str]]) -> str:
     paper, text, weak, line, frame, fill = scheme
     return " ".join([
         f".retrograd-graph{{background:{paper}}}",
@@ -49,8 +49,8 @@ text-anchor:middle}}
 .retrograd-graph .over{{stroke-width:4;paint-order:stroke;stroke-linejoin:round}}
 .retrograd-graph .lines{{fill:none;stroke-width:1.25}} .retrograd-graph path{{stroke-width:1.25}}
 .retrograd-graph .bold{{font-weight:600}} .retrograd-graph .heads{{stroke:none}}
-{_colours(_LIGHT, _KINDS_LIGHT)}
-@media (prefers-color-scheme:dark){{{_colours(_DARK, _KINDS_DARK)}}}
+{_colors(_LIGHT, _KINDS_LIGHT)}
+@media (prefers-color-scheme:dark){{{_colors(_DARK, _KINDS_DARK)}}}
 </style>"""
 
 

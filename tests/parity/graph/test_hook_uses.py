@@ -1,4 +1,4 @@
-"""What programs do with hooks: steps of optimisers, Functions with hooks, kept gradients, as in PyTorch."""
+"""What programs do with hooks: steps of optimizers, Functions with hooks, kept gradients, as in PyTorch."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Functions of libraries for devices, and of quantised tensors, against PyTorch's CPU build."""
+"""Functions of libraries for devices, and of quantized tensors, against PyTorch's CPU build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that normalise, resample and attend, against PyTorch: text, state, results, running statistics, errors."""
+"""Layers that normalize, resample and attend, against PyTorch: text, state, results, running statistics, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks, states and copies of optimisers against PyTorch: what is called when, what is shared, what is restored."""
+"""Hooks, states and copies of optimizers against PyTorch: what is called when, what is shared, what is restored."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_copies_go_on(name: str) -> None:
 
 
 def bare(library: Any) -> Any:
-    """An optimiser that does not call the constructor of its base class."""
+    """An optimizer that does not call the constructor of its base class."""
     class Bare(library.optim.Optimizer):  # type: ignore[misc, name-defined]
         def __init__(self, params: Any) -> None:
             self.param_groups = [{"params": [*params], "lr": 0.5}]
@@ -132,7 +132,7 @@ def test_what_is_refused(case: Any) -> None:
     compare(case)
 
 
-def test_an_optimiser_without_its_base_class_constructor() -> None:
+def test_an_optimizer_without_its_base_class_constructor() -> None:
     for library in LIBRARIES:
         optimizer = bare(library)
         assert (optimizer.step(), str(optimizer)) == (

@@ -1,4 +1,4 @@
-"""Optimisers and schedules against PyTorch: the same parameters step for step, states, texts and errors."""
+"""Optimizers and schedules against PyTorch: the same parameters step for step, states, texts and errors."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_a_parameter_in_two_groups_is_refused() -> None:
     compare(case)
 
 
-def test_a_schedule_before_the_optimiser_warns() -> None:
+def test_a_schedule_before_the_optimizer_warns() -> None:
     said = []
     for library in LIBRARIES:
         schedule = library.optim.lr_scheduler.StepLR(library.optim.SGD([leaf(library)]), 2)

@@ -67,7 +67,7 @@ def test_objects(protocol: int) -> None:
 
 
 def test_training_goes_on() -> None:
-    """A network and an optimiser of PyTorch's, saved after some steps, take the next steps here as there."""
+    """A network and an optimizer of PyTorch's, saved after some steps, take the next steps here as there."""
 
     def built(library: Any) -> tuple[Any, Any]:
         nn = library.nn

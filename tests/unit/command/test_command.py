@@ -63,16 +63,16 @@ PROGRAMS = {
     "thread raises": "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='t')\nt.start(); t.join()",
     "warns": "import warnings\nwarnings.simplefilter('always')\nwarnings.warn('careful')",
     "deprecated": "import warnings\nwarnings.warn('shown in __main__', DeprecationWarning)",
-    "imports a neighbour": "import neighbour; print(neighbour.__name__, neighbour.__file__)",
+    "imports a neighbor": "import neighbor; print(neighbor.__name__, neighbor.__file__)",
     "missing module": "import no_such_module_anywhere",
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A working folder with the script in a folder of its own below, and a neighbour beside it."""
+    """A working folder with the script in a folder of its own below, and a neighbor beside it."""
     (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "neighbour.py").touch()
+    (tmp_path / "below" / "neighbor.py").touch()
     return tmp_path
 
 
@@ -97,8 +97,8 @@ def test_a_script_on_stdin_runs_as_python_runs_it(name: str, folder: Path) -> No
     same(expected, python(*OURS, "-", "a", "-b", cwd=folder, stdin=PROGRAMS[name]))
 
 
-def test_a_script_behind_a_link_finds_its_neighbours(folder: Path) -> None:
-    (folder / "below" / "script.py").write_text(PROGRAMS["imports a neighbour"])
+def test_a_script_behind_a_link_finds_its_neighbors(folder: Path) -> None:
+    (folder / "below" / "script.py").write_text(PROGRAMS["imports a neighbor"])
     (folder / "link.py").symlink_to("below/script.py")
     same(python("link.py", cwd=folder), python(*OURS, "link.py", cwd=folder))
 

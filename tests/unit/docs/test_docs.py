@@ -226,11 +226,11 @@ def test_wide_lines_are_found() -> None:
 
 def test_labels_are_written_above_the_programs() -> None:
     page = PLANTED.replace("import math\n```", "import math\n```\n\nFails.\n\n**Works:**\n\n```python\n1 / 0\n```")
-    labelled = pages.brought_up_to_date("page.md", page, labelled=True)
-    assert [block.label for program in pages.programs("page.md", labelled) for block in program.blocks] == [
+    labeled = pages.brought_up_to_date("page.md", page, labeled=True)
+    assert [block.label for program in pages.programs("page.md", labeled) for block in program.blocks] == [
         "Works", "Works", "Works", "Fails"]
-    assert "Fails.\n\n**Fails:**\n\n```python" in labelled
-    assert pages.brought_up_to_date("page.md", labelled, labelled=True) == labelled
+    assert "Fails.\n\n**Fails:**\n\n```python" in labeled
+    assert pages.brought_up_to_date("page.md", labeled, labeled=True) == labeled
 
 
 def test_what_programs_print_is_written_below_them() -> None:

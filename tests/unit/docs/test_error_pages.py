@@ -180,12 +180,12 @@ def test_a_message_with_another_address_is_found() -> None:
 
 
 @pytest.mark.parametrize("page", pages.ERRORS, ids=pages.name_of)
-def test_programs_are_labelled_as_what_they_do(page: Path) -> None:
+def test_programs_are_labeled_as_what_they_do(page: Path) -> None:
     """A label above each program says whether the program fails, warns or works. `make pages` writes the labels."""
-    assert wrongly_labelled(pages.of(page)) == []
+    assert wrongly_labeled(pages.of(page)) == []
 
 
-def wrongly_labelled(programs: list[pages.Program]) -> list[str]:
+def wrongly_labeled(programs: list[pages.Program]) -> list[str]:
     return [f"line {block.line}: {block.label or 'no label'}" for program in programs
             for block, one in zip(program.blocks, pages.said(program)) if block.label != one.label]
 
@@ -193,7 +193,7 @@ def wrongly_labelled(programs: list[pages.Program]) -> list[str]:
 def test_a_wrong_label_is_found() -> None:
     text = "".join(f"{above}```python\n{source}\n```\n\n" for above in ("", "**Works:**\n\n", "**Fails:**\n\n")
                    for source in ("import math", "import math; 1 / 0"))
-    assert wrongly_labelled([*pages.programs("page.md", text)]) == [
+    assert wrongly_labeled([*pages.programs("page.md", text)]) == [
         "line 1: no label", "line 5: no label", "line 17: Works", "line 23: Fails"]
 
 

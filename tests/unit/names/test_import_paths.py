@@ -84,7 +84,7 @@ def test_the_switches_of_the_compiler_can_be_set_for_a_while() -> None:
         pass
 
 
-def test_a_model_with_places_for_quantisation_computes_with_floats() -> None:
+def test_a_model_with_places_for_quantization_computes_with_floats() -> None:
     wrapped = torch.ao.quantization.QuantWrapper(torch.nn.Linear(2, 3).eval())
     x = torch.ones(4, 2)
     assert torch.equal(wrapped(x), wrapped.module(x))

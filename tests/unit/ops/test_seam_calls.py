@@ -74,7 +74,7 @@ def cubic() -> tuple[list[Any], Callable[[Any, Any], Any], Callable[[], list[Any
 
 def trained(make: Callable[[Any], Any], clip: bool = False,
             set_to_none: bool = True) -> tuple[list[Any], Callable[[Any, Any], Any], Callable[[], list[Any]]]:
-    """Two linear layers with an activation between them, and an optimiser."""
+    """Two linear layers with an activation between them, and an optimizer."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
     parameters = [*model.parameters()]

@@ -1,4 +1,4 @@
-"""Optimisers and schedules: the formulas, step by step, the bookkeeping and what is refused."""
+"""Optimizers and schedules: the formulas, step by step, the bookkeeping and what is refused."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_loaded_state_goes_on_as_the_saved_one(make: Any) -> None:
         first.load_state_dict({"state": {}, "param_groups": []})
 
 
-def test_a_copy_of_an_optimiser_has_its_own_parameters() -> None:
+def test_a_copy_of_an_optimizer_has_its_own_parameters() -> None:
     p = parameter([1.0])
     optimizer = Adam([p], lr=0.1)
     twin = copy.deepcopy(optimizer)
@@ -172,7 +172,7 @@ class Signs(Optimizer):
                     self.state[p]["steps"] = self.state[p].get("steps", 0) + 1
 
 
-def test_an_optimiser_of_ones_own() -> None:
+def test_an_optimizer_of_ones_own() -> None:
     p, seen = parameter([1.0, 1.0]), []
     optimizer = Signs([p])
     optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append("before"))
@@ -193,7 +193,7 @@ def test_a_hook_before_a_step_may_replace_the_arguments() -> None:
         optimizer.step()
 
 
-def test_hooks_of_all_optimisers_stand_around_the_own_ones() -> None:
+def test_hooks_of_all_optimizers_stand_around_the_own_ones() -> None:
     p, seen = parameter([1.0]), []
     handles = [register_optimizer_step_pre_hook(lambda *_: seen.append("every pre")),
                register_optimizer_step_post_hook(lambda *_: seen.append("every post"))]
@@ -279,7 +279,7 @@ def test_ways_to_compute_a_step_that_make_no_difference() -> None:
         np.testing.assert_allclose(stepped(SGD([p], lr=0.1, **options), p, [[1.0]]), [0.9])
 
 
-def test_what_an_optimiser_prints() -> None:
+def test_what_an_optimizer_prints() -> None:
     text = repr(SGD([{"params": parameter([1.0])}, {"params": parameter([1.0]), "lr": 1}], lr=0.1))
     assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n    differentiable: False\n")
     assert "\n    lr: 0.1\n" in text
@@ -320,7 +320,7 @@ def test_a_schedule_is_saved_and_loaded() -> None:
     assert (other.last_epoch, other.step_size, other.get_last_lr()) == (3, 2, [0.5])
 
 
-def test_a_schedule_before_the_optimiser_warns() -> None:
+def test_a_schedule_before_the_optimizer_warns() -> None:
     schedule = lr_scheduler.StepLR(SGD([parameter([1.0])]), 2)
     with pytest.warns(UserWarning, match="Detected call of `lr_scheduler.step\\(\\)` before `optimizer.step\\(\\)`"):
         schedule.step()

@@ -85,7 +85,7 @@ def test_a_deep_copy_keeps_shared_memory_shared() -> None:
     assert whole.sum() == 15
 
 
-def test_deep_copies_of_parameters_modules_and_optimisers() -> None:
+def test_deep_copies_of_parameters_modules_and_optimizers() -> None:
     layer = nn.Linear(2, 1)
     layer.weight.note = 1
     layer(torch.ones(2)).backward()

@@ -1,4 +1,4 @@
-"""Types that hold several numbers in a byte, quantised types and their schemes: names without tensors.
+"""Types that hold several numbers in a byte, quantized types and their schemes: names without tensors.
 
 The facts were taken from PyTorch 2.13.
 """
@@ -13,11 +13,11 @@ import pytest
 import retrograd as torch
 
 BITS = {"bits8": "b8x1", "bits16": "b16x1", "bits1x8": "b1x8", "bits2x4": "b2x4", "bits4x2": "b4x2"}
-QUANTISED = {"qint8": (-128, 127), "quint8": (0, 255), "qint32": (-2**31, 2**31 - 1), "quint4x2": (0, 255),
+QUANTIZED = {"qint8": (-128, 127), "quint8": (0, 255), "qint32": (-2**31, 2**31 - 1), "quint4x2": (0, 255),
              "quint2x4": (0, 255)}
 
 
-@pytest.mark.parametrize("name", [*BITS, *QUANTISED, *(f"int{n}" for n in range(1, 8)),
+@pytest.mark.parametrize("name", [*BITS, *QUANTIZED, *(f"int{n}" for n in range(1, 8)),
                                   *(f"uint{n}" for n in range(1, 8))])
 def test_a_type_is_a_name_without_numbers(name: str) -> None:
     found = getattr(torch, name)
@@ -38,10 +38,10 @@ def test_whether_a_type_is_signed() -> None:
         assert torch.qint8.is_signed
 
 
-@pytest.mark.parametrize("name", QUANTISED)
-def test_the_limits_of_a_quantised_type(name: str) -> None:
+@pytest.mark.parametrize("name", QUANTIZED)
+def test_the_limits_of_a_quantized_type(name: str) -> None:
     found = torch.iinfo(getattr(torch, name))
-    assert (found.min, found.max) == QUANTISED[name]
+    assert (found.min, found.max) == QUANTIZED[name]
     with pytest.raises(NotImplementedError, match='"dtype" not implemented for'):
         assert found.dtype
 

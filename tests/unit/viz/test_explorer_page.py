@@ -123,7 +123,7 @@ def test_top_level_names_are_defined_once() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-# Colours
+# Colors
 
 
 def luminance(color: str) -> float:
@@ -139,7 +139,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def themes() -> list[dict[str, str]]:
-    """The colours of the light and of the dark theme."""
+    """The colors of the light and of the dark theme."""
     blocks = re.findall(r":root \{(.*?)\}", STYLE, re.S)
     return [dict(re.findall(r"--([\w]+): (#[0-9a-f]{6})", block)) for block in blocks]
 
@@ -155,9 +155,9 @@ def test_text_can_be_read_on_every_surface(theme: dict[str, str]) -> None:
 
 
 def test_the_palette_grows_darker_from_end_to_end() -> None:
-    found = re.search(r"const PALETTE = \[(.*?)\]", (FOLDER / "colour.js").read_text(encoding="utf-8"))
+    found = re.search(r"const PALETTE = \[(.*?)\]", (FOLDER / "color.js").read_text(encoding="utf-8"))
     assert found is not None
     levels = [luminance(color) for color in re.findall(r"#\w{6}", found[1])]
     assert levels == sorted(levels, reverse=True)
-    # Steps that the colour-blind see too: each is at least 1.2 times as dark.
+    # Steps that the color-blind see too: each is at least 1.2 times as dark.
     assert all((light + 0.05) / (dark + 0.05) >= 1.2 for light, dark in pairwise(levels))

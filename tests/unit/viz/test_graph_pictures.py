@@ -106,8 +106,8 @@ def test_the_style_stays_in_the_picture_and_has_a_dark_form() -> None:
         assert all(f".{kind} path{{" in rules for kind in ("operator", "leaf", "view", "write", "function"))
 
 
-def channels(colour: str) -> list[float]:
-    values = [int(colour[i: i + 2], 16) / 255 for i in (1, 3, 5)]
+def channels(color: str) -> list[float]:
+    values = [int(color[i: i + 2], 16) / 255 for i in (1, 3, 5)]
     return [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in values]
 
 

@@ -1,4 +1,4 @@
-"""torch.ao.quantization: the places of a model where PyTorch would quantise. retrograd has no quantised tensors.
+"""torch.ao.quantization: the places of a model where PyTorch would quantize. retrograd has no quantized tensors.
 
 A model with these places runs with floats, as it does in PyTorch before it is converted.
 """
@@ -24,7 +24,7 @@ quantize, quantize_dynamic, quantize_qat, get_default_qconfig, get_default_qat_q
 
 
 class QuantStub(Module):
-    """The place where a model would begin to compute with quantised tensors. It returns its input."""
+    """The place where a model would begin to compute with quantized tensors. It returns its input."""
 
     def __init__(self, qconfig: Any = None) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class QuantStub(Module):
 
 
 class DeQuantStub(QuantStub):
-    """The place where a model would end to compute with quantised tensors. It returns its input."""
+    """The place where a model would end to compute with quantized tensors. It returns its input."""
 
 
 class QuantWrapper(Module):

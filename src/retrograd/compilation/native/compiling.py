@@ -26,7 +26,7 @@ class Compiled:
         names = re.findall(r"^define void @(\w+)", source, re.MULTILINE)
         self._level = 2 if thorough or source.count("\n") < MANY else 0
         machine = self._machine()
-        module = self._optimised(machine)
+        module = self._optimized(machine)
         self.engine = llvm.create_mcjit_compiler(module, machine)
         self.engine.finalize_object()
         self.addresses: dict[str, int] = {name: self.engine.get_function_address(name) for name in names}
@@ -37,7 +37,7 @@ class Compiled:
         """The text that was given to LLVM."""
         return zlib.decompress(self._packed).decode()
 
-    def _optimised(self, machine: Any) -> Any:
+    def _optimized(self, machine: Any) -> Any:
         """The module after LLVM's passes: few, since the text has vectors and straight code already."""
         llvm = binding()
         module, passes = llvm.parse_assembly(self.source), llvm.create_new_module_pass_manager()
@@ -48,15 +48,15 @@ class Compiled:
         return module
 
     @property
-    def optimised(self) -> str:
+    def optimized(self) -> str:
         """The text of the module after LLVM's passes."""
-        return str(self._optimised(self._machine()))
+        return str(self._optimized(self._machine()))
 
     @property
     def assembly(self) -> str:
         """The text of the machine code."""
         machine = self._machine()
-        text: str = machine.emit_assembly(self._optimised(machine))
+        text: str = machine.emit_assembly(self._optimized(machine))
         return text
 
     def _machine(self) -> Any:

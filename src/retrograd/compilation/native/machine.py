@@ -259,7 +259,7 @@ class Native:
     @property
     def llvm(self) -> str:
         """The text of the builder's plans after LLVM's passes."""
-        return "\n".join([code.optimised for code in self.builder.codes()])
+        return "\n".join([code.optimized for code in self.builder.codes()])
 
     @property
     def assembly(self) -> str:

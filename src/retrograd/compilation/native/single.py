@@ -2,7 +2,7 @@
 
 They are quicker than functions of a library: nothing is saved around a call. The sine and the cosine of one number
 share most of their work, and so do erf and its derivative. They are off by at most 1 unit (exp) or 1.6 units (sin, cos,
-erf) in the last place. The polynomials minimise the greatest error.
+erf) in the last place. The polynomials minimize the greatest error.
 """
 
 from __future__ import annotations

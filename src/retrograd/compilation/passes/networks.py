@@ -1,4 +1,4 @@
-"""Softmax, cross entropy and layer normalisation as reductions and elementwise lines, for machine code.
+"""Softmax, cross entropy and layer normalization as reductions and elementwise lines, for machine code.
 
 The formulas are those of the definitions; eager kernels take other ways to the same numbers, so the results differ by
 roundings. NumPy alone runs the eager kernels.
@@ -188,7 +188,7 @@ def _standardized(w: LineWriter, x: Any, mean: Any, rstd: Any) -> Any:
 
 
 def _by_standardized(w: LineWriter, g: Any, scaled: Any, weight: Any, rstd: Any, axes: Axes) -> None:
-    """The gradient by x, from the standardised x."""
+    """The gradient by x, from the standardized x."""
     like = _rows(w, scaled)
     if weight is not None:
         g = w.call(mul, g, weight, like=like)

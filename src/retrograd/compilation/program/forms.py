@@ -109,7 +109,7 @@ def divided(one: Count, other: Count) -> Count | None:
 
 
 def joined(shape: Sequence[Count]) -> list[Count]:
-    """The sizes of dims, and of dims that are joined with their neighbours."""
+    """The sizes of dims, and of dims that are joined with their neighbors."""
     return [reduce(times, shape[first:last + 1]) for first in range(len(shape)) for last in range(first, len(shape))]
 
 

@@ -37,13 +37,13 @@ def over_processes(input: Tensor, running_mean: Any, running_var: Any, weight: A
     sums = _AllReduce.apply(ReduceOp.SUM, group, cat([input.sum(dims), local]))
     count = sums[-1].detach()
     mean = sums[:-1] / count
-    centred = input - mean.view(shape)
-    variance = _AllReduce.apply(ReduceOp.SUM, group, centred.square().sum(dims)) / count
+    centered = input - mean.view(shape)
+    variance = _AllReduce.apply(ReduceOp.SUM, group, centered.square().sum(dims)) / count
     with no_grad():
         for running, found in ((running_mean, mean), (running_var, variance * (count / (count - 1)))):
             if running is not None:
                 running.mul_(1 - momentum).add_(found, alpha=momentum)
-    result: Tensor = centred * (variance + eps).rsqrt().view(shape)
+    result: Tensor = centered * (variance + eps).rsqrt().view(shape)
     if weight is not None:
         result = result * weight.view(shape)
     return result if bias is None else result + bias.view(shape)

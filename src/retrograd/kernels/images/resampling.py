@@ -39,7 +39,7 @@ CUBIC, _SMOOTHING = -0.75, -0.5
 
 
 def _cubic(t: Array) -> list[Array]:
-    """The weights of the four neighbours of a point. The point lies `t` after the second neighbour."""
+    """The weights of the four neighbors of a point. The point lies `t` after the second neighbor."""
     far, near = t + 1, 1 - t
     return [_outer(far, CUBIC), _inner(t, CUBIC), _inner(near, CUBIC), _outer(near + 1, CUBIC)]
 
@@ -53,7 +53,7 @@ def _outer(x: Array, a: float) -> Array:
 
 
 def _step(size: int, new: int, scale: float | None, align: bool) -> float:
-    """The distance in the input between two neighbouring elements of the result."""
+    """The distance in the input between two neighboring elements of the result."""
     if align:
         return (size - 1) / (new - 1) if new > 1 else 0.0
     return 1.0 / scale if scale is not None and scale > 0 else size / new

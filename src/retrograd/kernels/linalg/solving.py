@@ -136,7 +136,7 @@ def pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 
 def lstsq(a: Any, b: Any, rcond: float, driver: str, vector: bool) -> tuple[Any, Any, Any, Any]:
-    """The shortest x that minimises a @ x - b; residuals, ranks and singular values, if the driver computes them."""
+    """The shortest x that minimizes a @ x - b; residuals, ranks and singular values, if the driver computes them."""
     m, n = a.shape[-2:]
     if vector:
         b = b[..., None]

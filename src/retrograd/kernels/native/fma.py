@@ -86,7 +86,7 @@ def _exact_product(a: Doubles, b: float) -> tuple[Doubles, Doubles]:
 
 
 def _sum_rounded_to_odd(a: Doubles, b: Doubles | float) -> Doubles:
-    """The sum if it is exact, or else the one of its two neighbours whose last bit is 1."""
+    """The sum if it is exact, or else the one of its two neighbors whose last bit is 1."""
     total, tail = _exact_sum(a, b)
     bits = total.view(np.int64)
     # Move by one unit in the last place: away from zero if the tail has the sign of the sum, else towards zero.

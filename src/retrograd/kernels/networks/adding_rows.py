@@ -17,7 +17,7 @@ def add_rows(table: Any, rows: Any, values: Any) -> None:
     """Add row i of `values` to row `rows[i]` of `table`, in order.
 
     If wide rows occur about equally often, they are added in rounds. Otherwise `np.add.at` adds single elements, a
-    block at a time, because it is fast only in one dimension. Two neighbouring elements of a row are added as one
+    block at a time, because it is fast only in one dimension. Two neighboring elements of a row are added as one
     complex number, which gives the same sum.
     """
     if not values.size:

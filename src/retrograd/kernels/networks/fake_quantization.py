@@ -1,4 +1,4 @@
-"""Rounding to the numbers that a quantised tensor could hold, and the choice of their scale and of their zero."""
+"""Rounding to the numbers that a quantized tensor could hold, and the choice of their scale and of their zero."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Array = np.ndarray[Any, Any]
 _LEAST_SCALE = float(np.float32(6.1e-5))
 
 
-class Quantisation(NamedTuple):
-    """The distance of neighbouring numbers, and the integer that stands for 0."""
+class Quantization(NamedTuple):
+    """The distance of neighboring numbers, and the integer that stands for 0."""
 
     scale: float
     zero: int
 
 
-def fake_quantised(x: Array, scale: Array, zero: Array, least: int, largest: int) -> tuple[Array, Array]:
+def fake_quantized(x: Array, scale: Array, zero: Array, least: int, largest: int) -> tuple[Array, Array]:
     """x rounded to multiples of the scale, and whether the rounded number lies between both ends.
 
     A multiple has the integer `multiple + zero`, from `least` to `largest`. The scale and the zero broadcast.
@@ -30,7 +30,7 @@ def fake_quantised(x: Array, scale: Array, zero: Array, least: int, largest: int
     return (whole.astype(np.float32) * scale).astype(x.dtype), inside
 
 
-def fake_quantised_channels(x: Array, scale: Array, zero: Array, least: int, largest: int) -> tuple[Array, Array]:
+def fake_quantized_channels(x: Array, scale: Array, zero: Array, least: int, largest: int) -> tuple[Array, Array]:
     """The same for a scale and a zero of each channel, by integers: a number beyond int64 becomes the least.
 
     A zero that is no integer is added before the rounding.
@@ -43,15 +43,15 @@ def fake_quantised_channels(x: Array, scale: Array, zero: Array, least: int, lar
     return ((np.clip(found, least, largest) - zero) * scale).astype(x.dtype), inside
 
 
-def observed_and_quantised(x: Array, scale: Array, zero: Array, least: int, largest: int,
+def observed_and_quantized(x: Array, scale: Array, zero: Array, least: int, largest: int,
                            on: bool) -> tuple[Array, Array]:
-    """`fake_quantised` if it is `on`; otherwise a copy of x, and True everywhere."""
+    """`fake_quantized` if it is `on`; otherwise a copy of x, and True everywhere."""
     if on:
-        return (fake_quantised_channels if scale.ndim else fake_quantised)(x, scale, zero, least, largest)
+        return (fake_quantized_channels if scale.ndim else fake_quantized)(x, scale, zero, least, largest)
     return x.copy(), np.ones(x.shape, bool)
 
 
-def chosen(low: float, high: float, least: int, largest: int, symmetric: bool = False) -> Quantisation:
+def chosen(low: float, high: float, least: int, largest: int, symmetric: bool = False) -> Quantization:
     """The scale and the zero for numbers from `low` to `high`, as integers from `least` to `largest`.
 
     Zero is always among the numbers. `symmetric` puts it in the middle if there are numbers on both sides.
@@ -70,4 +70,4 @@ def chosen(low: float, high: float, least: int, largest: int, symmetric: bool = 
         low, high, scale = low * widened, high * widened, _LEAST_SCALE
     below = abs(least) - abs(low / scale) < abs(largest) - abs(high / scale)
     zero = (least + largest) / 2 if both else least - low / scale if below else largest - high / scale
-    return Quantisation(scale, int(np.round(min(max(zero, least), largest))))
+    return Quantization(scale, int(np.round(min(max(zero, least), largest))))

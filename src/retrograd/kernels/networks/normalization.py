@@ -104,7 +104,7 @@ def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var
     return _standardized(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False)
 
 
-def centred_sum(g: Any, x: Any, mean: Any) -> Any:
+def centered_sum(g: Any, x: Any, mean: Any) -> Any:
     """For each channel, the sum of g * (x - mean), with given means."""
     final, shape, axes = g.dtype, [1, -1] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
     g, x, mean = widened(g), widened(x), widened(mean).reshape(shape)

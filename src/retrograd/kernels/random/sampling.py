@@ -157,7 +157,7 @@ def _cast_to_integer(value: int, dtype: np.dtype[Any]) -> int:
 
 
 def _spacing(value: int, dtype: np.dtype[Any]) -> int:
-    """The distance between neighbouring numbers of a float dtype near a large integer."""
+    """The distance between neighboring numbers of a float dtype near a large integer."""
     return 1 << max(abs(value).bit_length() - 1 - (bits_of_integers(dtypes.dtype.of[dtype]) - 1), 0)
 
 

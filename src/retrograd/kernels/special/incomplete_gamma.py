@@ -1,4 +1,4 @@
-"""The regularised incomplete gamma functions, and the derivative of a gamma-distributed sample by its shape.
+"""The regularized incomplete gamma functions, and the derivative of a gamma-distributed sample by its shape.
 
 Below the diagonal the method is a power series, above it Legendre's continued fraction, and for small arguments a
 series for the upper function itself (Gautschi, "A Computational Procedure for Incomplete Gamma Functions", 1979). For
@@ -127,7 +127,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     return np.where(fraction | (near & above), 1 - upper, lower), np.where(near & ~above, 1 - lower, upper)
 
 
-def _regularised(a: Any, x: Any, which: int) -> Any:
+def _regularized(a: Any, x: Any, which: int) -> Any:
     """The lower (0) or upper (1) function, with its limits."""
     result = np.full_like(x, np.nan)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
@@ -140,9 +140,9 @@ def _regularised(a: Any, x: Any, which: int) -> Any:
     return np.where(allowed & (a == 0), np.where(x > 0, at_end, np.nan), result)
 
 
-igamma = in_double_of_two(lambda a, x: _regularised(a, x, 0), "The lower regularised incomplete gamma function: the "
+igamma = in_double_of_two(lambda a, x: _regularized(a, x, 0), "The lower regularized incomplete gamma function: the "
                           "probability that a gamma variable is below x.")
-igammac = in_double_of_two(lambda a, x: _regularised(a, x, 1), "The upper regularised incomplete gamma function: 1 "
+igammac = in_double_of_two(lambda a, x: _regularized(a, x, 1), "The upper regularized incomplete gamma function: 1 "
                            "minus the lower function.")
 
 

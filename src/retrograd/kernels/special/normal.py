@@ -114,7 +114,7 @@ _LEAST, _MOST = 6.0, 39.0   # bounds of sqrt(-2 log(p)): the start of the far ta
 
 
 # The coefficients, in powers of x * x, of the inverse hyperbolic tangent of erf(x / sqrt(2)), divided by x. The fit
-# minimises the greatest relative error of erf.
+# minimizes the greatest relative error of erf.
 ERF_ARGUMENT = [np.array(c, F32) for c in (0.79788464, 0.03633435, -3.3912165e-05, -5.478136e-05, 3.872994e-06,
                                         -1.2525193e-07, 1.5671318e-09)]
 

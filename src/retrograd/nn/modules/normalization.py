@@ -1,4 +1,4 @@
-"""Layers that normalize the last dimensions, groups of channels, or neighbouring channels of each sample."""
+"""Layers that normalize the last dimensions, groups of channels, or neighboring channels of each sample."""
 
 from __future__ import annotations
 

@@ -142,5 +142,5 @@ def _not_dequantized(g: Any) -> Any:
     raise RuntimeError("derivative for dequantize is not implemented")
 
 
-# The numbers of a tensor that is not quantised, in float32.
+# The numbers of a tensor that is not quantized, in float32.
 dequantize = elementwise("dequantize", kernels.as_float32, node="NotImplemented", domain="as given", x=_not_dequantized)

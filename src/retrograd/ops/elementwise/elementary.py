@@ -169,7 +169,7 @@ part = linear("select", kernels.part, view=True, x=_into_pairs)
 polar = elementwise("polar", kernels.polar, complex="adjoint", x=lambda g, out: real(g * np.conj(sgn(out))),
                   y=lambda g, out: real(g * -1j * np.conj(out)))
 
-# Parts and neighbours of numbers: mantissas and exponents, common divisors, the next representable number
+# Parts and neighbors of numbers: mantissas and exponents, common divisors, the next representable number
 
 gcd = constant("gcd", np.gcd, "x y", domain=promoted("gcd_cpu", "bfc"))
 lcm = constant("lcm", np.lcm, "x y", domain=promoted("lcm_cpu", "bfc"))

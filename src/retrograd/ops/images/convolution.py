@@ -34,7 +34,7 @@ def _by_weight(g: Any, x: Any, weight_shape: Any, stride: Any, padding: Any, dil
 
 
 def _by_bias(g: Any) -> Any:
-    # The sum over space comes first, since its elements are neighbours in memory. A single sum takes three times as
+    # The sum over space comes first, since its elements are neighbors in memory. A single sum takes three times as
     # long.
     return sum_dim(sum_dim(g, tuple(range(2, g.ndim)), False, None), (0,), False, None)
 

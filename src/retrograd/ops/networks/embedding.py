@@ -29,7 +29,7 @@ def _renorm(x: Any, index: Any, largest: float, p: float) -> Any:
 
 
 def _underived(g: Any) -> Any:
-    raise NotImplementedError("the derivative for 'embedding_renorm' is not implemented. Renormalise under "
+    raise NotImplementedError("the derivative for 'embedding_renorm' is not implemented. Renormalize under "
                               "torch.no_grad(), before you take the rows.")
 
 

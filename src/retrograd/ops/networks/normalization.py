@@ -1,8 +1,8 @@
-"""Layer, group and batch normalisation. Mean and deviation are functions of x, so derivatives flow through both.
+"""Layer, group and batch normalization. Mean and deviation are functions of x, so derivatives flow through both.
 
-Three operators compute the derivatives of any order: the standardised x, its adjoint, and the gradient of a weight.
+Three operators compute the derivatives of any order: the standardized x, its adjoint, and the gradient of a weight.
 They are given the mean and 1 / deviation of the forward pass, but their rules treat them as functions of x alone.
-Layer normalisation has a kernel that computes all three gradients of arrays in one pass.
+Layer normalization has a kernel that computes all three gradients of arrays in one pass.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..reductions import mean_dim, sum_dim
 
 
 def _adjoint(v: Any, x: Any, weight: Any, mean: Any, rstd: Any, axes: Any, eps: Any) -> Any:
-    """The derivative by g. The Jacobian of standardising is symmetric, so this is the same operator."""
+    """The derivative by g. The Jacobian of standardizing is symmetric, so this is the same operator."""
     g = standardize_backward(v, x, None, mean, rstd, axes, eps)
     return g if weight is None else g * weight
 
 
 def _adjoint_by_x(v: Any, g: Any, x: Any, weight: Any, axes: Any, eps: Any) -> Any:
-    """The derivative by x, from the mean products of three centred arrays: v, the weighted g, the standardised x."""
-    off, v = _centred(x, axes), _centred(v, axes)
-    g = _centred(g if weight is None else g * weight, axes)
+    """The derivative by x, from the mean products of three centered arrays: v, the weighted g, the standardized x."""
+    off, v = _centered(x, axes), _centered(v, axes)
+    g = _centered(g if weight is None else g * weight, axes)
     rstd = 1.0 / np.sqrt(_mean(off * off, axes) + eps)
     off = off * rstd
     by_v, by_g = _mean(off * v, axes), _mean(off * g, axes)
@@ -36,7 +36,7 @@ def _mean(x: Any, axes: Any) -> Any:
     return mean_dim(x, axes, True, None)
 
 
-def _centred(x: Any, axes: Any) -> Any:
+def _centered(x: Any, axes: Any) -> Any:
     return x - _mean(x, axes)
 
 
@@ -53,7 +53,7 @@ standardized_sum = operator(
     x=lambda v, g, x, mean, rstd, axes, eps: standardize_backward(v * g, x, None, mean, rstd, axes, eps))
 
 
-# Layer normalisation
+# Layer normalization
 
 def _last(x: Any, rank: Any) -> Any:
     return tuple(range(x.ndim - rank, x.ndim))
@@ -78,7 +78,7 @@ layer_norm = operator(
         g, x, weight, mean, rstd, rank, eps, wanted))
 
 
-# Group normalisation
+# Group normalization
 
 def _in_groups(x: Any, shape: Any, groups: Any) -> Any:
     return np.reshape(x, (shape[0], groups, shape[1] // groups, -1 if 0 not in shape else 0))
@@ -115,7 +115,7 @@ group_norm = operator("group_norm", kernels.group_norm, tensors=3, node="NativeG
                       x=_group_x, weight=_group_weight, bias=_channel_sum)
 
 
-# Batch normalisation, with the moments of the batch and with given moments
+# Batch normalization, with the moments of the batch and with given moments
 
 def _for_channels(stat: Any, x: Any) -> Any:
     return np.reshape(stat, (1, -1, *[1 for _ in range(x.ndim - 2)]))
@@ -142,12 +142,12 @@ def _by_x(g: Any, weight: Any, running_var: Any, eps: Any) -> Any:
     return g * _for_channels(rstd if weight is None else rstd * weight, g)
 
 
-centred_sum = operator("centred_sum", kernels.centred_sum, tensors=3,
+centered_sum = operator("centered_sum", kernels.centered_sum, tensors=3,
                        g=lambda v, x, mean: _for_channels(v, x) * (x - _for_channels(mean, x)),
                        x=lambda v, g: _for_channels(v, g) * g)
 batch_norm_by = operator(
     "batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0", x=_by_x,
-    weight=lambda g, x, running_mean, running_var, eps: centred_sum(g, x, running_mean) / np.sqrt(running_var + eps),
+    weight=lambda g, x, running_mean, running_var, eps: centered_sum(g, x, running_mean) / np.sqrt(running_var + eps),
     bias=_channel_sum)
 
 # The update of a running statistic, which is written over.

@@ -71,7 +71,7 @@ class memory_format(_Named):
 
 
 class qscheme(_Named):
-    """How a quantised tensor keeps its scales: one for the tensor, or one for each channel. No tensor is quantised."""
+    """How a quantized tensor keeps its scales: one for the tensor, or one for each channel. No tensor is quantized."""
 
     __module__ = "retrograd"
     __slots__ = ()

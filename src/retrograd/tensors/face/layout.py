@@ -39,7 +39,7 @@ def ndimension(self: TensorBase) -> int:
 
 @public(method=True)
 def stride(self: Any, dim: int | None = None) -> Any:
-    """The distance in memory between neighbours along each dimension, or along one, counted in elements."""
+    """The distance in memory between neighbors along each dimension, or along one, counted in elements."""
     strides = steps(self._array) if self._array.size else _empty_steps(self)
     if dim is None:
         return strides

@@ -47,7 +47,7 @@ def set_printoptions(precision: int | None = None, threshold: float | None = Non
     """Set how tensors are printed. An option of None stays unchanged, except `sci_mode`, for which None is a value.
 
     precision: digits after the point.
-    threshold: a tensor of more elements than this is summarised.
+    threshold: a tensor of more elements than this is summarized.
     edgeitems: how many elements a summary shows at each end of a dimension; with 0 it shows only the size.
     linewidth: columns in a line.
     profile: "default", "short" or "full", which sets all of the above; any other text sets nothing, as in PyTorch.
@@ -162,11 +162,11 @@ def _elements(array: Array, options: PrintOptions, indent: int) -> str:
     """The elements in their brackets. The first bracket is in column `indent`."""
     if array.size == 0:
         return "[]"
-    summarised = array.size > options.threshold and array.ndim > 0
-    if summarised and options.edgeitems < 1:
+    summarized = array.size > options.threshold and array.ndim > 0
+    if summarized and options.edgeitems < 1:
         return "[...]"
     edge = options.edgeitems
-    cut = [summarised and size > 2 * edge for size in array.shape]
+    cut = [summarized and size > 2 * edge for size in array.shape]
     # From here on only the shown elements count, for the notation too, so a tensor of any size prints in the same time.
     shown = np.asarray(_edges(array, cut, edge))             # numbers, if a traced array answers
     if shown.dtype in dtypes.NARROW:

@@ -173,7 +173,7 @@ class UntypedStorage(_Storage, StorageBase):
 
 
 class TypedStorage(_Storage):
-    """Memory as elements of one type. PyTorch has deprecated it in favour of `UntypedStorage`."""
+    """Memory as elements of one type. PyTorch has deprecated it in favor of `UntypedStorage`."""
 
     __module__ = "retrograd.storage"
     __slots__ = ("_untyped",)

@@ -1,4 +1,4 @@
-"""Differences of neighbours, slopes of samples and integrals by the trapezoidal rule, as functions and methods.
+"""Differences of neighbors, slopes of samples and integrals by the trapezoidal rule, as functions and methods.
 
 As in PyTorch, these functions consist of slices, sums and quotients. So they have derivatives of every order.
 """
@@ -49,7 +49,7 @@ def _ends(x: Any, dim: int) -> tuple[Any, Any]:
     out=rule(blame="sub", overlap=FREE),
     event="aten::diff", method=True)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along `dim`, taken `n` times. For bools the result says whether neighbours differ.
+    """The differences of neighbors along `dim`, taken `n` times. For bools the result says whether neighbors differ.
 
     The tensors `prepend` and `append` are first joined to the input along `dim`. Their other sizes must be those of the
     input. Raises RuntimeError for a 0-d input, for a negative `n`, and for tensors that cannot be joined.
@@ -163,7 +163,7 @@ def _even_slopes(x: Any, step: Any, dim: int, edge_order: int) -> Any:
 
 
 def _uneven_slopes(x: Any, places: Any, dim: int, edge_order: int) -> Any:
-    """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbours."""
+    """The slopes of samples at the coordinates `places`, from the parabola through each sample and its neighbors."""
     n, beside = x._array.shape[dim], (1,) * (x._array.ndim - 1 - dim)
     steps = diff(places)
     before, after = _ends(steps, 0)

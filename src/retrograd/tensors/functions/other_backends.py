@@ -1,4 +1,4 @@
-"""What PyTorch computes only for tensors of other kinds than those of the CPU, such as quantised tensors.
+"""What PyTorch computes only for tensors of other kinds than those of the CPU, such as quantized tensors.
 
 PyTorch's CPU build has the names and raises NotImplementedError when they are called. So do these functions, with the
 same first words and what to call instead.
@@ -35,18 +35,18 @@ def only_elsewhere(schema: str, advice: str, **options: Any) -> Callable[..., An
     return function
 
 
-def _of_quantised(name: str, result: str) -> Callable[..., Any]:
-    return only_elsewhere(f"{name}(Tensor input) -> {result}", "The tensor is not quantised; it holds its numbers.",
+def _of_quantized(name: str, result: str) -> Callable[..., Any]:
+    return only_elsewhere(f"{name}(Tensor input) -> {result}", "The tensor is not quantized; it holds its numbers.",
                           method=True)
 
 
-int_repr = _of_quantised("int_repr", "Tensor")
-q_scale = _of_quantised("q_scale", "float")
-q_zero_point = _of_quantised("q_zero_point", "int")
-q_per_channel_axis = _of_quantised("q_per_channel_axis", "int")
-q_per_channel_scales = _of_quantised("q_per_channel_scales", "Tensor")
-q_per_channel_zero_points = _of_quantised("q_per_channel_zero_points", "Tensor")
-qscheme = _of_quantised("qscheme", "Any")
+int_repr = _of_quantized("int_repr", "Tensor")
+q_scale = _of_quantized("q_scale", "float")
+q_zero_point = _of_quantized("q_zero_point", "int")
+q_per_channel_axis = _of_quantized("q_per_channel_axis", "int")
+q_per_channel_scales = _of_quantized("q_per_channel_scales", "Tensor")
+q_per_channel_zero_points = _of_quantized("q_per_channel_zero_points", "Tensor")
+qscheme = _of_quantized("qscheme", "Any")
 to_padded_tensor = only_elsewhere(
     "to_padded_tensor(Tensor input, float padding, ints? output_size=None)",
     "The tensor is not nested; torch.nn.functional.pad pads it.", method=True)
@@ -67,7 +67,7 @@ def dequantize(input: Any) -> Any:
     tensor([1., 2.])
     """
     if not isinstance(input, TensorBase):
-        raise unavailable("dequantize.tensors", "The tensors are not quantised; they hold their numbers.")
+        raise unavailable("dequantize.tensors", "The tensors are not quantized; they hold their numbers.")
     return input if input._array.dtype is F32 else _dequantize(input)
 
 

@@ -124,7 +124,7 @@ def _log_softmax(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: An
 
 def _normalized(x: Any, weight: Any, mean: Any, rstd: Any, by_x: Any, by_weight: Any, by_bias: Any, axes: Any,
                 eps: Any) -> Any:
-    """The tangent of the standardised x times the weight, plus the bias. The Jacobian of standardising is symmetric."""
+    """The tangent of the standardized x times the weight, plus the bias. The Jacobian of standardizing is symmetric."""
     total: Any = 0.0 if by_bias is None else by_bias
     if by_weight is not None:
         total = standardize(x, mean, rstd, axes, eps) * by_weight + total

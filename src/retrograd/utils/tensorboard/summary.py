@@ -113,7 +113,7 @@ def histogram(name: str, values: Any, bins: Any, max_bins: int | None = None) ->
 def make_histogram(values: Any, bins: Any, max_bins: int | None = None) -> Any:
     """The histogram, without the empty bins at its ends but for one at the left.
 
-    If there are more than `max_bins` bins, neighbours become one bin. Raises ValueError if there are no elements.
+    If there are more than `max_bins` bins, neighbors become one bin. Raises ValueError if there are no elements.
     """
     if values.size == 0:
         raise ValueError("The input has no element.")
@@ -202,7 +202,7 @@ def compute_curve(labels: Any, predictions: Any, num_thresholds: Any = None, wei
 
 def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Any, display_name: str | None = None,
          description: str | None = None) -> Any:
-    """The summary of points in space with their colours, and of the triangles between the points."""
+    """The summary of points in space with their colors, and of the triangles between the points."""
     parts = [(array, kind, name) for array, kind, name in (
         (vertices, MeshPluginData.VERTEX, "VERTEX"), (faces, MeshPluginData.FACE, "FACE"),
         (colors, MeshPluginData.COLOR, "COLOR")) if array is not None]

@@ -205,7 +205,7 @@ class SummaryWriter:
 
     def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Any = None,
                  global_step: Any = None, walltime: float | None = None) -> None:
-        """Write points (batch, n, 3), with colours (batch, n, 3) and with triangles (batch, m, 3) of their numbers."""
+        """Write points (batch, n, 3), with colors (batch, n, 3) and with triangles (batch, m, 3) of their numbers."""
         self._add(summaries.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     def add_embedding(self, mat: Any, metadata: Any = None, label_img: Any = None, global_step: Any = None,

@@ -129,7 +129,7 @@ function depthOf(group) {
   return depth;
 }
 
-/** Colour, outline and words that depend on the state. */
+/** Color, outline and words that depend on the state. */
 function dress(box, element) {
   const { item } = box;
   const progress = box.open ? "done" : progressOf(item);
@@ -175,7 +175,7 @@ function badge(box, element) {
     draw("rect", { width, height: 18, rx: 9 }), draw("text", { x: width / 2, y: 13 }, ` ${text}`)));
 }
 
-/** Brings colours and marks of everything drawn in line with the state. */
+/** Brings colors and marks of everything drawn in line with the state. */
 function repaint() {
   for (const element of drawn.values()) dress(scene.byKey.get(element.dataset.key), element);
   paintRoutes();

@@ -41,7 +41,7 @@ function boxWords(item) {
   return [short, "", shapeText(item.outputs?.[0]?.shape)];
 }
 
-/** The second line with the value that the colour shows. */
+/** The second line with the value that the color shows. */
 function noteText(item, color) {
   const value = MEASURES[color].of(item);
   return [item.words[2], value === null || value === undefined ? null : MEASURES[color].text(value)].filter(Boolean).join(" · ");
@@ -79,7 +79,7 @@ function portOffset(item, edge, leaves) {
   return ports.has(edge) ? ports.get(edge) - item.made.width / 2 : 0;
 }
 
-/** What draws each item to its neighbours on the rank before and on the rank after. */
+/** What draws each item to its neighbors on the rank before and on the rank after. */
 function pullItems(group, items) {
   for (const item of items) Object.assign(item, { above: [], below: [], depth: 0, deepest: 0 });
   const pairs = [];
@@ -98,7 +98,7 @@ function pullItems(group, items) {
   }
 }
 
-/** Sweeps over the rows that bring each item near its neighbours. */
+/** Sweeps over the rows that bring each item near its neighbors. */
 function straighten(rows) {
   const packed = rows.map((row) => {
     const steps = [0];
@@ -232,7 +232,7 @@ function portStops(scene, item, edge, leaves, l) {
   return item.ports.get(key);
 }
 
-/** Joins two items of neighbouring ranks: from the border of one to the edge of its rank, across, and to the other. */
+/** Joins two items of neighboring ranks: from the border of one to the edge of its rank, across, and to the other. */
 function joinItems(scene, upper, lower, edge) {
   if (upper.boxed && !upper.made) join(scene, ...upper.exit);
   if (lower.boxed && !lower.made) join(scene, ...lower.entry);

@@ -18,7 +18,7 @@ from comparing.same_expression import first_sentence
 
 DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8", "float16")
 
-# Where the two differ on purpose, or PyTorch's own behaviour is an accident: (function, aspect) and why.
+# Where the two differ on purpose, or PyTorch's own behavior is an accident: (function, aspect) and why.
 APART = {
     **{("nanmean", aspect): "PyTorch counts the sum and the division apart"
        for aspect in ("written", "dtypes", "shapes", "layouts", "gradients")},

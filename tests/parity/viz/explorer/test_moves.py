@@ -68,7 +68,7 @@ def test_the_graph_turns(page: Any) -> None:
     assert shown.value("[scene.width, scene.height]") == [width, height]
 
 
-def test_colours_are_chosen_by_pointer_and_keys(page: Any) -> None:
+def test_colors_are_chosen_by_pointer_and_keys(page: Any) -> None:
     shown = page("mlp")
     titles = []
     for value in ("time", "bytes", "dtype", "norm"):

@@ -183,7 +183,7 @@ def test_views_writes_functions_and_cuts(page: Any) -> None:
     assert "x </script><b>" in labels(shown)[-1]
 
 
-def test_a_colour_means_the_same_in_the_legend_and_the_graph(page: Any) -> None:
+def test_a_color_means_the_same_in_the_legend_and_the_graph(page: Any) -> None:
     shown = page("mlp", "#color=bytes")
     assert shown.text("#scale p") == "Memory of saved values"
     ends = shown.texts("#scale .ends span")
@@ -210,7 +210,7 @@ def luminance(parts: list[int]) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_words_can_be_read_on_their_colours(page: Any) -> None:
+def test_words_can_be_read_on_their_colors(page: Any) -> None:
     for dark in (False, True):
         shown = page("lstm", "#open=all", dark=dark)
         fills = "Array.from({length: 101}, (_, k) => paletteColor(k / 100))"
@@ -222,10 +222,10 @@ def test_words_can_be_read_on_their_colours(page: Any) -> None:
 
 def test_the_theme_follows_the_system_at_once(page: Any) -> None:
     shown = page("mlp")
-    colours = "[getComputedStyle(document.body).backgroundColor, document.querySelector('.box .body').style.fill]"
-    light = shown.value(colours)
+    colors = "[getComputedStyle(document.body).backgroundColor, document.querySelector('.box .body').style.fill]"
+    light = shown.value(colors)
     shown.theme("dark")
-    assert all(one != other for one, other in zip(light, shown.value(colours)))
+    assert all(one != other for one, other in zip(light, shown.value(colors)))
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 640), (400, 800), (800, 600), (1200, 800), (1920, 1080)])

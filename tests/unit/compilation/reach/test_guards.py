@@ -21,7 +21,7 @@ SETTINGS = {"lr": 0.1, "steps": [1, 2]}
 Point = namedtuple("Point", "x y")
 
 
-class Colour(enum.Enum):
+class Color(enum.Enum):
     RED = 1
     BLUE = 2
 
@@ -43,7 +43,7 @@ class Slotted:
 @pytest.mark.parametrize(("value", "other"), [
     (1, 2), (1, True), (1, 1.0), (0.0, -0.0), (1.5, 2.5), (math.nan, 1.0), ("a", "b"), (b"a", b"b"), (None, 0),
     (True, False), (1j, 2j), (torch.float32, torch.float64), (torch.device("cpu"), torch.device("meta")),
-    (Colour.RED, Colour.BLUE), (slice(1, 2), slice(1, 3)), (slice(1, 2), slice(True, 2)),
+    (Color.RED, Color.BLUE), (slice(1, 2), slice(1, 3)), (slice(1, 2), slice(True, 2)),
     (torch.Size([2]), torch.Size([3])), (torch.Size([2]), (2,)), ((1, 2), (1, 3)), ((1, 2), (1, 2, 3)),
     ((0.0,), (-0.0,)),
     (range(3), range(4)), (np.float32(1), np.float64(1)), (np.int64(1), np.int64(2)), (np.dtype("f4"), np.dtype("f8")),
@@ -52,7 +52,7 @@ class Slotted:
     ({1, 2}, {1, 3}), (frozenset([1]), {1}), (deque([1, 2]), deque([2, 1])), (Point(1, 2), Point(1, 3)),
     (Point(1, 2), (1, 2)), (Batch(1, 2), Batch(1, 3)), (Batch(1, 2), Point(1, 2)), ([[1, [2]]], [[1, [3]]]),
     (SimpleNamespace(a=1), SimpleNamespace(a=1)), (identity, guarded), (torch.ones(2), 2), (2, torch.ones(2)),
-    (functools.partial(identity, 1), functools.partial(identity, 2)), (Net, Colour), (np.ones(2), np.ones(2)),
+    (functools.partial(identity, 1), functools.partial(identity, 2)), (Net, Color), (np.ones(2), np.ones(2)),
 ])
 def test_a_guard_tells_values_apart(value: Any, other: Any) -> None:
     guard = guarded(identity, value)

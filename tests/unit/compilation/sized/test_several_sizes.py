@@ -59,7 +59,7 @@ COVERED: dict[str, Callable[[Any, Any], Any]] = {
     "a sum of sizes": lambda x, y: torch.ones(x.shape[0] + y.shape[0]) * 2,
     "all dims but one": lambda x, y: x[:, None].expand(-1, 3, -1).reshape(3 * x.shape[0], -1) * 2,
     "the rest of a view": lambda x, y: x.reshape(1, -1).view(x.shape[0], -1) + 1,
-    "normalised": lambda x, y: F.layer_norm(x, x.shape[1:]),
+    "normalized": lambda x, y: F.layer_norm(x, x.shape[1:]),
     "a returned view": lambda x, y: (x * 2).reshape(-1),
     "a returned view of a view": lambda x, y: (x * 2).t()[1:, :-1].unsqueeze(1),
     "a returned view of an argument": lambda x, y: x.t()[1:],

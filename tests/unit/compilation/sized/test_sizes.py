@@ -285,7 +285,7 @@ LOOPS: dict[str, Callable[[Any], Any]] = {
     "turned": lambda x: (x.t() * 2 + x.t().sum(0)).contiguous() + 1,
     "a column": lambda x: x[:, 0] * x[:, -1] + x[:, 0].sum(),
     "a product": lambda x: ((x.t() @ x).tanh().sum(), (x @ x.new_ones(x.shape[1], 2)) * 3),
-    "normalised": lambda x: F.layer_norm(x, x.shape[1:], eps=1.0) + F.softmax(x, 0),
+    "normalized": lambda x: F.layer_norm(x, x.shape[1:], eps=1.0) + F.softmax(x, 0),
     "parts": lambda x: (x[1:] - x[:-1]).square().mean(),
 }
 

@@ -1,4 +1,4 @@
-"""Rounding to the numbers of quantised tensors, and the functions of libraries for devices. Facts from PyTorch 2.13."""
+"""Rounding to the numbers of quantized tensors, and the functions of libraries for devices. Facts from PyTorch 2.13."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_functions_of_other_devices_say_what_to_call() -> None:
         torch.cudnn_grid_sampler(torch.ones(1, 2, 4, 4), torch.zeros(1, 2, 2, 2))
     assert str(caught.value) == ("Could not run 'aten::cudnn_grid_sampler' with arguments from the 'CPU' backend. Use "
                                  "torch.nn.functional.grid_sample.")
-    with pytest.raises(NotImplementedError, match=r"Could not run 'aten::q_scale' .* The tensor is not quantised"):
+    with pytest.raises(NotImplementedError, match=r"Could not run 'aten::q_scale' .* The tensor is not quantized"):
         torch.ones(2).q_scale()
     with pytest.raises(NotImplementedError, match=r"Could not run 'aten::record_stream'"):
         torch.ones(2).record_stream(None)

@@ -374,6 +374,6 @@ def test_permutations_hold_every_number_once(n: int) -> None:
 
 
 def test_uniform_leaves_the_upper_bound_out() -> None:
-    # Between two neighbours of float16, half of the numbers round to the upper one, and then become the lower.
+    # Between two neighbors of float16, half of the numbers round to the upper one, and then become the lower.
     values = kernels.uniform(Twister(0), (2000,), "float16", 1.0, 1.0009765625)
     assert set(values.tolist()) == {1.0}

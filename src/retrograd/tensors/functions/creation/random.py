@@ -155,8 +155,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     tensors = isinstance(mean, TensorBase), isinstance(std, TensorBase)
     if not any(tensors) and size is not None:
         target = element_type("normal", dtype)
-        shape, centre, width = shape_of("normal", (size,)), float(mean), float(std)
-        return made(ops.draw_by(kernels.normal, stream, shape, target, centre, width), device, requires_grad)
+        shape, center, width = shape_of("normal", (size,)), float(mean), float(std)
+        return made(ops.draw_by(kernels.normal, stream, shape, target, center, width), device, requires_grad)
     if not any(tensors) or size is not None:
         kinds = ", ".join(type(x).__name__ for x in (mean, std, size) if x is not None)
         raise TypeError(f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of: "

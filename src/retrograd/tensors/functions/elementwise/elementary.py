@@ -79,7 +79,7 @@ logaddexp, logaddexp2 = between_tensors(ops.logaddexp), between_tensors(ops.loga
 def round(call: Call, input: TensorBase, *, decimals: int = 0) -> TensorBase:
     """The nearest integers, or with `decimals` the nearest numbers with so many digits after the point.
 
-    Halves go to the even neighbour. The shape and the dtype stay.
+    Halves go to the even neighbor. The shape and the dtype stay.
 
     >>> import retrograd as torch
     >>> torch.round(torch.tensor([0.5, 1.5, -2.4]))

@@ -1,6 +1,6 @@
-"""Functions that round tensors to the numbers that quantised tensors could hold, for training with such numbers.
+"""Functions that round tensors to the numbers that quantized tensors could hold, for training with such numbers.
 
-No tensor is quantised: the results are floating-point tensors, and gradients pass.
+No tensor is quantized: the results are floating-point tensors, and gradients pass.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _refuse_outside(zeros: Any, least: int, largest: int) -> None:
         "fake_quantize_per_tensor_affine(Tensor input, float scale, int zero_point, int quant_min, int quant_max)",
         strict=True)
 def fake_quantize_per_tensor_affine(input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> Any:
-    """The numbers that a quantised tensor would hold: multiples of `scale`, cut off at both ends.
+    """The numbers that a quantized tensor would hold: multiples of `scale`, cut off at both ends.
 
     The number 0 has the integer `zero_point`, and the ends are the integers `quant_min` and `quant_max`. The gradient
     passes where nothing is cut off. Raises RuntimeError if `quant_min` exceeds `quant_max`, NotImplementedError unless
@@ -139,7 +139,7 @@ def fused_moving_avg_obs_fake_quant(
         input: Any, observer_on: Any, fake_quant_on: Any, running_min: Any, running_max: Any, scale: Any,
         zero_point: Any, averaging_const: float, quant_min: int, quant_max: int, ch_axis: int,
         per_row_fake_quant: bool = False, symmetric_quant: bool = False) -> Any:
-    """Observe the smallest and the largest number, choose `scale` and `zero_point`, and round like fake quantisation.
+    """Observe the smallest and the largest number, choose `scale` and `zero_point`, and round like fake quantization.
 
     If `observer_on` holds 1, the call moves `running_min` and `running_max` by `averaging_const` towards the numbers
     of the input. If `fake_quant_on` holds 1, the call writes the scale and the zero that fit them, and the result is

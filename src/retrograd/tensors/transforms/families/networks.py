@@ -286,7 +286,7 @@ NETWORKS: dict[str, Rule] = {
     "multi_margin_loss": _multi_margin, "multilabel_margin_loss": _multilabel_margin,
     **rules(_nll_loss, "nll_loss nll_loss2d"), "nll_loss_backward": _nll_loss_backward,
     "layer_norm": _layer_norm, "group_norm": _group_norm, "batch_norm_by": _by_given_moments,
-    "batch_norm": _batch_norm, "centred_sum": _by_channels,
+    "batch_norm": _batch_norm, "centered_sum": _by_channels,
     **rules(_standardized, "standardize standardize_backward standardized_sum"),
     "embedding": _embedding, "embedding_rows": _embedding_rows, "embedding_dense_backward": _embedding_backward,
     **rules(by_stack, "native_dropout affine"), "unsafe_split": _gates, "squeeze": _first_row,

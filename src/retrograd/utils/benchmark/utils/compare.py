@@ -17,7 +17,7 @@ _END = "\033[0m\033[0m"
 
 
 class Colorize(Enum):
-    """With which times a time is compared for its colour."""
+    """With which times a time is compared for its color."""
 
     NONE = auto()
     COLUMNWISE = auto()

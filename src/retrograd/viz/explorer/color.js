@@ -1,4 +1,4 @@
-// What colours mean: one sequential palette that is safe for the colour-blind, its scales, and its legend.
+// What colors mean: one sequential palette that is safe for the color-blind, its scales, and its legend.
 "use strict";
 
 const PALETTE = ["#f7fbd5", "#cdebb4", "#84cdbb", "#45acc4", "#2274b3", "#1e3f85", "#0d1f52"];
@@ -47,7 +47,7 @@ function level(item, color) {
   return scaleOf(color).at(MEASURES[color].of(item));
 }
 
-/** The colour of a place in the palette. Low values are near the background, in the light and in the dark. */
+/** The color of a place in the palette. Low values are near the background, in the light and in the dark. */
 function paletteColor(t) {
   const place = (dark.matches ? 0.88 - 0.84 * t : 0.04 + 0.88 * t) * (PALETTE.length - 1);
   const k = Math.min(PALETTE.length - 2, Math.floor(place));
@@ -62,14 +62,14 @@ function itemColor(item, color) {
   return t === null ? NEUTRAL[dark.matches ? "dark" : "light"] : paletteColor(t);
 }
 
-/** Black or white, whichever is easier to read on a colour. */
+/** Black or white, whichever is easier to read on a color. */
 function inkOn(color) {
   const parts = color.startsWith("#") ? channels(color) : color.match(/\d+/g).map(Number);
   const [r, g, b] = parts.map((x) => (x <= 10 ? x / 3295 : ((x / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
 
-/** The legend: what the colours and the shapes mean. */
+/** The legend: what the colors and the shapes mean. */
 function paintLegend() {
   const measure = MEASURES[state.color];
   const scale = scaleOf(state.color);
