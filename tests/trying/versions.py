@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 
 from trying.environments import BUILD, ROOT, Environment, Result, report, table
 
@@ -35,7 +36,11 @@ def pytorch() -> str:
 
 def cell(result: Result) -> str:
     """What the table says of a step: how many tests passed, if there were tests, and the time."""
-    counts = ", ".join(re.findall(r"\d+ (?:passed|failed|errors?|skipped)", result.last))
+    found = Counter[str]()                                 # a target may run pytest several times
+    for summary in re.findall(r"^.*\d (?:passed|failed|errors?)\b.* in [\d.]+s.*$", result.text, re.MULTILINE):
+        for number, what in re.findall(r"(\d+) (passed|failed|error|skipped)", summary):
+            found[what] += int(number)
+    counts = ", ".join([f"{number} {what}" for what, number in found.items()])
     took = f"{result.seconds:.0f} s"
     return ("" if result.succeeded else "FAILED: ") + (f"{counts}, {took}" if counts else took)
 

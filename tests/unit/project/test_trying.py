@@ -33,6 +33,7 @@ def test_a_cell_counts_tests_and_says_what_failed() -> None:
     assert versions.cell(GOOD) == "36 passed, 2 skipped, 61 s"
     assert versions.cell(BAD) == "FAILED: 1 failed, 35 passed, 3 s"
     assert versions.cell(GOOD._replace(text="")) == "61 s"
+    assert versions.cell(GOOD._replace(text=f"{GOOD.text}\n{GOOD.text}")) == "72 passed, 4 skipped, 61 s"
 
 
 def test_the_end_of_a_failure_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
