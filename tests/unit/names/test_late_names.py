@@ -100,7 +100,7 @@ def test_each_file_is_imported_alone(part: int) -> None:
     failed = run(f"""
 import importlib, os, sys, traceback
 import retrograd
-from retrograd import names
+from retrograd.foundations import names
 names.in_pytorch("torch")
 def check(path):
     parent, _, last = path.rpartition(".")
