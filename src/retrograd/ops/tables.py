@@ -4,6 +4,8 @@ What is said of an operator outside of its statement stands in a table: how `vma
 profile calls it. The rows of a table are keyed by the operators themselves. So a row about an operator that does not
 exist is an error of the import, and two operators of one name have a row each. A row also holds for the operator's form
 in place, unless that form has another name or a row of its own.
+
+This module does not know what an operator is, so that the statement of an operator may use a table.
 """
 
 from __future__ import annotations
@@ -11,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from .framework import Op
-
-Key = TypeVar("Key", bound=Op | str)
+Key = TypeVar("Key")
 Row = TypeVar("Row")
 
 
@@ -26,7 +26,7 @@ class Table(dict[Key, Row]):
 
     __slots__ = ("because", "says")
 
-    def __init__(self, says: str, rows: dict[Key, Row], because: str) -> None:
+    def __init__(self, says: str, rows: Mapping[Key, Row], because: str) -> None:
         super().__init__(rows)
         self.says, self.because = says, because
 
@@ -49,15 +49,15 @@ def table(says: str, *parts: Mapping[Key, Row], because: str = "") -> Table[Key,
         rows.update(part)
     if {isinstance(key, str) for key in rows} != {bool(because)}:
         raise TypeError(f"rows are keyed by names if and only if something says why: {says}")
-    for key, row in [*rows.items()]:
-        if isinstance(key, Op) and key.written.name == key.name:
+    for key, row in [] if because else [*rows.items()]:
+        if key.written.name == key.name:
             rows.setdefault(key.written, row)
     made: Table[Key, Row] = Table(says, rows, because)
     INDEX.append(made)
     return made
 
 
-def about(op: Op) -> list[tuple[str, Any]]:
+def about(op: Any) -> list[tuple[str, Any]]:
     """What the tables of the index say of an operator: the sentence of each table, and its row."""
     keys = [(each, op.name if each.because else op) for each in INDEX]
     return [(each.says, each[key]) for each, key in keys if key in each]
