@@ -98,8 +98,8 @@ Flops = Callable[[tuple[Any, ...], Any], int]
 _PRODUCTS: dict[Op, Flops] = {
     mm: _of_product(mm_flop), addmm: _of_product(mm_flop), bmm: _of_product(bmm_flop), baddbmm: _of_product(bmm_flop)}
 # From the arguments and the result of a call.
-FLOPS: Table[Op, Flops] = table("FlopCounterMode counts the floating-point operations of a call: {}", _PRODUCTS, {
+FLOPS: Table[Op, Flops] = table("FlopCounterMode counts floating-point operations by {}", _PRODUCTS, {
     convolution: _convolution_flops, convolution_weight: _weight_gradient_flops})
-PROFILED: Table[Op, Flops] = table("the profiler counts the floating-point operations of a call: {}", _PRODUCTS, {
+PROFILED: Table[Op, Flops] = table("The profiler counts floating-point operations by {}", _PRODUCTS, {
     convolution: _plane_flops,
     **dict.fromkeys((add, add_scaled, add_number, mul, mul_number, weighted), _element_flops)})

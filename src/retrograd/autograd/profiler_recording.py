@@ -25,9 +25,9 @@ from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-_SHOWN: Table[Op, str] = table("the profiler shows it as {}", {cast: "_to_copy"})
+_SHOWN: Table[Op, str] = table("The profiler shows it as {}", {cast: "_to_copy"})
 # PyTorch has no such op, or the function that calls the op appears in the profile itself.
-_UNSHOWN = table("the profiler does not show it",
+_UNSHOWN = table("The profiler does not show it",
                  dict.fromkeys(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full",
                                 "random_like", "_fused_group_"], True),
                  because="some of these operators belong to layers above, and others are imported late")

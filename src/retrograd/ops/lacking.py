@@ -25,7 +25,7 @@ def kernels() -> Table[str, list[str]]:
 
     text = get_data(__name__, "lacking.txt")
     assert text is not None
-    return table("in PyTorch, unsigned integers, floats of 8 bits and bfloat16 lack the kernel {}",
+    return table("PyTorch's errors about unsigned integers, floats of 8 bits and bfloat16 name the kernels {}",
                  {name: lacking for name, *lacking in map(str.split, text.decode().splitlines())},
                  because="the operators of most lines are imported late, and the file later still")
 

@@ -18,7 +18,7 @@ Row = TypeVar("Row")
 
 
 class Table(dict[Key, Row]):
-    """The rows of a table. `says` is a sentence about an operator, with {} for its row.
+    """The rows of a table. `says` is a sentence about an operator without its dot, with {} for the row.
 
     `because` is empty, or says why the rows are keyed by the names of operators. Then a row is about all operators of
     its name.

@@ -29,7 +29,7 @@ def _copy_of(view: Op) -> Op:
               outputs=" ".join(view.outputs), complex=view.complex)
 
 
-COPIES: Table[Op, Op] = table("what it shows is copied by {}", {view: _copy_of(view) for view in (
+COPIES: Table[Op, Op] = table("A copy of what it shows has the node {}", {view: _copy_of(view) for view in (
     shape.alias, shape.as_strided, shape.diagonal, shape.expand, shape.permute, shape.squeeze, shape.squeeze_dim,
     shape.squeeze_dims, shape.t, shape.transpose, shape.unfold, shape.unsqueeze, shape.view, indexing.select,
     indexing.slice_, joining.split, joining.split_with_sizes, joining.unbind, elementary.view_as_complex,

@@ -40,10 +40,10 @@ from ..arguments.generator import fork_rng
 from ..recording.inplace import write_over
 
 _RANDOM = (drawn, drawn_beside)
-SHAPES: Table[Op, Callable[..., MetaArray]] = table("the shape of its result without numbers is that of {}", {
+SHAPES: Table[Op, Callable[..., MetaArray]] = table("For meta tensors, the result is found by {}", {
     mm: product, bmm: product, addmm: added_product, baddbmm: added_product, convolution: convolved, clone: copied,
     copy: copied})
-_CONVERTING = table("a write of it converts numbers to any type",
+_CONVERTING = table("For meta tensors, a write of it may convert numbers to any type",
                     dict.fromkeys((copy_elements, fill, fill_tensor), True))
 
 

@@ -62,7 +62,7 @@ segment_reduce x
 softshrink x
 threshold x
 """
-_INPUTS = table("recorded gradients are tied to inputs: {}",
+_INPUTS = table("Recorded gradients count as depending on {}",
                 dict([line.split(" ", 1) for line in _LINES.strip().splitlines()]),
                 because="most of these operators are imported late")
 

@@ -45,9 +45,9 @@ from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 
 _TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
-_ONE_NUMBER = table("it writes one number everywhere, so it may write to a place several times",
+_ONE_NUMBER = table("It writes one number everywhere, so it may write to a place several times",
                     dict.fromkeys((fill, fill_tensor, zero), True))
-_COINCIDING = table("it may write to a place several times",
+_COINCIDING = table("It may write to a place several times",
                     dict.fromkeys((index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor), True))
 
 

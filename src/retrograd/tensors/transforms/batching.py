@@ -33,7 +33,7 @@ from .refusals import unwritable
 from .rules import by_composition
 from .views import viewed
 
-WHOLE = table("it has no derivative and is not computed element by element",
+WHOLE = table("Though it has no derivative, it is not computed element by element",
               dict.fromkeys((isin, permutation), True))
 # The view that each operator copies.
 VIEWS = {op: view for view, op in COPIES.items()}

@@ -201,7 +201,7 @@ def _for(formula: Formula, *ops: Op) -> dict[Op, Formula]:
     return dict.fromkeys(ops, formula)
 
 
-FORMULAS: Table[Op, Formula] = table("a formula gives its tangent: {}", {
+FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
     **_for(_symmetric, softmax.softmax, softmax.safe_softmax, indexing.masked_fill, indexing.index_fill),
     **_for(_reduced, norms.norm, norms.frobenius, reductions.amax, reductions.amin, reductions.max_all,
            reductions.min_all, scans.prod_all, scans.prod_dim, reductions.var, reductions.std, softmax.logsumexp,

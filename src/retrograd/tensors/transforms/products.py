@@ -26,6 +26,9 @@ class Product:
     def __init__(self, factors: tuple[int, ...], beside: Callable[..., Any] | None = None) -> None:
         self.factors, self.beside = factors, beside
 
+    def __str__(self) -> str:
+        return f"the operands {', '.join(map(str, self.factors))}"
+
     def tangent(self, op: Op, args: tuple[Any, ...], tangents: Sequence[Any]) -> Any:
         """The tangent of the product; None if it is zero."""
         total = None
@@ -102,7 +105,7 @@ def _summed(x: Any, y: Any) -> Any:
 
 _PLAIN = Product((0, 1))
 
-PRODUCTS: Table[Op, Product] = table("its tangent is the sum of products with one factor's tangent: {}", {
+PRODUCTS: Table[Op, Product] = table("Its tangent is a sum: one product for the tangent of each factor, of {}", {
     mm: _PLAIN, bmm: _PLAIN, mv: _PLAIN, matrix.dot: _PLAIN, matrix.vdot: _PLAIN, cross: _PLAIN,
     matrix.trilinear: Product((0, 1, 2)), convolution: Biased(1), conv_tbc: Biased(2),
     matrix.addmm: Scaled((1, 2), mm.run), matrix.addmv: Scaled((1, 2), mv.run),

@@ -63,11 +63,11 @@ STATISTICS = ("Batch norm got a batched tensor as input while the running_mean o
 
 _NAMED = "PyTorch's messages depend on the name alone"
 _BROADCAST = table(
-    "vmap says that the result of a write does not fit a target that all samples share",
+    "vmap refuses to write different samples over what all samples share; it says that their shape does not fit",
     dict.fromkeys(("add", "atan2", "copysign", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
                    "bitwise_right_shift"), True), because=_NAMED)
 # Other writes have the name of the operator.
-_WRITES = table("vmap refuses a write to what all samples share under the name {}", {
+_WRITES = table("vmap refuses to write different samples over what all samples share; it names the write {}", {
     **dict.fromkeys(("sub", "mul", "div", "copy", "masked_fill", "clamp_min", "clamp_max", "logical_and", "logical_or",
                      "logical_xor"), "inplace arithmetic"),
     **{name: f"{name}_" for name in ("fill", "index_put", "index_add", "index_fill", "scatter_reduce")},

@@ -15,7 +15,7 @@ from .products import PRODUCTS
 from .sequences import SEQUENCES
 from .unknown import UNKNOWN
 
-RULES = table("vmap calls it for all samples at once, or for each: {}", DIMENSIONS, PRODUCTS, PLACES, NETWORKS,
+RULES = table("vmap computes a batch by {}", DIMENSIONS, PRODUCTS, PLACES, NETWORKS,
               SEQUENCES, IMAGES, UNKNOWN)
 
 
