@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import subprocess
@@ -113,7 +114,8 @@ def test_what_the_rows_name() -> None:
 
 def test_two_operators_of_one_name_have_rows_of_their_own() -> None:
     assert reductions.max_all.name == sorting.max_dim.name == "max"
-    assert RULES.get(sorting.max_dim) is None and rule_of(sorting.max_dim) is by_dims
+    assert sorting.max_dim not in RULES
+    assert rule_of(sorting.max_dim) is by_dims
     assert rule_of(reductions.max_all) is RULES[reductions.max_all]
     assert formulas.FORMULAS[reductions.max_all] is not formulas.FORMULAS[sorting.max_dim]
 
@@ -160,7 +162,42 @@ def test_the_index_has_the_tables_of_all_modules() -> None:
     making = {found.importer for found in package.imports if found.imported == "ops.tables"} - {"viz.facts"}
     done = subprocess.run([sys.executable, "-c", "import retrograd.viz.facts, sys; print(*sys.modules)"],
                           capture_output=True, text=True, check=True, timeout=120)
-    assert making and {f"retrograd.{name}" for name in making} <= {*done.stdout.split()}
+    assert making
+    assert {f"retrograd.{name}" for name in making} <= {*done.stdout.split()}
+
+
+def asks_for_a_name(node: ast.AST) -> bool:
+    """Whether code compares the name of an operator, or looks it up: `op.name in …`, `…[op.name]`, `….get(op.name)`."""
+    asked: list[ast.expr] = []
+    if isinstance(node, ast.Compare):
+        asked = [node.left, *[each for op, each in zip(node.ops, node.comparators, strict=True)
+                              if isinstance(op, ast.Eq | ast.NotEq)]]
+    elif isinstance(node, ast.Subscript):
+        asked = [node.slice]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        asked = [*node.args]
+    parts = [part for each in asked for part in ([*each.elts] if isinstance(each, ast.Tuple) else [each])]
+    return bool({"op.name", "line.op.name"}.intersection(map(ast.unparse, parts)))
+
+
+# Modules that ask for the name of an operator: those with tables by name, and the compiler.
+ASKING = {"autograd.profiler_recording", "tensors.recording.dependences", "compilation.passes.effects",
+          "compilation.sized.pairing", "compilation.trace.below_levels", "compilation.trace.tracing"}
+
+
+def test_nothing_else_asks_for_the_name_of_an_operator() -> None:
+    """Two operators may have one name."""
+    package = Package(Path(torch.__file__).parent)
+    found = {name for name, tree in package.trees.items() if any(map(asks_for_a_name, ast.walk(tree)))}
+    assert found == ASKING
+
+
+@pytest.mark.parametrize(("code", "asks"), [
+    ("op.name in WHOLE", True), ("op.name == 'max'", True), ("x = RULES.get(op.name, one)", True),
+    ("RULES[op.name]", True), ("FORMULAS.get((op.name, True))", True), ("raise ValueError(op.name)", False),
+    ("op in WHOLE", False), ("RULES.get(op)", False), ("event.name == 'max'", False)])
+def test_how_code_asks_for_a_name(code: str, asks: bool) -> None:
+    assert any(map(asks_for_a_name, ast.walk(ast.parse(code)))) is asks
 
 
 def test_explain_says_what_the_tables_say() -> None:
@@ -173,4 +210,5 @@ def test_explain_says_what_the_tables_say() -> None:
     assert "A copy of what it shows has the node ViewBackward0_copy." in repr(torch.explain(shape.view))
     for op in EVERY:
         said = facts.facts_of(op)
-        assert len(said) == len(about(op)) and not [each for each in said if "{" in each or "<" in each], op
+        assert len(said) == len(about(op)), op
+        assert not [each for each in said if "{" in each or " at 0x" in each], op
