@@ -30,9 +30,9 @@ def tables() -> list[Table[Any, Any]]:
 
 
 def facts_of(op: Op) -> list[str]:
-    """A sentence for each table that has a row for an operator."""
+    """A sentence for each table that has a row for an operator, in alphabetical order."""
     tables()
-    return [says.format(_words(row)) + "." for says, row in about(op)]
+    return sorted([says.format(_words(row)) + "." for says, row in about(op)])
 
 
 def _words(row: Any) -> str:

@@ -19,7 +19,7 @@ from reading.packages import Package
 from retrograd import ops
 from retrograd.nn.utils import clip_grad
 from retrograd.ops import basic, lacking, reductions, shape, sparse, view_copies
-from retrograd.ops.elementwise import arithmetic
+from retrograd.ops.elementwise import arithmetic, comparison
 from retrograd.ops.framework import Op, linear, operator
 from retrograd.ops.indexing import sorting
 from retrograd.ops.tables import INDEX, Table, about, table
@@ -154,6 +154,35 @@ def test_a_row_holds_for_the_form_in_place() -> None:
         assert ("planted", 1) in about(arithmetic.fill.written)
     finally:
         INDEX.pop()
+
+
+POOL = [op for each in (arithmetic.fill, arithmetic.fill_tensor, comparison.eq, shape.transpose, arithmetic.add)
+        for op in dict.fromkeys((each, each.written))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_tables(seed: int) -> None:
+    """Parts that may share operators, have names among operators, or have forms in place before the operators."""
+    draws, before = np.random.default_rng(seed), [*INDEX]
+    pool: list[Any] = [*POOL, *(["add", "fill"] if seed % 3 == 0 else [])]
+    keys = [pool[i] for i in draws.permutation(len(pool))[:draws.integers(1, len(pool))]]
+    parts: list[dict[Any, int]] = [{} for _ in range(draws.integers(1, 4))]
+    for number, key in enumerate(keys):
+        parts[draws.integers(len(parts))][key] = number
+    if seed % 4 == 0:
+        parts[draws.integers(len(parts))][keys[0]] = -1    # which may be a second row
+    because = "a reason" if draws.random() < 0.3 else ""
+    found = {key: [part[key] for part in parts if key in part] for key in keys}
+    if any(len(rows) > 1 for rows in found.values()) or {isinstance(key, str) for key in keys} != {bool(because)}:
+        with pytest.raises(TypeError):
+            table("planted", *parts, because=because)
+        assert before == INDEX
+        return
+    made = table("planted", *parts, because=because)
+    assert INDEX.pop() is made
+    for op in POOL:
+        of = [each for each in POOL if each.written is op and each.name == op.name and each in found and not because]
+        assert made.get(op) == (found[op][0] if op in found else found[of[0]][0] if of else None)
 
 
 def test_the_index_has_the_tables_of_all_modules() -> None:
