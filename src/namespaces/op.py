@@ -29,7 +29,7 @@ __all__ = ["Op", "composed", "either", "elementwise", "linear", "operator"]
 
 
 def _own(op: Op) -> Op:
-    """The operator, as one that tables of the package must not take for an operator of theirs of the same name."""
+    """The operator, as one whose rules may do anything, and whose options may be called like dims."""
     op.known = False
     op.written.known = False
     return op

@@ -9,6 +9,13 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from ..ops.elementwise.arithmetic import add, add_number, add_scaled, mul, mul_number
+from ..ops.fourier import weighted
+from ..ops.framework import Op
+from ..ops.images.convolution import convolution, convolution_weight
+from ..ops.linalg.matrix import addmm, baddbmm, bmm, mm
+from ..ops.tables import Table, table
+
 Shape = Any  # a size, a tuple or a list
 
 
@@ -57,31 +64,42 @@ def sdpa_flop_count(query_shape: Shape, key_shape: Shape, value_shape: Shape) ->
     return bmm_flop((b * h, s_q, d_q), (b * h, d_q, s_k)) + bmm_flop((b * h, s_q, s_k), (b * h, s_k, d_v))
 
 
-def convolution_flops(args: tuple[Any, ...], out: Any) -> int:
-    """The operations of a call of the op `convolution`."""
+def _of_product(count: Callable[..., int]) -> Callable[..., int]:
+    """The operations of a call of a product. What the product is added to counts nothing."""
+
+    def flops(args: tuple[Any, ...], out: Any) -> int:
+        return count(*[value.shape for value in args if getattr(value, "ndim", 0) > 1][-2:])
+
+    return flops
+
+
+def _convolution_flops(args: tuple[Any, ...], out: Any) -> int:
+    """The operations of a convolution."""
     return conv_flop_count(args[0].shape, args[1].shape, out.shape, args[6])
 
 
-def weight_gradient_flops(args: tuple[Any, ...], out: Any) -> int:
+def _weight_gradient_flops(args: tuple[Any, ...], out: Any) -> int:
     """The operations of the gradient of a convolution by its weight. Like PyTorch, a group counts all channels."""
     return conv_flop_count(args[1].shape, out.shape, args[1].shape) * int(args[-1])
 
 
-PRODUCTS: dict[str, Callable[..., int]] = {"mm": mm_flop, "addmm": mm_flop, "bmm": bmm_flop, "baddbmm": bmm_flop}
+def _plane_flops(args: tuple[Any, ...], out: Any) -> int:
+    """The operations of a convolution of images that is not transposed, and 0 for any other."""
+    return _convolution_flops(args, out) if args[0].ndim == 4 and not args[6] else 0
 
 
-def product_flops(name: str, args: tuple[Any, ...]) -> int:
-    """The operations of a call of an op of `PRODUCTS`. What the product is added to counts nothing."""
-    return PRODUCTS[name](*[value.shape for value in args if getattr(value, "ndim", 0) > 1][-2:])
+def _element_flops(args: tuple[Any, ...], out: Any) -> int:
+    """One operation for each element of the first array."""
+    arrays = [value for value in args if hasattr(value, "shape")]
+    return int(prod(arrays[0].shape)) if arrays else 0
 
 
-def profiled_flops(name: str, args: tuple[Any, ...], out: Any) -> int:
-    """The operations that PyTorch's profiler counts for a call of an op. It counts few ops, and 0 for the others."""
-    if name in PRODUCTS:
-        return product_flops(name, args)
-    if name == "convolution":
-        return convolution_flops(args, out) if args[0].ndim == 4 and not args[6] else 0
-    if name in ("add", "mul"):
-        arrays = [value for value in args if hasattr(value, "shape")]
-        return int(prod(arrays[0].shape)) if arrays else 0
-    return 0
+Flops = Callable[[tuple[Any, ...], Any], int]
+_PRODUCTS: dict[Op, Flops] = {
+    mm: _of_product(mm_flop), addmm: _of_product(mm_flop), bmm: _of_product(bmm_flop), baddbmm: _of_product(bmm_flop)}
+# From the arguments and the result of a call.
+FLOPS: Table[Op, Flops] = table("FlopCounterMode counts floating-point operations by {}", _PRODUCTS, {
+    convolution: _convolution_flops, convolution_weight: _weight_gradient_flops})
+PROFILED: Table[Op, Flops] = table("The profiler counts floating-point operations by {}", _PRODUCTS, {
+    convolution: _plane_flops,
+    **dict.fromkeys((add, add_scaled, add_number, mul, mul_number, weighted), _element_flops)})

@@ -15,20 +15,22 @@ import numpy as np
 
 from ..foundations.modes import Transform, local
 from ..kernels.shape import StrideError
-from ..ops.basic import copy
+from ..ops.basic import cast, copy
 from ..ops.framework import Op
+from ..ops.tables import Table, table
 from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
-from .operation_counts import profiled_flops
+from .operation_counts import PROFILED
 from .profiler_report import EventList, FunctionEvent
 
 _ENGINE = "autograd::engine::evaluate_function: "
 _ACCUMULATION = "torch::autograd::AccumulateGrad"
-# Operators whose name in PyTorch's profiler differs from their own.
-_SHOWN = {"to": "_to_copy"}
-# Ops that PyTorch's profiler does not show, or whose functions appear in the profile themselves.
-_UNSHOWN = frozenset(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full", "random_like",
-                      "random_of", "_fused_group_"])
+_SHOWN: Table[Op, str] = table("The profiler shows it as {}", {cast: "_to_copy"})
+# PyTorch has no such op, or the function that calls the op appears in the profile itself.
+_UNSHOWN = table("The profiler does not show it",
+                 dict.fromkeys(["affine", "blend", "call", "clip_grad_", "fresh", "listed", "look", "new_full",
+                                "random_like", "_fused_group_"], True),
+                 because="some of these operators belong to layers above, and others are imported late")
 
 
 class Event:
@@ -133,7 +135,7 @@ class Recording:
         """Make a call of an op, through the transform that stood on the seam before, and note how long it took."""
         if op.name in _UNSHOWN or (op is copy and not self.thread.grad):   # PyTorch takes a first gradient as it is
             return call(*args) if self.under is None else self.under(op, call, args, write)
-        name = _SHOWN.get(op.name, op.name)
+        name = _SHOWN.get(op, op.name)
         if write and not name.endswith("_"):
             name += "_"
         event = self.enter(f"aten::{name}", self.shapes_of(args[1:] if write else args))
@@ -147,7 +149,7 @@ class Recording:
         if self.memory and not write:
             event.memory = _allocated(found, args)
         if self.flops and not write:
-            event.flops = profiled_flops(op.name, args, found)
+            event.flops = PROFILED[op](args, found) if op in PROFILED else 0
         return found
 
     def step(self, step: Callable[[Any, Any], None], node: Any, cotangent: Any) -> None:

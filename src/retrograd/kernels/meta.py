@@ -124,16 +124,19 @@ def strided(x: MetaArray, shape: Shape, strides: Shape, start: int) -> MetaArray
 
 # Operators whose kernels would take long, and whose shapes follow from those of their arguments
 
-def _product(x: Any, y: Any, *options: Any) -> MetaArray:
+def product(x: Any, y: Any, *options: Any) -> MetaArray:
+    """A product of matrices, or of stacks of matrices."""
     return without_memory((*x.shape[:-1], *y.shape[-1:]), x.dtype)
 
 
-def _added_product(x: Any, mat1: Any, mat2: Any, *options: Any) -> MetaArray:
+def added_product(x: Any, mat1: Any, mat2: Any, *options: Any) -> MetaArray:
+    """A product of matrices, or of stacks of matrices, to which `x` is added."""
     return without_memory((*mat1.shape[:-1], *mat2.shape[-1:]), x.dtype)
 
 
-def _convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
-                 output_padding: Any, groups: Any) -> MetaArray:
+def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any,
+                output_padding: Any, groups: Any) -> MetaArray:
+    """A convolution."""
     sizes = []
     for i, (n, k) in enumerate(zip(x.shape[2:], weight.shape[2:])):
         if transposed:
@@ -144,22 +147,8 @@ def _convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dila
     return without_memory((x.shape[0], channels, *sizes), x.dtype)
 
 
-def _new(x: Any, shape: Shape, dtype: Any, value: Any) -> MetaArray:
-    return without_memory(shape, dtype)
-
-
-def _copied(x: Any, order: Any = "K") -> MetaArray:
+def copied(x: Any, order: Any = "K") -> MetaArray:
+    """A copy. TensorIterator lays it out, unless `order` says how."""
     if isinstance(order, tuple):
         return without_memory(x.shape, x.dtype, order)
     return without_memory(x.shape, x.dtype) if order == "C" else elementwise([x], x.dtype)
-
-
-def _as_strided(x: Any, size: Any, stride: Any, start: Any = 0, layout: Any = None) -> MetaArray:
-    return strided(x, tuple(size), tuple(stride), start or 0)
-
-
-# By the name of the operator. `elementwise` computes copies as TensorIterator does.
-RULES: dict[str, Callable[..., Any]] = {
-    "mm": _product, "bmm": _product, "addmm": _added_product, "baddbmm": _added_product,
-    "convolution": _convolution, "new_full": _new, "clone": _copied, "copy_": _copied,
-    "as_strided_": _as_strided}

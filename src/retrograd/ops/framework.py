@@ -87,7 +87,7 @@ class Op:
         self.differentiable = self.outputs if differentiable is None else tuple(differentiable.split())
         # Whether gradients may reach more than one output, or a number of outputs that the call decides.
         self.several = self.outputs == ("*",) or len(self.differentiable) > 1
-        self.known = True             # whether tables of the package may know the op by its name
+        self.known = True             # whether the package states the op, so that its rules do nothing beside
         self.rules, self.view, self.variadic, self.joint = dict(rules), view, variadic, joint
         # Whether the kernel only moves or converts elements, so that it takes the types of ml_dtypes as they are.
         self.any_type = any_type or view

@@ -15,24 +15,27 @@ import numpy as np
 
 from ..foundations.dtypes import UNSIGNED, bfloat16, dtype, unimplemented
 from ..kernels.narrow import first_among
+from .tables import Table, table
 
 
 @cache
-def _kernels() -> dict[str, list[str]]:
+def kernels() -> Table[str, list[str]]:
     """The three columns of the file, by the name of the operator."""
     from pkgutil import get_data  # imported here, since few programs use such types
 
     text = get_data(__name__, "lacking.txt")
     assert text is not None
-    return {name: kernels for name, *kernels in map(str.split, text.decode().splitlines())}
+    return table("PyTorch's errors about unsigned integers, floats of 8 bits and bfloat16 name the kernels {}",
+                 {name: lacking for name, *lacking in map(str.split, text.decode().splitlines())},
+                 because="the operators of most lines are imported late, and the file later still")
 
 
 def refuse_lacking(name: str, args: Sequence[Any], rare: set[np.dtype[Any]]) -> None:
     """Raise NotImplementedError if the first argument of a rare type has a type that PyTorch's operator lacks."""
     found = first_among(args, rare)
-    kernels = _kernels().get(name)
-    if found is not None and kernels is not None:
+    lacking = kernels().get(name)
+    if found is not None and lacking is not None:
         of = dtype.of[found]
-        kernel = kernels[0 if of in UNSIGNED else 2 if of is bfloat16 else 1]
+        kernel = lacking[0 if of in UNSIGNED else 2 if of is bfloat16 else 1]
         if kernel != "-":
             raise unimplemented(kernel, found, "Convert the tensor first, for example by .float() or .long().")

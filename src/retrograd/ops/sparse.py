@@ -36,6 +36,7 @@ from .networks import activations
 from .networks.embedding import embedding_bag as dense_embedding_bag, embedding_rows, rows_of_bags
 from .reductions import spread, sum_all, sum_dim
 from .shape import permute, squeeze_dim, t, transpose, unsqueeze
+from .tables import table
 
 # Between dense and sparse
 
@@ -273,6 +274,8 @@ Blocks.kernels.update({
     arithmetic.mul: blocks.scaled, sum_all: lambda x, *options: np.asarray(x.values.sum()),
 })
 # A ufunc of NumPy is the operator of which it is the kernel.
-for _kernels in (Coo.kernels, Compressed.kernels, Blocks.kernels):
+for _kernels, _layouts in ((Coo.kernels, "COO"), (Compressed.kernels, "CSR and CSC"), (Blocks.kernels, "BSR and BSC")):
+    table(f"For {_layouts} tensors, the kernel is {{}}",
+          {op: kernel for op, kernel in _kernels.items() if isinstance(op, Op)})
     _kernels.update({ufunc: _kernels[op] for ufunc, op in [*Op.by_kernel.items()] if op in _kernels})
-del _op, _kernel, _kernels
+del _op, _kernel, _kernels, _layouts

@@ -14,6 +14,7 @@ from . import joining, shape
 from .elementwise import elementary
 from .framework import Op, linear, not_differentiable
 from .indexing import indexing
+from .tables import Table, table
 
 
 def _copy_of(view: Op) -> Op:
@@ -28,11 +29,11 @@ def _copy_of(view: Op) -> Op:
               outputs=" ".join(view.outputs), complex=view.complex)
 
 
-COPIES: dict[Op, Op] = {view: _copy_of(view) for view in (
+COPIES: Table[Op, Op] = table("A copy of what it shows has the node {}", {view: _copy_of(view) for view in (
     shape.alias, shape.as_strided, shape.diagonal, shape.expand, shape.permute, shape.squeeze, shape.squeeze_dim,
     shape.squeeze_dims, shape.t, shape.transpose, shape.unfold, shape.unsqueeze, shape.view, indexing.select,
     indexing.slice_, joining.split, joining.split_with_sizes, joining.unbind, elementary.view_as_complex,
-    elementary.view_as_real)}
+    elementary.view_as_real)})
 diagonal_copy = COPIES[shape.diagonal]
 detach_copy: Op = linear("detach_copy", kernels.detach_copy, node="NotImplemented", x=not_differentiable("detach_copy"))
 narrow_copy: Op = linear("narrow_copy", kernels.narrow_copy, x=lambda g, x_shape, dim, start, length:

@@ -12,21 +12,19 @@ from typing import Any
 import numpy as np
 
 from ..autograd.operation_counts import (
-    PRODUCTS,
+    FLOPS,
     addmm_flop as addmm_flop,
     baddbmm_flop as baddbmm_flop,
     bmm_flop as bmm_flop,
     conv_flop_count as conv_flop_count,
-    convolution_flops,
     mm_flop as mm_flop,
-    product_flops,
     sdpa_flop_count as sdpa_flop_count,
-    weight_gradient_flops,
 )
 from ..autograd.profiler_recording import Event, Recording
 from ..foundations.errors import warn
 from ..foundations.modes import Transform
 from ..ops.framework import Op
+from ..ops.images.convolution import convolution
 from ..tensors.state.base import TensorBase
 from .module_tracker import ModuleTracker
 
@@ -99,14 +97,14 @@ def shape_wrapper(f: Callable[..., int]) -> Callable[..., int]:
 class _Counter(Recording):
     """Stands on the seam and tells of each call of an op. What stood there before is told, too."""
 
-    def __init__(self, count: Callable[[str, tuple[Any, ...], Any, str], None]) -> None:
+    def __init__(self, count: Callable[[Op, tuple[Any, ...], Any, str], None]) -> None:
         super().__init__(False)
         self.count, self.nodes = count, [""]
 
     def run(self, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
         under = self.under if self.outer is None else self.outer.run
         found = call(*args) if under is None else under(op, call, args, write)
-        self.count(op.name, args, found, self.nodes[-1])
+        self.count(op, args, found, self.nodes[-1])
         return found
 
     @property
@@ -179,19 +177,15 @@ class FlopCounterMode:
         if self.display:
             print(self.get_table(self.depth))
 
-    def _count(self, name: str, args: tuple[Any, ...], out: Any, node: str) -> None:
+    def _count(self, op: Op, args: tuple[Any, ...], out: Any, node: str) -> None:
         if node.startswith("ScaledDotProduct"):
             return                          # the backward of an attention is one operator, too
-        backward = name == "convolution" and node == "ConvolutionBackward0"
-        key = aten.convolution_backward if backward else getattr(aten, name)
+        backward = op is convolution and node == "ConvolutionBackward0"
+        key = aten.convolution_backward if backward else getattr(aten, op.name)
         if key in self.flop_registry:
             flops = self.flop_registry[key](*args, out_val=out)
-        elif name in PRODUCTS:
-            flops = product_flops(name, args)
-        elif name == "convolution":
-            flops = convolution_flops(args, out)
-        elif name == "convolution_backward":
-            flops = weight_gradient_flops(args, out)
+        elif op in FLOPS:
+            flops = FLOPS[op](args, out)
         else:
             return
         for module in self.mod_tracker.parents:

@@ -18,6 +18,7 @@ from ..ops.framework import Op, parameters
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.recording.saved_names import attributes_of
 from ..tensors.state.base import TensorBase
+from .facts import facts_of
 from .saved import named_values
 from .statements import Statement, bare, source_of, statement_of, statement_of_op
 
@@ -77,6 +78,7 @@ def explain(what: Any) -> Explanation:
       The kernel is numpy.exp.
       The gradient of x is computed from g, out.
       A node saves: result, for the gradient of x.
+      PyTorch's errors about unsigned integers, floats of 8 bits and bfloat16 name the kernels none, exp_vml_cpu, none.
       ops/elementwise/elementary.py:22
         exp = elementwise("exp", np.exp, domain="float", x=lambda g, out: g * out)
     """
@@ -223,7 +225,7 @@ def _values_in(code: CodeType, variables: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _of_op(op: Op) -> Iterator[Section]:
-    """An operator: its kernel, its rules, and what its nodes save and why; then its in-place form, if that differs."""
+    """An operator: its kernel, its rules, what its nodes save and why, and what tables say. Then its in-place form."""
     kernel = op.kernel
     place = source_of(op.name, kernel)
     home = getattr(kernel, "__module__", None) or "numpy"
@@ -239,6 +241,7 @@ def _of_op(op: Op) -> Iterator[Section]:
         says.append(f"A node saves: {_saved(op) or 'nothing'}.")
     if op.composition is not None:
         says.append("For tensors, it is recorded as a composition of other operators.")
+    says += facts_of(op)
     statement = statement_of_op(op)
     node = f", node {op.node_name}" if op.steps else ""
     heading = f"operator {op.name}: {op.kind}{', a view' if op.view else ''}{node}"

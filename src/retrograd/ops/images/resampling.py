@@ -19,6 +19,10 @@ NAMES = {"nearest": "UpsampleNearest{}D", "nearest-exact": "UpsampleNearestExact
          "lanczos aa": "UpsampleLanczos{}DAa"}
 
 
+# The operators that resize, and their adjoints.
+RESIZINGS: list[Op] = []
+
+
 def _pair(name: str) -> Op:
     """Resampling with a node of this name, and its adjoint."""
     backward: Op
@@ -26,6 +30,7 @@ def _pair(name: str) -> Op:
                      x=lambda g, axes: backward(g, axes))
     backward = linear(f"{name}_backward", kernels.resample_backward, node=f"{name}BackwardBackward0",
                       g=lambda v, axes: forward(v, axes))
+    RESIZINGS.extend((forward, backward))
     return forward
 
 

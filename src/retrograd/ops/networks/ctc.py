@@ -27,7 +27,7 @@ def _back(g: Any, now: Any, out: Any, skips: Any, by: Any) -> Any:
             + shifted(g * np.exp(skipped - out), -2 * by))
 
 
-_step = operator("ctc_step", kernels.step, tensors=1, now=_back)
+ctc_step = operator("ctc_step", kernels.step, tensors=1, now=_back)
 
 
 def _forward(emitted: Any, inside: Any, skips: Any) -> Iterator[Any]:
@@ -36,7 +36,7 @@ def _forward(emitted: Any, inside: Any, skips: Any) -> Iterator[Any]:
     now = np.where(first, emitted[0], NEVER)
     yield now
     for t in range(1, emitted.shape[0]):
-        now = _step(now, skips, 1) + emitted[t]
+        now = ctc_step(now, skips, 1) + emitted[t]
         yield now
 
 
@@ -49,7 +49,7 @@ def _backward(emitted: Any, skips: Any, times: Any, lengths: Any) -> Iterator[An
         ended = times[:, None] == t
         now = np.where(ended, last, going_on)
         yield now
-        going_on = _step(now + emitted[t - 1], skips, -1)
+        going_on = ctc_step(now + emitted[t - 1], skips, -1)
 
 
 def _ctc(g: Any, log_probs: Any, states: Any, zero_infinity: Any) -> Any:

@@ -15,23 +15,36 @@ import numpy as np
 from ...foundations.dtypes import category, dtype as torch_dtype
 from ...foundations.modes import standing
 from ...kernels.meta import (
-    RULES,
     MetaArray,
+    added_product,
+    convolution as convolved,
+    copied,
     elementwise,
     found_in,
+    product,
     replaced,
     stand_in,
     strided,
     without_memory,
     without_memory_like,
 )
-from ...ops.basic import cast, look
+from ...ops.basic import cast, clone, copy, look
 from ...ops.creation import drawn, drawn_beside, fresh, new_full
+from ...ops.elementwise.arithmetic import copy as copy_elements, fill, fill_tensor
 from ...ops.framework import Op
+from ...ops.images.convolution import convolution
+from ...ops.linalg.matrix import addmm, baddbmm, bmm, mm
+from ...ops.shape import as_strided
+from ...ops.tables import Table, table
 from ..arguments.generator import fork_rng
 from ..recording.inplace import write_over
 
 _RANDOM = (drawn, drawn_beside)
+SHAPES: Table[Op, Callable[..., MetaArray]] = table("For meta tensors, the result is found by {}", {
+    mm: product, bmm: product, addmm: added_product, baddbmm: added_product, convolution: convolved, clone: copied,
+    copy: copied})
+_CONVERTING = table("For meta tensors, a write of it may convert numbers to any type",
+                    dict.fromkeys((copy_elements, fill, fill_tensor), True))
 
 
 def inferring() -> AbstractContextManager[None]:
@@ -54,7 +67,7 @@ def infer(op: Any, call: Callable[..., Any], args: tuple[Any, ...], write: bool)
         return without_memory_like(args[0])
     if op.view:
         return _viewed(op, call, args, metas)
-    rule = RULES.get(op.name)
+    rule = SHAPES.get(op)
     if rule is not None and all(a is None or hasattr(a, "shape") for a in args[:op.arity]):
         return rule(*args)
     if op is cast:
@@ -89,7 +102,7 @@ def _small(op: Op, args: tuple[Any, ...]) -> Any:
 def _viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], metas: list[MetaArray]) -> Any:
     """The views that an operator takes."""
     x = metas[0]
-    if op.name == "as_strided":
+    if op is as_strided:
         return strided(x, tuple(args[1]), tuple(args[2]), args[3] or 0)
     found = call(*replaced(args, lambda array: array.like))
     if type(found) is tuple:
@@ -128,6 +141,6 @@ def _check_write(op: Any, args: tuple[Any, ...], target: Any) -> None:
     shape, dtype = elementwise(arrays, target.dtype).shape, _small(op, args).dtype
     if shape != target.shape:
         raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
-    if category(dtype) > category(target.dtype) and op.name not in ("copy", "fill"):
+    if category(dtype) > category(target.dtype) and op not in _CONVERTING:
         have, want = torch_dtype.of[dtype].legacy, torch_dtype.of[target.dtype].legacy
         raise RuntimeError(f"result type {have} can't be cast to the desired output type {want}")

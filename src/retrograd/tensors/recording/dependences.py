@@ -13,6 +13,7 @@ from typing import Any
 
 from ...graph.node import AccumulateGrad, OtherNode
 from ...ops.framework import Op
+from ...ops.tables import table
 from ..state.base import requires, with_edge
 from .cotangents import shared_zeros
 
@@ -61,13 +62,15 @@ segment_reduce x
 softshrink x
 threshold x
 """
-_TABLE = dict([line.split(" ", 1) for line in _LINES.strip().splitlines()])
+_INPUTS = table("Recorded gradients count as depending on {}",
+                dict([line.split(" ", 1) for line in _LINES.strip().splitlines()]),
+                because="most of these operators are imported late")
 
 
 @cache
 def _places(op: Op) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The positions of the inputs that an operator's gradients depend on by the table, and of these gradients."""
-    inputs, _, those = _TABLE.get(op.name, "").partition(":")
+    inputs, _, those = _INPUTS.get(op.name, "").partition(":")
     on = tuple([op.arguments.index(name) for name in inputs.split() if name in op.arguments])
     return on, tuple([op.arguments.index(name) for name in those.split()]) or tuple(range(op.arity))
 

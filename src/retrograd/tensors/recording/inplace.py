@@ -25,8 +25,17 @@ from ...kernels.layout import layout_of, one_by_one, owner_of
 from ...kernels.narrow import rare_among, write_in_float32
 from ...kernels.shape import common_shape
 from ...ops.basic import clone
+from ...ops.elementwise.arithmetic import fill, fill_tensor, zero
 from ...ops.framework import Op
+from ...ops.indexing.indexing import (
+    index_fill,
+    index_fill_tensor,
+    index_put,
+    masked_fill,
+    masked_fill_tensor,
+)
 from ...ops.lacking import refuse_lacking
+from ...ops.tables import table
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
@@ -36,8 +45,10 @@ from .nodes import look_after_converted, new_node, saved_for
 from .operands import NUMBERS, common, explained, operand, scalar
 
 _TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
-# Operators that may write to a place several times: if they write one number everywhere, and in any case.
-_ONE_NUMBER, _COINCIDING = ("fill", "zero"), ("index_fill", "index_put", "masked_fill", "masked_fill_tensor")
+_ONE_NUMBER = table("It writes one number everywhere, so it may write to a place several times",
+                    dict.fromkeys((fill, fill_tensor, zero), True))
+_COINCIDING = table("It may write to a place several times",
+                    dict.fromkeys((index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor), True))
 
 
 def written(tensor: Any) -> None:
@@ -218,7 +229,7 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
         return
-    target = (unlocked if op.name in _COINCIDING or (op.name in _ONE_NUMBER and not others) else unlock)(target)
+    target = (unlocked if op in _COINCIDING or (op in _ONE_NUMBER and not others) else unlock)(target)
     if into is not None:
         _write_into(op, into, [target, *others, *options])
     elif op.kind != "constant" and overlaps(target):
@@ -229,7 +240,7 @@ def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], opt
 
 def check_overlaps(op: Op, target: Any, arrays: list[Any]) -> None:
     """Refuse an elementwise operator that would read memory that it also writes."""
-    if op.kind in ("elementwise", "linear") and op.name != "fill" and op.indices_at is None:
+    if op.kind in ("elementwise", "linear") and op not in _ONE_NUMBER and op.indices_at is None:
         for other in arrays[1:]:
             if other is not None:
                 refuse_overlap(target, other)

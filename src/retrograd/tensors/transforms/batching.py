@@ -17,7 +17,11 @@ from ...ops.basic import clone, copy, look
 from ...ops.creation import full_beside
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
+from ...ops.indexing.sorting import isin
 from ...ops.joining import stack
+from ...ops.linalg.lu import permutation
+from ...ops.shape import view
+from ...ops.tables import table
 from ...ops.view_copies import COPIES
 from ..recording.inplace import write_over
 from .batched import Batched, common_axes, hidden, in_axes, is_array, is_batched, of_axes, shown
@@ -29,8 +33,8 @@ from .refusals import unwritable
 from .rules import by_composition
 from .views import viewed
 
-# Constants that are not computed element by element.
-WHOLE = frozenset(("isin", "lu_permutation"))
+WHOLE = table("Though it has no derivative, it is not computed element by element",
+              dict.fromkeys((isin, permutation), True))
 # The view that each operator copies.
 VIEWS = {op: view for view, op in COPIES.items()}
 
@@ -70,11 +74,11 @@ class BatchLevel(Level):
             return self._write(op, call, args)
         if op.kind == "elementwise" and not (local.thread.levels and moving(*args)):
             return at_once(op, call, args)
-        if op.kind == "elementwise" or (op.kind == "constant" and op.name not in WHOLE):
+        if op.kind == "elementwise" or (op.kind == "constant" and op not in WHOLE):
             return self._hidden(below(op, call, aligned(args, self)))
         if not self.size:
             return self._without_samples(op, call, args)
-        if op in VIEWS and op.name != "view":
+        if op in VIEWS and VIEWS[op] is not view:
             return self._copied(viewed(VIEWS[op], VIEWS[op].compute, args))
         found = rule_of(op)(self, op, args)
         return self._looped(op, call, args) if found is NotImplemented else self._hidden(found)

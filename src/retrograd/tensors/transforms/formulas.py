@@ -12,11 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from ...ops import reductions, scans, sparse
 from ...ops.elementwise.arithmetic import add
 from ...ops.framework import Op
+from ...ops.images import pooling
+from ...ops.images.padding import constant_pad
+from ...ops.indexing import indexing, sorting
 from ...ops.indexing.indexing import gather
+from ...ops.linalg import norms
+from ...ops.linalg.solving import det
+from ...ops.networks import losses, normalization, softmax
+from ...ops.networks.embedding import embedding
 from ...ops.networks.normalization import standardize, standardize_backward
 from ...ops.reductions import sum_dim
+from ...ops.tables import Table, table
 from .matrices import MATRICES, Formula
 from .rules import by_rule, option, pulled, slope
 
@@ -188,24 +197,23 @@ def _batch_norm_by(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: 
     return by_rule(tangent, x, tangents[0], weight, mean, variance, *tangents[1:3])
 
 
-def _for(names: str, formula: Formula) -> dict[str, Formula]:
-    return dict.fromkeys(names.split(), formula)
+def _for(formula: Formula, *ops: Op) -> dict[Op, Formula]:
+    return dict.fromkeys(ops, formula)
 
 
-# By the name of the operator, and by the number of its results: two operators named `max` differ in this.
-FORMULAS: dict[tuple[str, bool], Formula] = {
-    **{(name, False): formula for name, formula in {
-        **_for("softmax safe_softmax masked_fill index_fill", _symmetric),
-        **_for("norm amax amin max min prod var std logsumexp nansum", _reduced),
-        **_for("mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits "
-               "soft_margin_loss", _loss),
-        "constant_pad_nd": _padded, "embedding": _linear_in_first, "log_softmax": _log_softmax,
-        "linalg_det": _of_matrices, "batch_norm_by": _batch_norm_by,
-    }.items()},
-    **{(name, True): formula for name, formula in {
-        **_for("max min median nanmedian mode kthvalue sort topk cummax cummin", _selected),
-        "max_pool2d_with_indices": _pooled(2), "max_pool3d_with_indices": _pooled(3), "adaptive_max_pool2d": _pooled(2),
-        "adaptive_max_pool3d": _pooled(3), "fractional_max_pool2d": _pooled(2), "fractional_max_pool3d": _pooled(3),
-        "layer_norm": _layer_norm, "group_norm": _group_norm, "batch_norm": _batch_norm, **MATRICES,
-    }.items()},
-}
+FORMULAS: Table[Op, Formula] = table("Its tangent is computed by {}", {
+    **_for(_symmetric, softmax.softmax, softmax.safe_softmax, indexing.masked_fill, indexing.index_fill),
+    **_for(_reduced, norms.norm, norms.frobenius, reductions.amax, reductions.amin, reductions.max_all,
+           reductions.min_all, scans.prod_all, scans.prod_dim, reductions.var, reductions.std, softmax.logsumexp,
+           reductions.nansum),
+    **_for(_loss, losses.mse_loss, losses.smooth_l1_loss, losses.huber_loss, losses.binary_cross_entropy,
+           losses.binary_cross_entropy_with_logits, losses.soft_margin_loss),
+    **_for(_linear_in_first, embedding, sparse.embedding), constant_pad: _padded, softmax.log_softmax: _log_softmax,
+    det: _of_matrices, normalization.batch_norm_by: _batch_norm_by,
+    **_for(_selected, sorting.max_dim, sorting.min_dim, sorting.median_dim, sorting.nanmedian_dim, sorting.mode,
+           sorting.kthvalue, sorting.sort, sorting.stable_sort, sorting.topk, scans.cummax, scans.cummin),
+    **_for(_pooled(2), pooling.max_pool2d, pooling.adaptive_max_pool2d, pooling.fractional_max_pool2d),
+    **_for(_pooled(3), pooling.max_pool3d, pooling.adaptive_max_pool3d, pooling.fractional_max_pool3d),
+    normalization.layer_norm: _layer_norm, normalization.group_norm: _group_norm,
+    normalization.batch_norm: _batch_norm,
+}, MATRICES)

@@ -178,7 +178,7 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
     """The results of an operator, and their tangents: None for zero, a tuple for several results."""
     if not op.steps:
         return below(op, call, args), None
-    product = PRODUCTS.get(op.name) if op.known else None
+    product = PRODUCTS.get(op)
     if product is not None:
         return below(op, call, args), product.tangent(op, args, tangents)
     if op.kind == "elementwise" and op.outputs == ("out",):
@@ -187,7 +187,7 @@ def pushed(op: Op, call: Callable[..., Any], args: tuple[Any, ...], tangents: Ta
     if op.kind == "linear":
         out = below(op, call, args)
         return out, None if _is_window(out, args[0]) else _along(op, args, tangents)
-    formula = FORMULAS.get((op.name, len(op.outputs) > 1)) if op.known else None
+    formula = FORMULAS.get(op)
     if formula is not None:
         out = below(op, call, args)
         found = formula(op, args, tangents, out)

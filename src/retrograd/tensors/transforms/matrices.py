@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.framework import Op
+from ...ops.linalg import factorizations
 from ...ops.linalg.adjoints import (
     above_diagonal,
     adjoint,
@@ -21,8 +22,9 @@ from ...ops.linalg.adjoints import (
     turned,
     upper_part,
 )
-from ...ops.linalg.lu import lu_unpack, permutation
-from ...ops.linalg.solving import inv_ex, solve_ex
+from ...ops.linalg.lu import lu, lu_factor_ex, lu_unpack, permutation
+from ...ops.linalg.singular_values import svd
+from ...ops.linalg.solving import inv_ex, slogdet, solve_ex
 from ...ops.linalg.triangular import solve_triangular
 from .rules import by_rule, option
 
@@ -163,8 +165,7 @@ def _slogdet(op: Op, args: tuple[Any, ...], tangents: Sequence[Any], out: Any) -
     return by_rule(lambda found, sign: (sign * (1j * np.imag(found)), np.real(found)), found, out[0])
 
 
-MATRICES: dict[str, Formula] = {
-    "linalg_inv_ex": _inverse, "linalg_solve_ex": _solution, "linalg_eigh": _eigh, "linalg_svd": _svd,
-    **dict.fromkeys(("cholesky", "linalg_cholesky_ex"), _cholesky), "linalg_qr": _qr, "linalg_lu": _lu,
-    "linalg_lu_factor_ex": _lu_factor, "linalg_slogdet": _slogdet,
+MATRICES: dict[Op, Formula] = {
+    inv_ex: _inverse, solve_ex: _solution, factorizations.eigh: _eigh, svd: _svd, factorizations.cholesky: _cholesky,
+    factorizations.cholesky_ex: _cholesky, factorizations.qr: _qr, lu: _lu, lu_factor_ex: _lu_factor, slogdet: _slogdet,
 }

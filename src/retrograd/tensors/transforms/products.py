@@ -10,9 +10,13 @@ import numpy as np
 from ...foundations.modes import local
 from ...ops.elementwise.arithmetic import add, mul
 from ...ops.framework import Op
+from ...ops.images.convolution import conv_tbc, convolution
+from ...ops.linalg import matrix
 from ...ops.linalg.matrix import bmm, mm, mv
+from ...ops.linalg.norms import cross
 from ...ops.reductions import sum_dim
 from ...ops.shape import unsafe_view, unsqueeze
+from ...ops.tables import Table, table
 from .levels import below, constant
 
 
@@ -21,6 +25,9 @@ class Product:
 
     def __init__(self, factors: tuple[int, ...], beside: Callable[..., Any] | None = None) -> None:
         self.factors, self.beside = factors, beside
+
+    def __str__(self) -> str:
+        return f"the operands {', '.join(map(str, self.factors))}"
 
     def tangent(self, op: Op, args: tuple[Any, ...], tangents: Sequence[Any]) -> Any:
         """The tangent of the product; None if it is zero."""
@@ -96,9 +103,12 @@ def _summed(x: Any, y: Any) -> Any:
     return sum_dim.run(bmm.run(x, y), (0,), False, None)
 
 
-PRODUCTS: dict[str, Product] = {
-    **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot", "linalg_cross"), Product((0, 1))),
-    "trilinear": Product((0, 1, 2)), "convolution": Biased(1), "conv_tbc": Biased(2),
-    "addmm": Scaled((1, 2), mm.run), "addmv": Scaled((1, 2), mv.run), "baddbmm": Scaled((1, 2), bmm.run),
-    "addr": Scaled((1, 2), _outer), "addbmm": Scaled((1, 2), _summed),
-}
+_PLAIN = Product((0, 1))
+
+PRODUCTS: Table[Op, Product] = table("Its tangent is a sum: one product for the tangent of each factor, of {}", {
+    mm: _PLAIN, bmm: _PLAIN, mv: _PLAIN, matrix.dot: _PLAIN, matrix.vdot: _PLAIN, cross: _PLAIN,
+    matrix.trilinear: Product((0, 1, 2)), convolution: Biased(1), conv_tbc: Biased(2),
+    matrix.addmm: Scaled((1, 2), mm.run), matrix.addmv: Scaled((1, 2), mv.run),
+    matrix.baddbmm: Scaled((1, 2), bmm.run), matrix.addr: Scaled((1, 2), _outer),
+    matrix.addbmm: Scaled((1, 2), _summed),
+})

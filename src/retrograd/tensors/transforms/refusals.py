@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.tables import table
+
 _ISSUES = "https://github.com/pytorch/pytorch/issues"
 _LOOP = (' Or call vmap(..., fallback="loop"), which calls the function once for each sample, with tensors that have '
          "numbers.")
@@ -59,14 +61,17 @@ STATISTICS = ("Batch norm got a batched tensor as input while the running_mean o
               "in place, were not batched.\nIf you are using a module and do not need eval mode, please set "
               "`track_running_stats` to be False.\nIn a whole model, torch.func.replace_all_batch_norm_modules_ does.")
 
-# Writes of which PyTorch says that the result does not fit the target.
-_BROADCAST = frozenset(("add", "atan2", "copysign", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-                        "bitwise_right_shift"))
-# How PyTorch calls writes that have a rule of their own. Other writes have the name of the operator.
-_WRITES = {**dict.fromkeys(("sub", "mul", "div", "copy", "masked_fill", "clamp_min", "clamp_max", "logical_and",
-                            "logical_or", "logical_xor"), "inplace arithmetic"),
-           **{name: f"{name}_" for name in ("fill", "index_put", "index_add", "index_fill", "scatter_reduce")},
-           "bernoulli": "inplace bernoulli"}
+_NAMED = "PyTorch's messages depend on the name alone"
+_BROADCAST = table(
+    "vmap refuses to write different samples over what all samples share; it says that their shape does not fit",
+    dict.fromkeys(("add", "atan2", "copysign", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+                   "bitwise_right_shift"), True), because=_NAMED)
+# Other writes have the name of the operator.
+_WRITES = table("vmap refuses to write different samples over what all samples share; it names the write {}", {
+    **dict.fromkeys(("sub", "mul", "div", "copy", "masked_fill", "clamp_min", "clamp_max", "logical_and", "logical_or",
+                     "logical_xor"), "inplace arithmetic"),
+    **{name: f"{name}_" for name in ("fill", "index_put", "index_add", "index_fill", "scatter_reduce")},
+    "bernoulli": "inplace bernoulli"}, because=_NAMED)
 
 
 def unwritable(name: str, size: int, shapes: Sequence[tuple[int, ...]]) -> str:

@@ -12,7 +12,20 @@ from typing import Any
 
 from ...kernels.shape import by_steps
 from ...ops.framework import Op
-from ...ops.shape import permute, t, unsqueeze, view
+from ...ops.indexing.indexing import select, slice_
+from ...ops.joining import split, split_with_sizes, unbind
+from ...ops.shape import (
+    as_strided,
+    diagonal,
+    permute,
+    squeeze_dim,
+    t,
+    transpose,
+    unfold,
+    unsqueeze,
+    view,
+)
+from ...ops.tables import table
 from .batched import Batched
 from .refusals import check_reach
 
@@ -20,11 +33,9 @@ from .refusals import check_reach
 DIMS = frozenset(("dim", "dims", "axes", "dim0", "dim1", "over"))
 SIZES = frozenset(("shape",))
 
-# Views that are taken of a whole batch, with the names of their options. `view` is one of them, if it takes a shape.
-_WHOLE = {"view": ("shape",), "transpose": ("dim0", "dim1"), "squeeze": ("dim",), "select": ("dim", "index"),
-          "slice": ("dim", "start", "stop", "step"), "unbind": ("dim",), "split": ("sizes", "dim"),
-          "split_with_sizes": ("sizes", "dim"), "unfold": ("dim", "size", "step"),
-          "diagonal": ("offset", "dim0", "dim1")}
+# The names of the options of these views say what is a dim and what are sizes.
+WHOLE = table("vmap takes the view of all samples at once", dict.fromkeys((
+    view, transpose, squeeze_dim, select, slice_, unbind, split, split_with_sizes, unfold, diagonal), True))
 
 
 def viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -40,11 +51,11 @@ def viewed(op: Op, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         return Batched(levels, array.reshape(array.shape[:lead] + options[0]))
     if op is permute:
         return Batched(levels, array.transpose((*range(lead), *[_further(d, lead) for d in options[0]])))
-    if x.ndim and _WHOLE.get(op.name) == op.arguments[1:]:
+    if x.ndim and op in WHOLE:
         found = call(array, *[array.shape[:lead] + o if name == "shape" else _further(o, lead) if name in DIMS else o
                               for name, o in zip(op.arguments[1:], options)])
         return tuple([Batched(levels, part) for part in found]) if type(found) is tuple else Batched(levels, found)
-    if op.name == "as_strided":
+    if op is as_strided:
         check_reach(x, *options[:3])
     found = call(x.like, *options)
     return tuple([_spread(x, part) for part in found]) if type(found) is tuple else _spread(x, found)

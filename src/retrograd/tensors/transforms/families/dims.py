@@ -12,14 +12,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....ops import joining, scans
+from ....ops.basic import cast, clone, copy, look
+from ....ops.creation import fresh, new_full
 from ....ops.elementwise.arithmetic import sub
 from ....ops.elementwise.comparison import eq, logical_not
+from ....ops.elementwise.elementary import frexp
 from ....ops.framework import Op
-from ....ops.indexing.sorting import median_dim
-from ....ops.linalg.norms import norm
-from ....ops.reductions import amax, amin, any_of, argmax, argmin, mean_dim, sum_dim
-from ....ops.scans import prod_dim
-from ....ops.shape import diagonal, unsqueeze
+from ....ops.indexing import sorting
+from ....ops.linalg import norms
+from ....ops.linalg.matrix import trace
+from ....ops.linalg.singular_values import without_phase
+from ....ops.networks.normalization import sum_over_rows
+from ....ops.reductions import (
+    amax,
+    amin,
+    any_of,
+    argmax,
+    argmin,
+    max_all,
+    mean_all,
+    mean_dim,
+    min_all,
+    sum_all,
+    sum_dim,
+)
+from ....ops.shape import diagonal, read_as, unfold_backward, unsafe_view, unsqueeze, view
+from ....ops.view_copies import COPIES, detach_copy
 from ..batched import is_array, is_batched, shown
 from ..levels import constant
 from ..views import DIMS, SIZES
@@ -101,8 +120,6 @@ def _of_all(by_axes: Op) -> Rule:
     """A reduction of all elements: of all axes but that of the batch."""
 
     def rule(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-        if "axes" in op.arguments or "dim" in op.arguments:
-            return by_dims(level, op, args)
         x = shown(args[0], level)
         return by_axes.run(x, tuple(range(1, x.ndim)), False, *args[1:])
 
@@ -110,14 +127,10 @@ def _of_all(by_axes: Op) -> Rule:
 
 
 def _prod(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    if "dim" in op.arguments:
-        return by_dims(level, op, args)
-    return prod_dim.run(flat_rows(shown(args[0], level)), 1, False, *args[1:])
+    return scans.prod_dim.run(flat_rows(shown(args[0], level)), 1, False, *args[1:])
 
 
 def _extreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    if "dim" in op.arguments:
-        return by_dims(level, op, args)
     rows, largest = flat_rows(shown(args[0], level)), args[1]
     return (amax if largest else amin).run(rows, (1,), False, largest) if rows.shape[1] else NotImplemented
 
@@ -127,16 +140,13 @@ def _argextreme(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, dim, keepdim, largest = args
     if dim is not None and x.ndim:
         return by_dims(level, op, args)
-    find = argmax if op.name == "argmax" else argmin
-    found = find.run(flat_rows(shown(x, level)), 1, False, largest)
+    found = op.run(flat_rows(shown(x, level)), 1, False, largest)
     return as_shape(found, (level.size, *[1] * x.ndim)) if keepdim else found
 
 
 def _median(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    if "dim" in op.arguments:
-        return by_dims(level, op, args)
     rows = flat_rows(shown(args[0], level))
-    return median_dim.run(rows, 1, False, args[1])[0] if rows.shape[1] else NotImplemented
+    return sorting.median_dim.run(rows, 1, False, args[1])[0] if rows.shape[1] else NotImplemented
 
 
 def _any_zero(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
@@ -146,7 +156,7 @@ def _any_zero(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 def _dist(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     x, y, p = args
-    return norm.run(flat_rows(sub.run(*aligned((x, y), level))), p, (1,), False, None)
+    return norms.norm.run(flat_rows(sub.run(*aligned((x, y), level))), p, (1,), False, None)
 
 
 def _looked_at(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
@@ -224,11 +234,6 @@ def _sum_of_windows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return by_dims(level, op, args) if shape else NotImplemented
 
 
-def _permuted(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    x, dims = args
-    return op.run(shown(x, level), (0, *shifted(dims, x.ndim)))
-
-
 def _in_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """`_unsafe_view`, and the copy of a view in another shape."""
     x, shape = args
@@ -238,14 +243,14 @@ def _in_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return op.run(shown(x, level), (level.size, *[x.size // known if n == -1 else n for n in shape]))
 
 
-DIMENSIONS: dict[str, Rule] = {
-    "sum": _of_all(sum_dim), "mean": _of_all(mean_dim), "prod": _prod, "max": _extreme, "min": _extreme,
-    "argmax": _argextreme, "argmin": _argextreme, "median": _median, "nanmedian": _median, "any_zero": _any_zero,
-    "trace": _trace, "roll": _roll, "repeat": _repeat, "sum_of_parts": _sum_of_parts, "new_full": _full,
-    "clone": _clone, "copy_": _clone, "sum_over_rows": _sum_over_rows,
-    "unfold_backward": _sum_of_windows, "_unsafe_view": _in_shape,
-    "view": _in_shape, "permute": _permuted,
-    "dist": _dist, "isin": _isin, "searchsorted": _searchsorted,
-    **rules(_looked_at, "look without_phase"), **rules(by_stack, "to fresh tril triu detach_copy"),
-    "frexp": by_alignment,
+DIMENSIONS: dict[Op, Rule] = {
+    sum_all: _of_all(sum_dim), mean_all: _of_all(mean_dim), scans.prod_all: _prod, **rules(_extreme, max_all, min_all),
+    **rules(_argextreme, argmax, argmin), **rules(_median, sorting.median, sorting.nanmedian),
+    scans.any_zero: _any_zero, trace: _trace, joining.roll: _roll, joining.repeat: _repeat,
+    joining.sum_of_parts: _sum_of_parts, new_full: _full, **rules(_clone, clone, copy),
+    sum_over_rows: _sum_over_rows, unfold_backward: _sum_of_windows,
+    **rules(_in_shape, unsafe_view, read_as, COPIES[view]),
+    norms.dist: _dist, sorting.isin: _isin, sorting.searchsorted: _searchsorted,
+    **rules(_looked_at, look, without_phase), **rules(by_stack, cast, fresh, joining.tril, joining.triu, detach_copy),
+    frexp: by_alignment,
 }

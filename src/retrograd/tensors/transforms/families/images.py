@@ -6,7 +6,7 @@ from typing import Any
 
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
-from ....ops.images import resampling
+from ....ops.images import convolution, padding, pooling, resampling
 from ..batched import is_batched, shown
 from .operands import (
     Rule,
@@ -68,20 +68,18 @@ def _col2im(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return (by_stack if args[0].ndim == 2 else by_fold)(level, op, args)
 
 
-# The resizings of PyTorch's names, and their adjoints.
-_RESIZED = [pair.name for pair in (*resampling.NEAREST.values(), *resampling.NEAREST_EXACT.values(),
-                                   *resampling.SMOOTH.values(), resampling.windows)]
-
-IMAGES: dict[str, Rule] = {
-    "convolution": _convolution, "convolution_backward": _convolution_backward, "im2col": _im2col, "col2im": _col2im,
-    "conv_tbc": _over_time, **rules(_fractional, "fractional_max_pool2d fractional_max_pool3d"),
-    **dict.fromkeys([name for each in _RESIZED for name in (each, f"{each}_backward")], by_fold),
-    **rules(by_fold, "affine_grid affine_grid_backward grid_sampler_2d grid_sampler_3d grid_scatter grid_slopes "
-                       "channel_shuffle native_channel_shuffle"),
-    **rules(by_stack, "constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d reflection_pad_backward "
-                      "replication_pad1d replication_pad2d replication_pad3d replication_pad_backward pixel_shuffle "
-                      "pixel_unshuffle avg_pool2d avg_pool3d avg_pool_backward adaptive_avg_pool2d "
-                      "adaptive_avg_pool3d adaptive_avg_pool_backward max_pool2d_with_indices "
-                      "max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d max_unpool2d max_unpool3d "
-                      "max_pool_backward gather_pooled"),
+IMAGES: dict[Op, Rule] = {
+    convolution.convolution: _convolution, convolution.convolution_weight: _convolution_backward,
+    convolution.unfold: _im2col, convolution.fold: _col2im, convolution.conv_tbc: _over_time,
+    **rules(_fractional, pooling.fractional_max_pool2d, pooling.fractional_max_pool3d),
+    **rules(by_fold, *resampling.RESIZINGS, resampling.affine_grid, resampling.affine_grid_backward,
+            resampling.grid_sampler_2d, resampling.grid_sampler_3d, resampling.grid_scatter, resampling.grid_slopes,
+            padding.channel_shuffle, padding.native_channel_shuffle),
+    **rules(by_stack, padding.constant_pad, padding.reflection_pad1d, padding.reflection_pad2d,
+            padding.reflection_pad3d, padding.reflect_backward, padding.replication_pad1d, padding.replication_pad2d,
+            padding.replication_pad3d, padding.replicate_backward, padding.pixel_shuffle, padding.pixel_unshuffle,
+            pooling.avg_pool2d, pooling.avg_pool3d, pooling.avg_pool_backward, pooling.adaptive_avg_pool2d,
+            pooling.adaptive_avg_pool3d, pooling.adaptive_avg_pool_backward, pooling.max_pool2d, pooling.max_pool3d,
+            pooling.adaptive_max_pool2d, pooling.adaptive_max_pool3d, pooling.max_unpool2d, pooling.max_unpool3d,
+            pooling.scattered, pooling.gathered),
 }

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from ....foundations.modes import local
+from ....ops import sparse
 from ....ops.basic import cast
 from ....ops.creation import full_beside
 from ....ops.elementwise.arithmetic import add, div, mul
 from ....ops.elementwise.comparison import ne
 from ....ops.framework import Op
-from ....ops.networks.losses import nll_loss
+from ....ops.linalg.matrix import first_row
+from ....ops.networks import attention, dropout, embedding, losses, normalization
+from ....ops.networks.recurrent import gates_apart
 from ....ops.reductions import mean_dim, sum_dim
 from ....ops.shape import expand, unsqueeze
 from ..batched import is_array, is_batched, shown
 from ..levels import constant
-from .dims import by_dims, shifted
+from .dims import shifted
 from .operands import (
     Rule,
     Same,
@@ -90,7 +93,7 @@ def _weights(level: Any, like: Any, shape: tuple[int, ...], targets: Any, weight
     if weight is None:
         weights = cast.run(ne.run(targets, constant(np.array(ignored, targets.dtype))), like.dtype)
     else:
-        weights = nll_loss.run(expand.run(full_beside(like, (), like.dtype, -1), shape), targets, weight, "none",
+        weights = losses.nll_loss.run(expand.run(full_beside(like, (), like.dtype, -1), shape), targets, weight, "none",
                                ignored)
     return sum_dim.run(as_shape(weights, (level.size, math.prod(weights.shape) // level.size)), (1,), False,
                        None)
@@ -252,11 +255,6 @@ def _unless(level: Any, rows: Any, index: Any, padding: int) -> Any:
     return mul.run(rows, cast.run(as_shape(used, (*used.shape, 1)), rows.dtype))
 
 
-def _gates(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    """The gates of a recurrent step, or parts by dim."""
-    return (by_fold if "count" in op.arguments else by_dims)(level, op, args)
-
-
 def _first_row(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """The only row of a matrix."""
     x = shown(args[0], level)
@@ -280,15 +278,18 @@ def _attention_weights(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return unfolded(op.run(*[folded(first(a, level)) for a in arrays], scale), level.size)
 
 
-NETWORKS: dict[str, Rule] = {
-    **rules(_reduced, "mse_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy "
-                      "binary_cross_entropy_with_logits"),
-    "multi_margin_loss": _multi_margin, "multilabel_margin_loss": _multilabel_margin,
-    **rules(_nll_loss, "nll_loss nll_loss2d"), "nll_loss_backward": _nll_loss_backward,
-    "layer_norm": _layer_norm, "group_norm": _group_norm, "batch_norm_by": _by_given_moments,
-    "batch_norm": _batch_norm, "centered_sum": _by_channels,
-    **rules(_standardized, "standardize standardize_backward standardized_sum"),
-    "embedding": _embedding, "embedding_rows": _embedding_rows, "embedding_dense_backward": _embedding_backward,
-    **rules(by_stack, "native_dropout affine"), "unsafe_split": _gates, "squeeze": _first_row,
-    "attention": _attention, "attention_weights": _attention_weights,
+NETWORKS: dict[Op, Rule] = {
+    **rules(_reduced, losses.mse_loss, losses.smooth_l1_loss, losses.huber_loss, losses.soft_margin_loss,
+            losses.binary_cross_entropy, losses.binary_cross_entropy_with_logits),
+    losses.multi_margin_loss: _multi_margin, losses.multilabel_margin_loss: _multilabel_margin,
+    **rules(_nll_loss, losses.nll_loss, losses.nll_loss2d), losses.nll_loss_backward: _nll_loss_backward,
+    normalization.layer_norm: _layer_norm, normalization.group_norm: _group_norm,
+    normalization.batch_norm_by: _by_given_moments, normalization.batch_norm: _batch_norm,
+    normalization.centered_sum: _by_channels,
+    **rules(_standardized, normalization.standardize, normalization.standardize_backward,
+            normalization.standardized_sum),
+    **rules(_embedding, embedding.embedding, sparse.embedding), embedding.embedding_rows: _embedding_rows,
+    embedding.embedding_backward: _embedding_backward,
+    **rules(by_stack, dropout.native_dropout, dropout.affine), gates_apart: by_fold, first_row: _first_row,
+    attention.attention: _attention, attention.attention_weights: _attention_weights,
 }

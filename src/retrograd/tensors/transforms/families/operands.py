@@ -116,9 +116,14 @@ def blended(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return product if beta == 0 else add.run(product, scaled(x, beta))
 
 
-def rules(rule: Rule, names: str) -> dict[str, Rule]:
+def rules(rule: Rule, *ops: Op) -> dict[Op, Rule]:
     """The rule for each of these operators."""
-    return dict.fromkeys(names.split(), rule)
+    return dict.fromkeys(ops, rule)
+
+
+def one_by_one(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    """No single call computes the batch: the operator is called for each sample."""
+    return NotImplemented
 
 
 def by_alignment(level: Any, op: Op, args: tuple[Any, ...]) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ....ops.creation import complex_
 from ....ops.framework import Op
+from ....ops.indexing import indexing
 from ....ops.indexing.indexing import (
     gather,
     gather_backward,
@@ -19,11 +21,12 @@ from ....ops.indexing.indexing import (
     scatter_add,
     scatter_value,
 )
+from ....ops.networks.activations import threshold_backward
 from ....ops.shape import expand, permute
 from ..batched import is_array, is_batched, shown
 from ..levels import constant
 from ..refusals import MASK
-from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, rules, scaled, with_axes
+from .operands import Rule, as_shape, by_alignment, first, flat_rows, in_line, one_by_one, rules, scaled, with_axes
 
 
 class _Keys:
@@ -151,23 +154,10 @@ def _copy_each(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _fill_each(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    if "value" in op.arguments[:op.arity]:
-        return NotImplemented
     x, index, dim, value = args
     x = first(x, level)
     return scatter_value.run(x, _beside(index, level, x.shape, dim), dim + 1, value)
 
-
-def _unknown(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    return NotImplemented
-
-
-def _fill(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    """The number of `index_fill` may be an array, and then may differ by sample."""
-    return NotImplemented if "value" in op.arguments[:op.arity] else _FILL(level, op, args)
-
-
-_FILL = _along(_fill_each)
 
 # By number in row-major order
 
@@ -193,10 +183,12 @@ def _take_backward(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return as_shape(found, (level.size, *shape))
 
 
-PLACES: dict[str, Rule] = {
-    "index": _index, "index_backward": _index_backward, "without": _without, "index_put": _index_put,
-    "index_select": _along(_select_each), "index_select_backward": _along(_put_back_each),
-    "index_add": _along(_add_each), "index_copy": _along(_copy_each), "index_fill": _fill, "only": _along(_unknown),
-    "take": _take, "take_backward": _take_backward,
-    **rules(by_alignment, "masked_fill complex threshold_backward"),
+PLACES: dict[Op, Rule] = {
+    indexing.index: _index, indexing.index_backward: _index_backward, indexing.without: _without,
+    indexing.index_put: _index_put, index_select: _along(_select_each),
+    indexing.index_select_backward: _along(_put_back_each), indexing.index_add: _along(_add_each),
+    indexing.index_copy: _along(_copy_each), indexing.index_fill: _along(_fill_each), indexing.only: _along(one_by_one),
+    indexing.take: _take, indexing.take_backward: _take_backward,
+    **rules(by_alignment, indexing.masked_fill, indexing.masked_fill_tensor, complex_, threshold_backward),
+    **rules(one_by_one, indexing.index_fill_tensor),
 }

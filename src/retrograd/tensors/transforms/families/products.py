@@ -9,7 +9,9 @@ from ....ops.basic import clone
 from ....ops.elementwise.arithmetic import mul
 from ....ops.elementwise.elementary import conj
 from ....ops.framework import Op
+from ....ops.linalg import factorizations, householder, lu, matrix, norms, solving, triangular
 from ....ops.linalg.matrix import bmm, mm, mv
+from ....ops.linalg.singular_values import svd
 from ....ops.reductions import sum_dim
 from ....ops.shape import permute, unsqueeze
 from ..batched import is_array, is_batched, shown
@@ -102,7 +104,7 @@ def _of_matrices(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     rank = max([a.ndim for a in args if is_array(a)])
     vector = "vector" in op.arguments and args[op.arguments.index("vector")]
     lower = any([a.ndim < rank for a in args if is_array(a) and (a.ndim > 1 or (vector and rank > 2))])
-    if lower and (vector or op.name == "linalg_ldl_solve"):
+    if lower and (vector or op is solving.ldl_solve):
         return NotImplemented                              # pivots and vectors have axes of stacks of their own
     return op.run(*[with_axes(first(a, level), 1, rank - a.ndim) if is_array(a) and a.ndim > 1
                     else first(a, level) if is_array(a) else a for a in args])
@@ -129,16 +131,17 @@ def _pinv(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
 
 _PLUS_MM = _plus(_mm, mm.run)
 
-PRODUCTS: dict[str, Rule] = {
-    "mm": _mm, "mv": _mv, "dot": _dot, "vdot": _vdot, "bmm": _bmm, "trilinear": _trilinear,
-    "addmm": _addmm, "addmv": _plus(_mv, mv.run), "baddbmm": _plus(_bmm, bmm.run),
-    "addbmm": _plus(_sum_of_products, lambda x, y: sum_dim.run(bmm.run(x, y), (0,), False, None)),
-    "addr": _plus(_outer, lambda x, y: mul.run(unsqueeze.run(x, 1), unsqueeze.run(y, 0))),
-    **rules(_of_matrices, "cholesky cholesky_inverse cholesky_solve cofactors geqrf linalg_cholesky_ex linalg_det "
-                          "linalg_eig linalg_eigh linalg_inv_ex linalg_ldl_factor_ex "
-                          "linalg_ldl_solve linalg_lu linalg_lu_factor_ex linalg_lu_solve linalg_matrix_exp linalg_qr "
-                          "linalg_slogdet linalg_solve_ex linalg_solve_adjoint linalg_solve_triangular linalg_svd "
-                          "triangular_solve _cdist_forward _euclidean_dist"),
-    "lu_permutation": by_stack,
-    "linalg_pinv": _pinv, "lu_unpack": _unpacked, **rules(_of_reflectors, "linalg_householder_product ormqr"),
+PRODUCTS: dict[Op, Rule] = {
+    mm: _mm, mv: _mv, matrix.dot: _dot, matrix.vdot: _vdot, bmm: _bmm, matrix.trilinear: _trilinear,
+    matrix.addmm: _addmm, matrix.addmv: _plus(_mv, mv.run), matrix.baddbmm: _plus(_bmm, bmm.run),
+    matrix.addbmm: _plus(_sum_of_products, lambda x, y: sum_dim.run(bmm.run(x, y), (0,), False, None)),
+    matrix.addr: _plus(_outer, lambda x, y: mul.run(unsqueeze.run(x, 1), unsqueeze.run(y, 0))),
+    **rules(_of_matrices, factorizations.cholesky, factorizations.cholesky_ex, factorizations.eig, factorizations.eigh,
+            factorizations.qr, householder.geqrf, lu.lu, lu.lu_factor_ex, lu.lu_solve, matrix.matrix_exp, norms.cdist,
+            norms.euclidean_dist, solving.cofactors, solving.det, solving.inv_ex, solving.ldl_factor_ex,
+            solving.ldl_solve, solving.slogdet, solving.solve_ex, solving.solve_adjoint, svd,
+            triangular.cholesky_inverse, triangular.cholesky_solve, triangular.solve_triangular,
+            triangular.triangular_solve),
+    lu.permutation: by_stack, solving.pinv: _pinv, lu.lu_unpack: _unpacked,
+    **rules(_of_reflectors, householder.householder_product, householder.ormqr),
 }

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ....ops import sparse
 from ....ops.elementwise.arithmetic import add
 from ....ops.framework import Op
+from ....ops.networks import ctc, recurrent
+from ....ops.networks.embedding import embedding_bag
 from ....ops.shape import permute
 from ..batched import is_batched, shown
 from ..levels import constant
@@ -99,8 +102,10 @@ def _numbered(index: Any, step: int) -> Any:
     return add.run(index, constant(np.arange(index.shape[0]).reshape(-1, *[1] * (index.ndim - 1)) * step))
 
 
-SEQUENCES: dict[str, Rule] = {
-    **rules(_layer, "rnn_tanh_layer rnn_relu_layer gru_layer lstm_layer projected_lstm_layer"),
-    "pack_padded_sequence": _packed, "pad_packed_sequence": _padded,
-    "ctc_loss": _ctc, "ctc_step": _ctc_step, "embedding_bag": _bag,
+SEQUENCES: dict[Op, Rule] = {
+    **rules(_layer, recurrent.rnn_tanh_layer, recurrent.rnn_relu_layer, recurrent.gru_layer, recurrent.lstm_layer,
+            recurrent.projected_lstm_layer),
+    recurrent.pack_padded: _packed, recurrent.pad_packed: _padded,
+    ctc.ctc_loss: _ctc, ctc.ctc_step: _ctc_step,
+    **rules(_bag, embedding_bag, sparse.embedding_bag),
 }

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....ops import joining, shape
 from ....ops.framework import Op
+from ....ops.indexing import indexing, scattering, segments, sorting
+from ....ops.linalg import norms, solving
+from ....ops.networks import ctc, embedding, fake_quantization, losses, normalization
 from ..batched import is_batched
 from ..refusals import SELECTED, of_any_shape
-from .operands import Rule, rules
-
-
-def one_by_one(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
-    """An operator whose options have the names of dims, but another meaning."""
-    return NotImplemented
+from .operands import Rule, one_by_one, rules
 
 
 def _of_any_shape(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     """An operator whose results differ in shape from sample to sample."""
-    raise RuntimeError(of_any_shape("where" if op.outputs == ("*",) else op.name))
+    raise RuntimeError(of_any_shape("where" if op is sorting.nonzero_columns else op.name))
 
 
 def _masked_select(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
@@ -26,8 +25,16 @@ def _masked_select(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return NotImplemented
 
 
-UNKNOWN: dict[str, Rule] = {
-    **rules(one_by_one, "renorm weight_norm_interface in_groups segment_reduce histogramdd linalg_lstsq"),
-    **rules(_of_any_shape, "nonzero _unique2 unique_consecutive unique_dim"),
-    "masked_select": _masked_select,
+UNKNOWN: dict[Op, Rule] = {
+    **rules(one_by_one, ctc.shifted, embedding.embedding_renorm, fake_quantization.observed,
+            fake_quantization.per_channel, fake_quantization.per_tensor, fake_quantization.per_tensor_of_tensors,
+            indexing.as_strided_scatter, indexing.masked_first, indexing.masked_place, indexing.masked_scatter,
+            indexing.put, joining.block_diag, losses.listed, normalization.blend, norms.paired, norms.pdist,
+            norms.renorm, norms.symmetric, norms.weight_norm, scattering.in_groups, segments.segment_extreme,
+            segments.segment_mean, segments.segment_prod, segments.segment_sum, shape.transfer, solving.lstsq,
+            sorting.bincount, sorting.histc, sorting.histogram, sorting.histogramdd, sorting.weighted_histogram,
+            sorting.weighted_histogramdd),
+    **rules(_of_any_shape, sorting.nonzero, sorting.nonzero_columns, sorting.unique, sorting.unique_consecutive,
+            sorting.unique_dim),
+    indexing.masked_select: _masked_select,
 }
