@@ -79,5 +79,5 @@ def test_the_table_names_operators_and_their_inputs() -> None:
     arguments: dict[str, set[str]] = {}
     for op in [op for module in modules for op in vars(module).values() if isinstance(op, Op)]:
         arguments.setdefault(op.name, set()).update(op.arguments)
-    for name, inputs in dependences._TABLE.items():
+    for name, inputs in dependences._INPUTS.items():
         assert {*inputs.replace(":", "").split()} <= arguments[name], name

@@ -28,8 +28,9 @@ from ..program.lines import STEP, Line, Ref, refs, replaced
 from ..program.sizes import plain as plain_sizes
 from ..program.stand_ins import Memory
 from ..program.undoing import Undo
+from .shaped_by_numbers import is_shaped_by_numbers
 from .traced import Traced
-from .tracing import SHAPED_BY_NUMBERS, Tape
+from .tracing import Tape
 
 Array = np.ndarray[Any, Any]
 # How an array lies in memory: its place in it, its shape, its strides and its dtype.
@@ -112,7 +113,7 @@ class BelowLevels:
         tape = self.tape
         if not self.inside:
             return tape.record(op, call, args, write)
-        if tape.reason is None and op.name in SHAPED_BY_NUMBERS:
+        if tape.reason is None and is_shaped_by_numbers(op, args):
             tape.give_up(f"the shape of the result of {op.name} depends on numbers")
         if tape.reason is not None:
             return call(*args)

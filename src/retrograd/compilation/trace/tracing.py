@@ -36,12 +36,11 @@ from .deferred import Deferred
 from .memories import Former, Memories
 from .number_operands import WHOLE
 from .reasons import GivenUp, Reason
+from .shaped_by_numbers import is_shaped_by_numbers
 from .traced import Traced, give_arrays
 
 Array = np.ndarray[Any, Any]
 _numbers, _ref = attrgetter("like"), attrgetter("ref")
-# Operators whose results have a shape that their numbers decide.
-SHAPED_BY_NUMBERS = frozenset(("nonzero", "unique", "masked_select"))
 
 
 class Tape:
@@ -169,7 +168,7 @@ class Tape:
             if parts is not WHOLE:
                 return parts
             args = self.numbers.plain(args)
-        if self.reason is None and op.name in SHAPED_BY_NUMBERS:
+        if self.reason is None and is_shaped_by_numbers(op, args):
             self.give_up(f"the shape of the result of {op.name} depends on numbers")
         if self.reason is not None:
             self.deferred.make()                           # what another thread has not, which gave the tape up
