@@ -103,7 +103,7 @@ def shaped_by_numbers(entries: list[Entry]) -> set[Any]:
 
 
 def _call(entry: Entry, arrays: tuple[Array, ...]) -> None:
-    with suppress(RuntimeError, ValueError, TypeError, IndexError, AssertionError):    # of what the operator cannot take
+    with suppress(RuntimeError, ValueError, TypeError, IndexError, AssertionError):    # it cannot take the numbers
         entry.call(torch, *[torch.tensor(array) for array in arrays])
 
 
