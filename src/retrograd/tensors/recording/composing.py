@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.modes import local
+from ...kernels.kinds import OtherArray
 from ...ops.framework import Op
 from ..state.base import TensorBase, plain
 
@@ -23,7 +24,7 @@ def composing(op: Op, composition: Callable[..., Any]) -> Callable[..., Any]:
         def kernel(*arrays: Any) -> Any:
             found = local.thread.run(op.kernel, *arrays)
             if not isinstance(found, (tuple, list)):
-                return np.asarray(found)
+                return found if isinstance(found, OtherArray) else np.asarray(found)
             absent[:] = [part is None for part in found]
             return tuple([np.asarray(part) for part in found if part is not None])
 

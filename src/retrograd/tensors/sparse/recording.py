@@ -9,6 +9,7 @@ import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, FLOATING, category, default_floating, result_dtype
 from ...foundations.modes import local
+from ...kernels.kinds import with_numbers
 from ...kernels.sparse.arrays import SparseLike
 from ...ops.basic import cast
 from ...ops.framework import Op
@@ -58,7 +59,7 @@ def _operand(value: Any, beside: Any, op: Op) -> Any:
 
 def _arrays(op: Op, operands: Sequence[Any]) -> list[Any]:
     """The arrays of the operands, in the type that the operator computes in."""
-    arrays = [None if x is None else x._array for x in operands]
+    arrays = [None if x is None else with_numbers(x._array) for x in operands]
     if op.domain == "as given":
         return arrays
     present = [a for a in arrays if a is not None]
@@ -68,6 +69,10 @@ def _arrays(op: Op, operands: Sequence[Any]) -> list[Any]:
     elif callable(op.domain):
         dtype = op.domain(dtype, [a.dtype for a in present])
     return [a if a is None or a.dtype == dtype else cast(a, dtype) for a in arrays]
+
+
+def _called(op: Op, *args: Any) -> Any:
+    return op(*args)
 
 
 def record(op: Op, *args: Any) -> Any:
@@ -80,7 +85,8 @@ def record(op: Op, *args: Any) -> Any:
     if thread.levels:
         refuse_tangents(op.name, operands, "Sparse tensors have no tangents.")
         refuse_samples(op.name, *[x for x in operands if x is not None])
-    out = thread.run(op, arrays, *args[1:]) if op.variadic else thread.run(op, *arrays, *args[op.arity:])
+    run = thread.run if thread.transform is None else _called          # a transform sees the call, and runs the kernel
+    out = run(op, arrays, *args[1:]) if op.variadic else run(op, *arrays, *args[op.arity:])
     result = with_edge(out, None)
     edges: tuple[Any, ...] = ()
     if thread.grad and op.steps:

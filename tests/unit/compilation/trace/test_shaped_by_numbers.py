@@ -31,6 +31,12 @@ def _tangent(x: Any) -> Any:
     return torch.func.jvp(lambda w: w[w > 1] * 2, (x.float(),), (torch.ones(3),))[1]
 
 
+def _sparse_gradient(x: Any) -> Any:
+    w = x.float().outer(x.float()).requires_grad_()
+    (torch.sparse.mm(w.to_sparse(), torch.ones(3, 2)) ** 2).sum().backward()
+    return w.grad.clone()
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "unique": lambda x: torch.unique(x) * 2,
     "unique with counts": lambda x: torch.unique(x, return_counts=True)[1] * 2,
@@ -49,6 +55,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "tangent of a mask": _tangent,
     "write by a mask": lambda x: torch.index_put(x, (x > 1,), torch.tensor(9)),
     "repeat_interleave": lambda x: torch.repeat_interleave(x, x) * 2,
+    "values of a sparse tensor": lambda x: x.to_sparse().values() * 2,
+    "gradient of a sparse product": _sparse_gradient,
     "one_hot": lambda x: torch.nn.functional.one_hot(x) * 2,
 }
 
