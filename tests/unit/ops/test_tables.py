@@ -211,7 +211,7 @@ def asks_for_a_name(node: ast.AST) -> bool:
 
 # Modules that ask for the name of an operator: those with tables by name, and the compiler.
 ASKING = {"autograd.profiler_recording", "tensors.recording.dependences", "compilation.passes.effects",
-          "compilation.sized.pairing", "compilation.trace.below_levels", "compilation.trace.tracing"}
+          "compilation.sized.pairing"}
 
 
 def test_nothing_else_asks_for_the_name_of_an_operator() -> None:
