@@ -83,7 +83,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     if mode == "circular":
         return _circular(input, sizes)
     if mode not in _OF_MODE:
-        raise NotImplementedError(f"Unrecognized padding mode {mode}")
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     name, calls = _OF_MODE[mode]
     _check_border(f"{name}_pad{count}d", array, sizes, mode == "reflect")
     return calls[count - 1](input, sizes)
