@@ -21,7 +21,7 @@ def laid_out(folder: Path) -> Path:
         link.unlink()
     for part in ("retrograd", "namespaces"):
         for path in (SOURCE / part).iterdir():
-            if path.name != "__pycache__":
+            if path.is_file() or any(path.rglob("*.py")):  # byte code may be left of a folder that is gone
                 (package / path.name).symlink_to(path, path.is_dir())
     return folder
 

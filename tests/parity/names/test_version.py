@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 
 import pytest
-from retrograd.torch_version import TorchVersion as Ours
 from torch.torch_version import TorchVersion as Theirs
 
 import retrograd
+from retrograd.torch_version import TorchVersion as Ours
 
 TEXTS = ["1", "1.0", "1.0.0", "1.0.1", "1a", "1.0a1", "1.0.dev1", "1.0a1.dev2", "1.0.post1", "1.0-1", "1.0.post1.dev3",
          "1.0a1.post2", "1.0+x", "1.0+x.1", "1.0+1.x", "1.0+x-2", "1!0", "v1.0", "1.0rc1", "1.0c1", "1.0_preview2",

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retrograd.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 import retrograd as torch
 from needing import needs
 from programs.compiled_transforms import compared, leaves, observed, unlike
 from retrograd.autograd import forward_ad, functional
+from retrograd.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "20"))
 EXECUTORS = ["numpy", pytest.param("llvm", marks=needs("llvmlite"))]

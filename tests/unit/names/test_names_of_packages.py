@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+
+import retrograd as torch
 from retrograd._subclasses.fake_tensor import is_fake
 from retrograd._tensor_str import PRINT_OPTS, _tensor_str
 from retrograd.fx.experimental.proxy_tensor import get_proxy_mode
-
-import retrograd as torch
 from retrograd.utils.data._utils.worker import _generate_state
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from retrograd.torch_version import TorchVersion
 
 import retrograd
+from retrograd.torch_version import TorchVersion
 
 ORDERED = ["1!0.1", "2.13.0.post1", "2.13.0+cu1.2", "2.13.0+cu1", "2.13.0+cpu", "2.13", "2.13rc2", "2.13b1", "2.13a1",
            "2.13.0.dev20260101", "2.9.1", "1.13"]

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retrograd.profiler import ProfilerAction, ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
 import retrograd as torch
+from retrograd.profiler import ProfilerAction, ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
 pytestmark = pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")
 

@@ -9,13 +9,13 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
-from retrograd.quasirandom import SobolEngine
 
 import retrograd as torch
 from retrograd import extras
 from retrograd.compilation.execution.plan import native
 from retrograd.compilation.native import host
 from retrograd.foundations import dtypes, launching
+from retrograd.quasirandom import SobolEngine
 from showing.pages import ROOT, text_of
 
 with (ROOT / "pyproject.toml").open("rb") as file:

@@ -16,9 +16,9 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 import pytest
-import retrograd.multiprocessing
 
 import retrograd as torch
+import retrograd.multiprocessing
 from retrograd.command.launch import mpiexec
 from retrograd.tensors.face import sharing
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from retrograd.extras import PACKAGES
-from trying import extras, versions
+from trying import extras, flat, versions
 from trying.environments import Result, report, table
 
 GOOD = Result(True, 61.2, "..s\n==== 36 passed, 2 skipped in 60.95s ====\n", Path("tests.log"))
@@ -60,3 +60,16 @@ def test_without_interpreters_there_is_nothing_to_do(capsys: pytest.CaptureFixtu
 
 def test_the_release_of_pytorch_is_that_of_the_extra() -> None:
     assert versions.pytorch().startswith("torch==2.")
+
+
+def test_the_package_in_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Byte code that is left of a folder which has moved does not stand in the way of the folder."""
+    for name in ("retrograd/__init__.py", "retrograd/py.typed", "retrograd/fft/__pycache__/old.pyc",
+                 "namespaces/fft/__init__.py", "namespaces/special.py"):
+        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / name).touch()
+    monkeypatch.setattr(flat, "SOURCE", tmp_path / "src")
+    for _ in range(2):                                       # the second time renews the links
+        package = flat.laid_out(tmp_path / "flat") / "retrograd"
+        assert {path.name for path in package.iterdir()} == {"__init__.py", "py.typed", "fft", "special.py"}
+        assert (package / "fft" / "__init__.py").exists()

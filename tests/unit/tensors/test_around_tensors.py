@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retrograd.testing import assert_close, make_tensor
 
 import retrograd as torch
 from retrograd.tensors.face.settings import _Chosen
+from retrograd.testing import assert_close, make_tensor
 
 
 def test_classes_say_where_programs_know_them_from() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from retrograd.func import functional_call, replace_all_batch_norm_modules_, stack_module_state
 
 import retrograd as torch
 from retrograd import nn
+from retrograd.func import functional_call, replace_all_batch_norm_modules_, stack_module_state
 
 WEIGHT, BIAS = {"weight": torch.ones(1, 2)}, {"bias": torch.zeros(1)}
 

@@ -10,11 +10,11 @@ import warnings
 from pathlib import Path
 
 import pytest
+
+import retrograd as torch
 from retrograd._C import _functorch as core
 from retrograd._functorch import apis, autograd_function, deprecated, eager_transforms, make_functional
 from retrograd._vmap_internals import _vmap, vmap as first_vmap
-
-import retrograd as torch
 
 
 def test_other_names_of_the_same_functions() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from retrograd.overrides import TorchFunctionMode
 
 import retrograd as torch
+from retrograd.overrides import TorchFunctionMode
 from retrograd.tensors import interim
 from retrograd.tensors.interim import Interim
 

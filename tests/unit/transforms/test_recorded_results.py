@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from retrograd.func import grad, grad_and_value, jacrev, linearize, vjp
 
 import retrograd as torch
 from retrograd import func
+from retrograd.func import grad, grad_and_value, jacrev, linearize, vjp
 
 X = torch.tensor(2.)
 RECORDED = torch.tensor(2., requires_grad=True)

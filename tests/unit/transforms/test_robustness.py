@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from retrograd.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 import retrograd as torch
 from retrograd.autograd import forward_ad
 from retrograd.foundations.modes import local
+from retrograd.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 ONE = torch.tensor(1.0)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from retrograd.func import grad, jvp, vmap
 
 import retrograd as torch
+from retrograd.func import grad, jvp, vmap
 
 PARTS = torch.arange(8.).reshape(2, 2, 2) * 10 + 0.5
 

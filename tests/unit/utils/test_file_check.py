@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from retrograd.testing import FileCheck
 
 import retrograd as torch
+from retrograd.testing import FileCheck
 
 
 @pytest.mark.parametrize(("checks", "text"), [

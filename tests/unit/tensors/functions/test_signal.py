@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from retrograd.signal import windows
 
 import retrograd as torch
+from retrograd.signal import windows
 
 NAMES = [name for name in windows.__all__ if name != "general_cosine"]
 
