@@ -1,7 +1,7 @@
 """The threads that help with the work that a native function shares (`sharing`).
 
-The process has one team, which serves one thread at a time: the others work alone. A helper stays
-for some hundred microseconds after its last work, so that it is there for the next native function.
+The process has one team, which serves one thread at a time: the others work alone. A helper stays for some hundred
+microseconds after its last work, so that it is there for the next native function.
 """
 
 from __future__ import annotations

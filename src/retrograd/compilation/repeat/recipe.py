@@ -6,7 +6,6 @@ returns the same structure with new tensors, and puts new tensors in the places 
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ from ...kernels.layout import owner_of
 from ...tensors.state.base import edge_of, plain
 from ..execution.leases import Lease
 from ..execution.numpy_code import Ready
-from ..execution.plan import Plan
+from ..execution.plan import Plan, quiet
 from ..passes.effects import may_start_again
 from .outside import CompiledFunctionBackward
 from .second_passes import SecondPasses
@@ -51,13 +50,6 @@ class Backward:
         self.run, self.outputs, self.saved, self.leaves, self.second = run, outputs, saved, leaves, second
         self.watched, self.fixed, self.depends, self.layouts = watched, fixed, depends, layouts
         self.before, self.frees = before, frees
-
-
-def quiet() -> contextvars.Context:
-    """A context without NumPy's floating-point warnings. Kernels enter that of the thread, so plans have others."""
-    context = contextvars.Context()
-    context.run(np.seterr, all="ignore")
-    return context
 
 
 class Recipe:

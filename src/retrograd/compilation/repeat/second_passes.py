@@ -18,6 +18,7 @@ import numpy as np
 from ...graph import versions
 from ...graph.node import OtherNode, Output
 from ...graph.packed import Indices, Packed
+from ...kernels.kinds import with_numbers
 from ...tensors.recording.gradients import run_backward
 from ..program.lines import Ref, replaced
 
@@ -131,16 +132,15 @@ class SecondPasses:
 
     def of_call(self, inputs: list[Any]) -> SecondPass:
         """Those of one call. `inputs` are the tensors that the guard has found."""
-        return SecondPass(self, [each.copy() if isinstance(each, np.ndarray) else inputs[each]._array
+        return SecondPass(self, [each.copy() if isinstance(each, np.ndarray) else with_numbers(inputs[each]._array)
                                  for each in self.given])
 
     def arrays(self, given: list[Array]) -> dict[int, Array]:
         """The saved values of a call, by their numbers."""
+        self.used = True
         with self.lock:
-            self.used = True
-            if self.run is None:
-                self.run = self.plan()
-            found: tuple[Array, ...] = self.run(*given) if self.made else ()
+            run = self.run = self.run or self.plan()
+        found: tuple[Array, ...] = run(*given) if self.made else ()
         return {**self.fixed, **{number: given[place] for number, place in self.known.items()},
                 **dict(zip(self.made, found, strict=True))}
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ...foundations.names import reached
 from ...tensors.state.base import TensorBase
+from ..execution.plan import quiet
 from ..passes.effects import all_memory_written, may_start_again
 from ..program import constants
 from ..program.forms import Refused as Refused, Sizes, Unlike as Unlike, at
@@ -23,7 +24,7 @@ from ..program.symbols import merged, settled
 from ..reach import kinds
 from ..reach.changes import Effect, Whole
 from ..reach.guards import Guard
-from ..repeat.recipe import Backward, Recipe, quiet
+from ..repeat.recipe import Backward, Recipe
 from ..trace.backward_plans import TracedBackward
 from ..trace.results import Left
 from .guards import Sizing, sized_guard, sizing
@@ -95,7 +96,7 @@ class SizedBackward:
     def __init__(self, traced: TracedBackward, program: SizedProgram, native: bool) -> None:
         self.traced, self.program, self.layouts = traced, program, program.layouts
         self.plan = SizedPlan(program, program.conditions(), native)
-        self.lock = threading.Lock()
+        self.lock, self.quiet = threading.Lock(), quiet()
 
     def at(self, sizes: Sizes) -> Backward:
         """The backward pass for sizes."""
@@ -103,7 +104,7 @@ class SizedBackward:
             with self.lock:
                 ready = self.plan.bind(sizes).ready
                 ready.leases.take_back()
-                return ready.run(*arrays)
+                return self.quiet.run(ready.run, *arrays)
 
         found = self.traced.planned(self.plan, run)
         found.layouts = [tuple([at(step, sizes) // each.dtype.itemsize for step in each.strides])

@@ -5,7 +5,6 @@ The program runs this pass later, if at all, so the compiler runs it once to tra
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,14 +15,12 @@ from ...autograd.backward import grad
 from ...kernels.layout import steps
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ...tensors.state.base import plain
-from ..execution.numpy_code import Ready
-from ..execution.plan import Plan
 from ..passes import effects
 from ..program.lines import Program
 from ..program.sizes import Uses
 from ..program.undoing import Undo
 from ..reach.items import Item
-from ..repeat.recipe import Backward, quiet
+from ..repeat.recipe import Backward
 from ..repeat.second_passes import SecondPasses
 from .below_levels import stand
 from .graph_copies import graph_of, second_passes
@@ -67,16 +64,16 @@ class TracedBackward(NamedTuple):
         return *self.saved, *self.asked
 
     def planned(self, plan: Any, run: Callable[..., Any]) -> Backward:
-        """The backward pass of each repetition. `run` runs the plan for arrays in the order of `plan.given`."""
+        """The backward pass of each repetition. `run` runs the plan, without warnings, for arrays in the order of
+        `plan.given`.
+        """
         values, saved = self.program.values, self.saved
         places = [saved.index(number) for number in plan.given if number in saved]
         cotangents = [self.asked.index(number) for number in plan.given if number in self.asked]
-        lock, context = threading.Lock(), quiet()
 
         def backward(*arrays: Array) -> tuple[Array, ...]:
             parts, given = arrays[:len(places)], arrays[len(places):]
-            with lock:
-                found: tuple[Array, ...] = context.run(run, *parts, *[given[i] for i in cotangents])
+            found: tuple[Array, ...] = run(*parts, *[given[i] for i in cotangents])
             return found
 
         seen, first = {values[number].memory for number in self.outputs}, self.first
@@ -224,18 +221,3 @@ def _set_aside_retained(made: list[Any], undo: Undo) -> None:
             kept = tensor._edge.node.hooks.retain
             undo.note(partial(kept.__setitem__, key, kept[key]))
             del kept[key]
-
-
-def again(plan: Plan) -> Callable[..., tuple[Array, ...]]:
-    """What runs a plan, as often as it is called."""
-    begun = list[Ready]()
-
-    def run(*arrays: Array) -> tuple[Array, ...]:
-        if begun:
-            begun[0].leases.take_back()
-        else:
-            begun.append(plan.begin())
-        found: tuple[Array, ...] = begun[0].run(*arrays)
-        return found
-
-    return run

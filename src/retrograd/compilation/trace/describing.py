@@ -11,14 +11,14 @@ from ...foundations.names import reached
 from ...optim.elementwise import ElementsOptimizer
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
-from ..execution.plan import Plan, planned
+from ..execution.plan import Plan, again, planned
 from ..program.lines import Program
 from ..reach import guards
 from ..reach.changes import Changes, changes
 from ..reach.items import CONTAINER
 from ..repeat.branches import way_back
 from ..repeat.recipe import Backward, Recipe
-from .backward_plans import Rehearsal, TracedBackward, again
+from .backward_plans import Rehearsal, TracedBackward
 from .known_tensors import KnownTensors
 from .leaving import leaving
 from .recording import Recording
@@ -174,9 +174,9 @@ class Description:
                 tensor._meta.retained = None               # by its former history
                 retain(tensor)
         for view, take in zip(left.views, left.retaking()):
-            again: list[Any] = [*made]
-            take(again, inputs)
-            view._edge, view._meta = again[-1]._edge, again[-1]._meta
+            tensors: list[Any] = [*made]
+            take(tensors, inputs)
+            view._edge, view._meta = tensors[-1]._edge, tensors[-1]._meta
         for tensor in made:
             note_layout(tensor)
         for item in before.items:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...graph.node import AccumulateGrad, OpNode, Output
 from ...graph.packed import Indices, Packed
-from ..execution.plan import planned
+from ..execution.plan import again, planned
 from ..passes import effects
 from ..program import constants
 from ..program.lines import Line, Program
@@ -115,8 +115,10 @@ def second_passes(tape: Tape, lines: list[Line], graph: Graph, known: KnownTenso
         return None
     anew = {tape.outside(array).number: array for array in renewed}
     others = {number for number in read if values[number].source == "outside"} - {*known.given, *anew}
-    given: list[int | Array] = [*known.given.values(), *anew.values()]
-    numbers = [*known.given, *anew]
+    touched = {values[number].memory for number in read}
+    places_given = {number: place for number, place in known.given.items() if values[number].memory in touched}
+    given: list[int | Array] = [*places_given.values(), *anew.values()]
+    numbers = [*places_given, *anew]
     kept = {value.number for value in values if value.source == "constant"} | others
     copied = [value.copied() for value in values]
     let_go(copied, kept)
@@ -141,11 +143,5 @@ def _that_make(made: list[int], program: Program) -> list[Line]:
 def _run(program: Program, given: list[int], native: bool) -> Callable[..., tuple[Array, ...]]:
     """What runs the lines again, for arrays in the order of `given`."""
     plan = planned(program, given, native)
-    places, begun = [given.index(number) for number in plan.given], plan.begin()
-
-    def run(*arrays: Array) -> tuple[Array, ...]:
-        begun.leases.take_back()
-        found: tuple[Array, ...] = begun.run(*[arrays[place] for place in places])
-        return found
-
-    return run
+    places, run = [given.index(number) for number in plan.given], again(plan)
+    return lambda *arrays: run(*[arrays[place] for place in places])

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ..program.expressions import OF_MATH
-from ..program.stand_in_numbers import KINDS, followed
+from ..program.stand_in_numbers import KINDS, followed, looked
 from ..program.undoing import Undo
 from ..reach.counters import is_users
 from ..reach.items import State
@@ -22,13 +22,15 @@ _STAND_INS = frozenset(KINDS.values())
 
 
 def _following(name: str) -> Callable[..., Any]:
-    """A function of `math` that takes numbers that are traced."""
+    """A function of `math` that takes numbers that are traced. If it cannot follow them, it takes the numbers as they
+    are: an int, which C would ask for a float, stays an int.
+    """
     function: Callable[..., Any] = getattr(math, name)
 
     def call(*args: Any) -> Any:
         traced = [arg for arg in args if type(arg) in _STAND_INS]
         made = followed(traced[0], f"math.{name}", args) if traced and len(args) == OF_MATH[name] else NotImplemented
-        return function(*args) if made is NotImplemented else made
+        return function(*map(looked, args)) if made is NotImplemented else made
 
     call.__name__ = call.__qualname__ = name
     return call

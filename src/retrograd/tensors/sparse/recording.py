@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,6 @@ def _arrays(op: Op, operands: Sequence[Any]) -> list[Any]:
     return [a if a is None or a.dtype == dtype else cast(a, dtype) for a in arrays]
 
 
-def _called(op: Op, *args: Any) -> Any:
-    return op(*args)
-
-
 def record(op: Op, *args: Any) -> Any:
     """The result of an operator for tensors and options: a tensor, with a node if an operand requires grad."""
     given = args[0] if op.variadic else args[:op.arity]
@@ -85,7 +82,7 @@ def record(op: Op, *args: Any) -> Any:
     if thread.levels:
         refuse_tangents(op.name, operands, "Sparse tensors have no tangents.")
         refuse_samples(op.name, *[x for x in operands if x is not None])
-    run = thread.run if thread.transform is None else _called          # a transform sees the call, and runs the kernel
+    run = thread.run if thread.transform is None else call  # a transform sees the call, and runs the kernel
     out = run(op, arrays, *args[1:]) if op.variadic else run(op, *arrays, *args[op.arity:])
     result = with_edge(out, None)
     edges: tuple[Any, ...] = ()

@@ -286,3 +286,35 @@ def test_what_was_written_to_is_refused(backend: str) -> None:
             w.add_(1)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             torch.autograd.grad(y, x, create_graph=True)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_numbers_that_are_not_finite_warn_of_nothing(backend: str, dynamic: bool | None) -> None:
+    """A warning is an error in these tests."""
+    def f(x: Any) -> Any:
+        return (x.log() * x.exp()).sum()
+
+    compiled = torch.compile(f, backend=backend, dynamic=dynamic)
+    for n in (3, 3, 4, 5, 6):
+        values = [0.0, 1000.0, *[2.0] * (n - 2)]
+        found = [product(each, torch.tensor(values, requires_grad=True))[0].tolist() for each in (f, compiled)]
+        assert np.array_equal(*found, equal_nan=True)
+        x, y = [torch.tensor(values, requires_grad=True) for _ in range(2)]
+        compiled(x).backward()
+        f(y).backward()
+        assert x.grad is not None
+        assert np.array_equal(x.grad.numpy(), y.grad.numpy(), equal_nan=True)
+
+
+def test_a_write_to_what_no_second_pass_reads_is_allowed(backend: str) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x.sin().sum() + y.sum()
+
+    compiled = torch.compile(f, backend=backend)
+    for _ in range(3):
+        x, y = torch.tensor([0.5, 1.0], requires_grad=True), torch.tensor([1.0, 2.0])
+        loss = compiled(x, y)
+        y.zero_()                                          # the gradient of x does not depend on y
+        g, = torch.autograd.grad(loss, x, create_graph=True)
+        h, = torch.autograd.grad(g.sum(), x)
+        assert torch.allclose(h, -x.sin())
