@@ -11,6 +11,7 @@ the run goes on, but nothing can be repeated without the program's own Python.
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from operator import attrgetter
@@ -252,15 +253,20 @@ class Tape:
     def missed(self) -> bool:
         """Whether a presumed constant is the memory of a tensor of the program, which the search did not find.
 
-        A tensor holds its array itself, and Python's garbage collector knows each tensor from its making on. So
-        `gc.get_referrers` finds the tensor, in any program, but for objects that `gc.freeze` has hidden from it. So
-        these are shown again. To freeze all objects after the look would hide what the run has made.
+        A tensor holds its array itself. So an array that has no more holders than an array that only a tape holds
+        belongs to no tensor. Both are counted in the same way, whatever an interpreter counts. For the other arrays
+        Python's garbage collector looks at all objects, which takes long. The collector knows each tensor from its
+        making on, but for those that `gc.freeze` has hidden from it. So these are shown again. To freeze all objects
+        after the look would hide what the run has made.
         """
-        kept = kept_scalars()
-        found = [array for array in self._constants if id(array) not in kept]
+        kept, apart = kept_scalars(), Tape()
+        apart._constant(np.zeros(1))
+        arrays = apart._constants + [array for array in self._constants if id(array) not in kept]
+        alone, *counts = [sys.getrefcount(array) for array in arrays]
+        found = [array for array, count in zip(arrays[1:], counts, strict=True) if count > alone]
         if found and gc.get_freeze_count():
             gc.unfreeze()
-        holders = gc.get_referrers(*found) if found else []        # a look at all objects, which takes long
+        holders = gc.get_referrers(*found) if found else []
         return any(isinstance(holder, TensorBase) for holder in holders)
 
 

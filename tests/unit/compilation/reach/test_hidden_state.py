@@ -190,3 +190,19 @@ def test_a_tensor_that_the_search_misses_is_found_among_frozen_objects(monkeypat
     compiled = torch.compile(lambda x: x * torch.nn.functional._hidden, backend="numpy")
     with pytest.warns(UserWarning, match="a tensor that the search did not find"):
         compiled(torch.ones(3))
+
+
+def test_constants_of_a_training_step_need_no_look_at_all_objects() -> None:
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (model(x) * torch.tensor([2.5, 1.5])).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    gc.freeze()
+    torch.compile(step, backend="numpy")(torch.ones(4, 3))
+    assert gc.get_freeze_count() > 0                       # such a look shows the frozen objects again
