@@ -117,7 +117,7 @@ class World:
                 x, y, kw = made[f"given{n}"](x, number, y, kw)
             result = self._called(call.function, x, y, kw, call.backward)
         said = [f"{each.category.__name__}: {each.message}" for each in found
-                if not str(each.message).startswith("torch.compile runs")]
+                if not str(each.message).startswith(("torch.compile runs", "torch.compile traces"))]
         left = [self._left(n) for n in range(len(author.pieces))]
         modules = [function for function in self.plain if isinstance(function, torch.nn.Module)]
         return [*shown(result), *shown([x, y]), *shown(left), *shown([[*m.parameters()] for m in modules]),

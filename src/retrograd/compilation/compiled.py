@@ -25,6 +25,8 @@ FEW = 2
 TRIED, MOST_REFUSALS = 6, 12
 # After so many traces that other threads have spoiled, no call is traced any more.
 MOST_DISTURBED = 100
+# After so many calls in a row that no plan serves, and that are traced no more, the plans are let go.
+MOST_UNSERVED = 64
 # After so many runs of plans with branches, of which three in four were for other outcomes, the function runs as it is.
 MOST_TRIED = 50
 
@@ -47,6 +49,8 @@ class Compiled:
         self.entries: list[tuple[Any, Any]] = []
         self.shaped: dict[Any, list[tuple[Any, Any]]] = {}
         self.reason: Reason | None = None
+        self.full = False                                  # whether no further calls are traced
+        self.unserved = 0                                  # the calls since then that no plan has served, in a row
         self.disturbed = 0                                 # how many traces other threads have spoiled
         self.tried = self.declined = 0                     # runs of plans with branches, and those for another outcome
 
@@ -79,22 +83,32 @@ class Compiled:
                     recipe.lock.release()
                     if not recipe.may_start_again or recipe.schedules:
                         raise
-                    result = function(*args, **kwargs)     # which raises the error where the program raises it
-                    self._run_as_it_is(Reason(f"its plan raises {type(error).__name__}: {error}", None))
-                    return result
+                    return self._again(error, args, kwargs)
                 except BaseException:                      # such as KeyboardInterrupt
                     self._drop(recipe)
                     raise
                 self.tried += recipe.way_back is not None
                 if not free or result is not DECLINED:
+                    self.unserved = 0
                     return recipe.stepped(result, inputs) if free else function(*args, **kwargs)
                 self.declined += 1
                 declined.append(recipe)
         return self._traced(args, kwargs, declined)
 
+    def _again(self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call whose plan has raised an error and changed nothing: the program raises it where it arises."""
+        result = self.function(*args, **kwargs)
+        self._run_as_it_is(Reason(f"its plan raises {type(error).__name__}: {error}", None))
+        return result
+
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any], declined: list[Any]) -> Any:
         """A call that no plan serves. `declined` are the recipes that did not serve it."""
         function, turn = self.function, Turn()
+        if self.full:
+            self.unserved += 1
+            if self.unserved > MOST_UNSERVED:
+                self._let_go()
+            return function(*args, **kwargs)
         with turn, turn:
             if not turn.take() or any([guard(function, args, kwargs)
                                        for guard, recipe in self.entries if recipe not in declined]):
@@ -106,7 +120,9 @@ class Compiled:
 
     def knows(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call needs no trace."""
-        if self.reason is not None or any([guard(self.function, args, kwargs) for guard, _ in self.entries]):
+        if self.reason is not None or self.full:
+            return True
+        if any([guard(self.function, args, kwargs) for guard, _ in self.entries]):
             return True
         with Tracing.lock:
             return self._follows(args, kwargs)
@@ -116,7 +132,10 @@ class Compiled:
         if len(self.entries) >= self.limit:
             why = self.entries[-1][0].why(self.function, args, kwargs) or "its branches on numbers turn out otherwise"
             more = f"; there is no plan for all sizes, since {self.refused[-1]}" if self.refused else ""
-            self._run_as_it_is(Reason(f"it was traced {self.limit} times, and changes in each call: {why}{more}", None))
+            self.full, self.calls, self.waiting = True, [], None
+            warn(f"torch.compile traces {name_of(self.function)} no more, since it was traced {self.limit} times, and "
+                 f"changes in each call: {why}{more}. Calls that no trace serves run as they are. The results are the "
+                 "same.")
             return self.function(*args, **kwargs)
         try:
             with versions.noting_writers() as writers:
@@ -187,6 +206,11 @@ class Compiled:
         self.entries = [(guard, recipe), *[entry for entry in self.entries if entry[1] not in idle]]
         self.shaped = {shapes: [entry for entry in entries if entry[1] not in idle]
                        for shapes, entries in self.shaped.items()}
+
+    def _let_go(self) -> None:
+        """Run the function as it is from now on."""
+        self.reason = Reason(f"it was traced {self.limit} times, and changes in each call", None)
+        self.entries, self.shaped = [], {}
 
     def _drop(self, recipe: Any) -> None:
         """Let go of a recipe that was interrupted, whose lock and memory are in an unknown state."""

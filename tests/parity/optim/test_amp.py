@@ -19,6 +19,10 @@ COMPOSED = ("linalg.pinv", "svd_lowrank", "pca_lowrank", "lobpcg", "affine_grid"
             "lstm projected")
 
 
+# Whether PyTorch's library has an LSTM in bfloat16 here: the library needs AVX-512.
+BFLOAT16_LSTM = pytorch.backends.cpu.get_cpu_capability().startswith("AVX512")
+
+
 def types(torch: ModuleType, entry: Entry, arrays: list[Any], lower: int) -> Any:
     """The types of the results under autocast. Every `lower`-th input is bfloat16; with 0, none is."""
     xs = [torch.tensor(a.tolist(), dtype=torch.float64).reshape(a.shape).to(
@@ -36,7 +40,10 @@ def types(torch: ModuleType, entry: Entry, arrays: list[Any], lower: int) -> Any
 def test_types_under_autocast(entry: Entry) -> None:
     arrays = next(iter(entry.samples("float64")))
     for lower in (0, 1, 2):
-        assert types(retrograd, entry, arrays, lower) == types(pytorch, entry, arrays, lower)
+        wanted = types(pytorch, entry, arrays, lower)
+        if wanted == "RuntimeError" and entry.name.startswith("lstm") and not BFLOAT16_LSTM:
+            pytest.skip("oneDNN has no LSTM in bfloat16 for this processor")
+        assert types(retrograd, entry, arrays, lower) == wanted
 
 
 def trained(torch: ModuleType, scale: float) -> list[float]:

@@ -16,7 +16,7 @@ from programs.hidden_worlds import compared, shrunk
 
 COUNT = int(os.environ.get("RETROGRAD_PROGRAMS", "200"))
 GROUPS = 20
-pytestmark = pytest.mark.filterwarnings("ignore:torch.compile runs")
+pytestmark = pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 
 
 @pytest.mark.sampled(20)

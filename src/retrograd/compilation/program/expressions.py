@@ -17,7 +17,7 @@ MOST_BITS = 500
 # So many bits may an int in a place have: the guard sees to it.
 PLACE_BITS = 63
 # How Python computes each operation.
-_SOURCES = {
+SOURCES = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "truediv": "{} / {}", "floordiv": "{} // {}",
     "mod": "{} % {}", "neg": "-{}", "pos": "+{}", "abs": "abs({})", "round": "round({}, {})", "bool": "bool({})",
     "lt": "{} < {}", "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}", "eq": "{} == {}", "ne": "{} != {}",
@@ -25,9 +25,9 @@ _SOURCES = {
 # Functions of `math` that are followed, with the number of their arguments.
 OF_MATH = {"cos": 1, "exp": 1, "expm1": 1, "log": 1, "log10": 1, "log1p": 1, "log2": 1, "pow": 2, "sin": 1, "sqrt": 1,
            "tan": 1, "tanh": 1}
-_SOURCES |= {f"math.{name}": f"math.{name}({', '.join(['{}'] * count)})" for name, count in OF_MATH.items()}
+SOURCES |= {f"math.{name}": f"math.{name}({', '.join(['{}'] * count)})" for name, count in OF_MATH.items()}
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(operator, name) for name in _SOURCES if hasattr(operator, name)}, "abs": abs, "round": round,
+    **{name: getattr(operator, name) for name in SOURCES if hasattr(operator, name)}, "abs": abs, "round": round,
     "bool": bool, "is_float": lambda value: type(value) is float, "is_int": lambda value: type(value) is int,
     **{f"math.{name}": getattr(math, name) for name in OF_MATH}}
 # Operations that may raise an error, or give a number of another type. The guard computes them before a repetition.
@@ -41,9 +41,9 @@ class Expression:
 
     `what` is an operation, or "read": an element of a value of the tape, of which `array` is the traced array and
     `parts` is the index. Or it is "place": a number in the state of the program, found by the `item` of the walk. Or it
-    is "constant", or "array": an array of NumPy over a value of the tape, or "late": a learning rate after the step of
-    its schedule. `of_tape` says whether anything in the expression was read from the tape. `bits` is how many bits an
-    int has at most.
+    is "constant", or "size": a number that is the same for the same sizes, or "array": an array of NumPy over a value
+    of the tape, or "late": a learning rate after the step of its schedule. `of_tape` says whether anything in the
+    expression was read from the tape. `bits` is how many bits an int has at most.
     """
 
     __slots__ = ("array", "bits", "is_late", "item", "of_tape", "parts", "value", "what")
@@ -63,6 +63,11 @@ class Expression:
 def constant(value: Any) -> Expression:
     """The expression of a number that is always the same."""
     return Expression("constant", (value,), value, value.bit_length() if isinstance(value, int) else 0)
+
+
+def of_size(value: int) -> Expression:
+    """The expression of a number that is the same for the same sizes."""
+    return Expression("size", (), value, PLACE_BITS)
 
 
 def combined(what: str, parts: tuple[Expression, ...], value: Any) -> Expression | None:
@@ -108,26 +113,26 @@ class Writer:
         for each in in_order([wanted]):
             if id(each) in self.names:
                 continue
-            name = self.names[id(each)] = f"n{len(self.names)}"
+            name = self.names[id(each)] = f"made{len(self.names)}"
             self.kept.append(each)
-            if each.what == "constant":
+            if each.what in ("constant", "size"):
                 self.scope[name] = each.value
             elif each.what in ("read", "place", "late"):
                 found.append(f"{name} = {self.leaf(each)}")
             else:
                 operands = [self.names[id(part)] for part in each.operands()]
-                found.append(f"{name} = " + _SOURCES[each.what].format(*operands))
+                found.append(f"{name} = " + SOURCES[each.what].format(*operands))
         return found
 
 
 def words(expression: Expression) -> str:
     """An expression over places as a user writes it."""
-    if expression.what == "constant":
+    if expression.what in ("constant", "size"):
         return repr(expression.value)
     if expression.what == "place":
         return str(expression.item.words)
     if expression.what == "read":
         return "a number of a tensor"
-    parts = [f"({words(part)})" if part.parts and part.what not in ("constant", "place") else words(part)
+    parts = [f"({words(part)})" if part.parts and part.what not in ("constant", "size", "place") else words(part)
              for part in expression.operands()]
-    return _SOURCES[expression.what].format(*parts)
+    return SOURCES[expression.what].format(*parts)

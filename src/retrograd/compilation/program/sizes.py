@@ -76,6 +76,12 @@ def note(what: str, result: Any, *operands: Any) -> Any:
     return result
 
 
+def note_sizes(shape: tuple[int, ...]) -> None:
+    """Note that the program gets plain lists of these lengths."""
+    for size in shape:
+        note("returned", size, size)
+
+
 class Watched:
     """A number that came from a size. Programs take it for an int or a float.
 
@@ -145,8 +151,8 @@ def _binary(what: str, function: Callable[[Any, Any], Any], swapped: bool, made:
     """
     def operate(self: Any, other: Any) -> Any:
         number = plain(other)
-        if not isinstance(number, (int, float, complex)):
-            return NotImplemented
+        if not issubclass(type(number), (int, float, complex)):
+            return NotImplemented                          # also a stand-in for a number, which knows sizes itself
         operands = (number, self.value) if swapped else (self.value, number)
         result = function(*operands)
         whole = type(number) is int and type(self) is SizeInt

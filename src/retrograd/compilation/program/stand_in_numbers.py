@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ...tensors.state.base import TensorBase
-from .expressions import DIVISIONS, FUNCTIONS, RISKY, Expression, combined, constant
-from .sizes import plain as plain_sizes
+from .expressions import DIVISIONS, FUNCTIONS, RISKY, Expression, combined, constant, of_size
+from .sizes import SizeFloat, SizeInt, note
 
 _EXACT = (int, float, bool)
 
@@ -68,14 +68,12 @@ class Number:
         return self.kind, (self.look(),)
 
     def __pow__(self, other: Any, *modulus: Any) -> Any:
-        other = plain_sizes(other)
         if isinstance(other, TensorBase):
             return NotImplemented
         made = NotImplemented if modulus else followed(self, "pow", (self, other))
         return pow(self.look(), looked(other), *map(looked, modulus)) if made is NotImplemented else made
 
     def __rpow__(self, other: Any) -> Any:
-        other = plain_sizes(other)
         made = followed(self, "pow", (other, self))
         return pow(looked(other), self.look()) if made is NotImplemented else made
 
@@ -84,10 +82,10 @@ class Number:
         return self.numbers.operand(self.expression, dtype)
 
     def __divmod__(self, other: Any) -> Any:
-        return divmod(self.look(), looked(plain_sizes(other)))
+        return divmod(self.look(), looked(other))
 
     def __rdivmod__(self, other: Any) -> Any:
-        return divmod(looked(plain_sizes(other)), self.look())
+        return divmod(looked(other), self.look())
 
     def __copy__(self) -> Number:
         return self                                          # as copies of numbers are
@@ -139,6 +137,8 @@ def looked(value: Any) -> Any:
     kind = type(value)
     if kind in STAND_INS:
         return value.look()
+    if kind is SizeInt or kind is SizeFloat:
+        return note("number", value.value, value)
     if kind is list or kind is tuple:
         return kind([looked(part) for part in value])
     return {name: looked(part) for name, part in value.items()} if kind is dict else value
@@ -149,16 +149,28 @@ def is_traced(key: Any) -> bool:
     return issubclass(type(key), Number) or (isinstance(key, tuple) and any(map(is_traced, key)))
 
 
-def followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
-    """The number that an operation gives, if it can be followed; NotImplemented if not."""
-    numbers, parts = self.numbers, []
+def _expressions(self: Number, operands: tuple[Any, ...]) -> list[Expression] | None:
+    """The expressions of numbers, of which `self` is one; None if one of them cannot be followed."""
+    parts = []
     for each in operands:
-        if isinstance(each, Number) and each.is_followed and each.numbers is numbers:
+        if isinstance(each, Number) and each.is_followed and each.numbers is self.numbers:
             parts.append(each.expression)
         elif type(each) in _EXACT:
             parts.append(constant(each))
+        elif type(each) is SizeInt:
+            parts.append(of_size(each.value))
         else:
-            return NotImplemented
+            return None
+    return parts
+
+
+def followed(self: Number, what: str, operands: tuple[Any, ...]) -> Any:
+    """The number that an operation gives, if it can be followed; NotImplemented if not."""
+    numbers, parts = self.numbers, _expressions(self, operands)
+    if parts is None:
+        return NotImplemented
+    if what in DIVISIONS and parts[1].what == "size":
+        note("bool", bool(parts[1].value), operands[1])
     if not numbers.follows or (what in DIVISIONS and not numbers.divides(parts[1])):
         return NotImplemented
     try:
@@ -175,7 +187,6 @@ def _binary(what: str, swapped: bool) -> Callable[[Any, Any], Any]:
     function = getattr(operator, what)
 
     def operate(self: Any, other: Any) -> Any:
-        other = plain_sizes(other)
         if isinstance(other, TensorBase):                   # whose operator takes the number as it is
             return NotImplemented
         operands = (other, self) if swapped else (self, other)
@@ -197,16 +208,11 @@ def _unary(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def _decided(what: str) -> Callable[..., Any]:
     """An operation that says yes or no, on which the program may branch."""
     def operate(self: Any, *others: Any) -> Any:
-        parts = []
-        for each in (self, *map(plain_sizes, others)):
-            if isinstance(each, Number) and each.is_followed and each.numbers is self.numbers:
-                parts.append(each.expression)
-            elif type(each) in _EXACT:
-                parts.append(constant(each))
-            elif isinstance(each, TensorBase):
-                return NotImplemented
-            else:
-                return FUNCTIONS[what](self.look(), *map(looked, others))
+        if any([isinstance(other, TensorBase) for other in others]):
+            return NotImplemented
+        parts = _expressions(self, (self, *others))
+        if parts is None:
+            return FUNCTIONS[what](self.look(), *map(looked, others))
         return self.numbers.decided(what, tuple(parts))
 
     return operate

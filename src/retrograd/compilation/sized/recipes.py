@@ -7,46 +7,25 @@ effects. Then the recipe of one of them serves all sizes, with a plan that is bo
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...foundations.names import reached
-from ...tensors.state.base import TensorBase
+import numpy as np
+
 from ..execution.plan import quiet
-from ..passes.effects import all_memory_written, may_start_again
-from ..program import constants
-from ..program.forms import Refused as Refused, Sizes, Unlike as Unlike, at
-from ..program.lines import Program, Value
-from ..program.sizes import Use, Uses
-from ..program.stand_ins import let_go
+from ..passes.effects import may_start_again
+from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike, at
+from ..program.formulas import Formulas, merged as merged_formulas
 from ..program.symbols import merged, settled
-from ..reach import kinds
-from ..reach.changes import Effect, Whole
 from ..reach.guards import Guard
 from ..repeat.recipe import Backward, Recipe
 from ..trace.backward_plans import TracedBackward
-from ..trace.results import Left
+from ..trace.followed import Preparing
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
 from .plans import KEPT, SizedCode, SizedPlan
-
-
-class TracedCall(NamedTuple):
-    """What is needed of a traced call to find out how the call depends on sizes.
-
-    `places` says where the guard has the tensors of those values that are given to the plan. `left` is what the call
-    has left behind, in a form that can be compared.
-    """
-
-    guard: Guard
-    recipe: Recipe
-    program: TracedProgram
-    backs: list[TracedBackward]
-    places: dict[int, int]
-    left: Any
-    views: list[Any]
-    uses: list[Use]
+from .traced_calls import TracedCall
 
 
 class SizedRecipe(Recipe):
@@ -57,6 +36,8 @@ class SizedRecipe(Recipe):
     def __init__(self, like: Recipe, given: list[int], plan: SizedPlan, passes: list[Backward | SizedBackward],
                  replays: Sequence[Any]) -> None:
         vars(self).update(vars(like))
+        self.of_sizes: Any = None                          # what makes the maker of numbers for sizes
+        self.sizes: Sizes = ()                             # of the last call
         first = len(like.finishing) - len(replays)
         self.marks, self.retaking = like.finishing[:first], [*zip(like.finishing[first:], replays, strict=True)]
         self.given, self.plan, self.ready = given, plan, None
@@ -68,7 +49,9 @@ class SizedRecipe(Recipe):
 
     def repeat(self, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do what the traced calls did, for the sizes that stand behind the tensors that the guard has found."""
-        sizes = inputs[-1]
+        sizes = inputs.pop()                               # so that the numbers of this call come behind the others
+        if sizes != self.sizes:
+            self._begin_numbers(sizes)
         code = self.plan.bind(sizes)
         if code is not self.code:
             code.ready.leases.take_back()
@@ -77,6 +60,20 @@ class SizedRecipe(Recipe):
         if self.passes or self.retaking:
             self.backward, self.finishing = self._for(sizes)
         return super().repeat(inputs, args, kwargs)
+
+    def count_numbers(self, formulas: Formulas | None, prepare: Preparing | None, count: int) -> None:
+        """Have each call make numbers of Python's own: after the run of the plan by `formulas`, and before the run by
+        `prepare`. Both depend on `count` sizes.
+        """
+        self.of_sizes, self.prepare = None if formulas is None else formulas.for_sizes(count), prepare
+
+    def _begin_numbers(self, sizes: Sizes) -> None:
+        """Make the numbers for these sizes from now on."""
+        self.sizes = sizes
+        if self.of_sizes is not None:
+            self.numbers = self.of_sizes(*sizes)
+        if self.prepare is not None:
+            self.prepare.begin(*sizes)
 
     def _for(self, sizes: Sizes) -> tuple[list[Backward], list[Any]]:
         """The backward passes for sizes, and what finishes a call."""
@@ -115,10 +112,15 @@ class SizedBackward:
 def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
     """The guard and the recipe for all sizes. Raises Refused if the traced calls differ in more than sizes."""
     last, guards = calls[-1], [call.guard for call in calls]
+    if any([_outcomes(call) != _outcomes(last) for call in calls]):
+        raise Unlike("the branches on numbers have turned out otherwise")
     sized = sizing(guards, [call.uses for call in calls])
     if any([call.left != last.left or call.places != last.places or call.recipe.last != last.recipe.last
             for call in calls]):
         raise Refused("the traced calls have left other things behind")
+    if any([call.recipe.schedules for call in calls]):
+        raise Refused("the program sees what the step of a schedule does")
+    calls, preparing = _prepared(calls)
     program = SizedProgram([call.program for call in calls], sized)
     conditions = program.conditions()
     passes = _passes(calls, sized, native)
@@ -127,7 +129,48 @@ def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
     replays = [merged(program.points, each) for each in zip(*[call.views for call in calls], strict=True)]
     plan = SizedPlan(program, conditions, native)
     recipe = SizedRecipe(last.recipe, [last.places[number] for number in plan.given], plan, passes, replays)
+    recipe.count_numbers(_merged(program.points, [call.formulas for call in calls]),
+                         preparing and preparing(program.points), len(sized.places))
     return sized_guard(guards, sized, conditions), recipe
+
+
+def _merged(points: Points, traced: Sequence[Formulas | None]) -> Formulas | None:
+    """The formulas of traced calls for all sizes, if the calls make numbers."""
+    found = [each for each in traced if each is not None]
+    if found and len(found) < len(traced):
+        raise Unlike("the traced calls have made other numbers")
+    return merged_formulas(points, found) if found else None
+
+
+def _outcomes(call: TracedCall) -> list[bool]:
+    """How the branches on numbers turned out in a traced call."""
+    return [] if call.formulas is None else [outcome for _, outcome in call.formulas.branches]
+
+
+def _prepared(calls: Sequence[TracedCall]) -> tuple[list[TracedCall], Callable[[Points], Preparing] | None]:
+    """The traced calls with one memory for the numbers that their lines read, and what makes that which writes there.
+
+    The memory is new, since the recipe of a traced call may run meanwhile.
+    """
+    found = [call.recipe.prepare for call in calls]
+    if not any(found):
+        return [*calls], None
+    if not all(found) or any([call.operands != calls[0].operands for call in calls]) or any([
+            [*map(id, each.options)] != [*map(id, found[0].options)] for each in found]):
+        raise Unlike("the lines of the traced calls read other numbers")
+    memory = [array.copy() for array in found[-1].operands]
+    return [_with_operands(call, memory) for call in calls], lambda points: Preparing(
+        found[-1].options, memory, merged_formulas(points, [each.formulas for each in found]), len(points.sizes[0]))
+
+
+def _with_operands(call: TracedCall, memory: Sequence[np.ndarray[Any, Any]]) -> TracedCall:
+    """A traced call whose lines read numbers from this memory."""
+    program = call.program.program
+    values = [value.copied() for value in program.values]
+    for number, array in zip(call.operands, memory, strict=True):
+        values[number].like = array
+    backs = [back._replace(program=back.program._replace(values=values)) for back in call.backs]
+    return call._replace(program=call.program._replace(program=program._replace(values=values)), backs=backs)
 
 
 def _passes(calls: Sequence[TracedCall], sized: Sizing, native: bool) -> list[Backward | SizedBackward]:
@@ -140,80 +183,3 @@ def _passes(calls: Sequence[TracedCall], sized: Sizing, native: bool) -> list[Ba
         [TracedProgram(call.backs[place].program, call.backs[place].given) for call in calls], sized), native)
         for place in range(len(last.backs))]
     return [*[each for each in last.recipe.backward if each.run is None], *sizeds]
-
-
-def traced_call(guard: Guard, recipe: Recipe, traced: tuple[Any, tuple[int, ...]], backs: list[TracedBackward],
-                places: dict[int, int], left: Left, effects: list[Effect], result: Any, uses: Uses) -> TracedCall:
-    """What is needed of a traced call that has returned `result`. It holds no memory of the arguments."""
-    views = [view._meta.replay for view in left.views]
-    program, given = traced
-    values = [value.copied() for value in program.values]
-    others = {*given, *[number for back in backs for number in back.given]}
-    let_go(values, {value.number for value in values if value.source != "line"} - others)
-    _keep_numbers(values, [program, *[back.program for back in backs]])
-    # Gradients of gradients are for the sizes of one traced call.
-    backs = [back._replace(program=back.program._replace(values=values), second=None) for back in backs]
-    return TracedCall(guard, recipe, TracedProgram(program._replace(values=values), given), backs, places,
-                      left_behind(left, effects, result), views, uses.noted)
-
-
-def _keep_numbers(values: list[Value], programs: list[Program]) -> None:
-    """Copy constants that are only read. The program may write to them before the call is compared with others."""
-    written: set[int] = set()
-    for program in programs:
-        written |= all_memory_written(program._replace(values=values))
-        written |= {values[number].memory for number in program.outputs}
-    for value in values:
-        if value.source == "constant" and value.memory not in written and value.like.nbytes <= kinds.CONTENT_LIMIT:
-            value.like = value.like.copy(order="K")
-
-
-def left_behind(left: Left, effects: list[Effect], result: Any) -> Any:
-    """What a traced call has left behind, to be compared with what another one has."""
-    shown = _Shown(left)
-    made = [(tensor._edge is None, tensor._edge is not None and tensor._edge.node is None, type(tensor),
-             tensor._meta is not None and (tensor._meta.leaf, shown.part(tensor._meta.grad)))
-            for tensor in left.made]
-    return (shown.part(result), made, [(shown.part(view._meta.base), view._meta.creation, view._edge is None,
-                                        view._meta.leaf) for view in left.views],
-            [(effect.words, id(effect.anchor), effect.steps, effect.step, shown.whole(effect.whole))
-             for effect in effects])
-
-
-class _Shown:
-    """The parts of what a call has left, in a form that can be compared."""
-
-    def __init__(self, left: Left) -> None:
-        self.left, self.things = left, left.before.known
-
-    def part(self, value: Any) -> Any:
-        """A part of a result."""
-        if isinstance(value, TensorBase):
-            return self._tensor(value)
-        if constants.is_constant(value):
-            return type(value), repr(value)
-        item = self.things.get(id(value))
-        if item is not None:
-            return "known", id(value) if item.fixed else item.words
-        pytree = reached("utils._pytree")
-        children, context = pytree.SUPPORTED_NODES[pytree._get_node_type(value)].flatten_fn(value)
-        return type(value), repr(context), [self.part(child) for child in children]
-
-    def _tensor(self, tensor: Any) -> Any:
-        item = self.left.known.get(id(tensor))
-        if item is not None:
-            return ("input", item.words) if item.number in self.left.inputs else ("captured", id(tensor))
-        if id(tensor) in self.left.bases:
-            return "base", self._tensor(self.left.bases[id(tensor)].value)
-        return "made", self.left.places[id(tensor)]
-
-    def whole(self, whole: Whole | None) -> Any:
-        """The new value of an effect."""
-        if whole is None:
-            return None
-        if whole.fresh:
-            return self._tensor(whole.value)
-        if whole.parts is None:
-            return (type(whole.value), repr(whole.value)) if constants.is_constant(whole.value) else id(whole.value)
-        return type(whole.value), [(repr(key), self.whole(part)) for key, part in whole.parts.items()]
-

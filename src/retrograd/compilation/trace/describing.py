@@ -12,6 +12,7 @@ from ...optim.elementwise import ElementsOptimizer
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
 from ..execution.plan import Plan, again, planned
+from ..program.formulas import Formulas
 from ..program.lines import Program
 from ..reach import guards
 from ..reach.changes import Changes, changes
@@ -46,6 +47,7 @@ class Description:
         self._arrays: list[Array] = []                     # the results of this run, and what its backward pass needs
         self._program: Any = None                          # of the call
         self._back: list[TracedBackward] = []              # the backward passes of its results
+        self._formulas: Formulas | None = None             # of the numbers that it makes
 
     def make(self, result: Any) -> None:
         """Make the recipe. If something stands against it, the tape is given up."""
@@ -77,10 +79,10 @@ class Description:
             recipe.leaves = {left.place(effect.whole.value): effect.anchor               # type: ignore[union-attr]
                              for effect in changed.effects if effect.is_gradient}
         self.recipe = recipe
-        if self.recording.uses is not None and not numbers.used and not self.recording.below.used:
-            self.traced_call = reached("compilation.sized.recipes").traced_call(
+        if self.recording.uses is not None and not self.recording.below.used:
+            self.traced_call = reached("compilation.sized.traced_calls").traced_call(
                 self.guard, recipe, (self._program, tuple(known.given)), self._back, known.given, left,
-                changed.effects, result, self.recording.uses)
+                changed.effects, result, self._formulas, self.recording.uses)
         return None
 
     def _changed(self) -> tuple[Changes, set[int], str | None]:
@@ -132,7 +134,8 @@ class Description:
         self.plans = [plan]
         recipe = Recipe([known.given[number] for number in plan.given], plan, len(made))
         recipe.site = self.site
-        recipe.numbers = self.recording.numbers.maker(len(outputs) + len(saved), len(self.guard.inputs))
+        self._formulas = self.recording.numbers.formulas(len(outputs) + len(saved), len(self.guard.inputs))
+        recipe.numbers = None if self._formulas is None else self._formulas.for_sizes(0)()
         if not self._find_way_back(recipe, known):
             return None
         self.recording.counts.note(recipe, self.call.before, lines, known.given)

@@ -1,11 +1,10 @@
-"""Numbers that a traced run has left in the program's lists, dicts and objects: ints again in the place of sizes."""
+"""Sizes that a traced run has left in the program's lists, dicts and objects, and in its result: numbers again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ...foundations.names import reached
-from ...tensors.arguments.size import Size
 from ..program.sizes import SizeFloat, SizeInt, plain
 from ..reach.appended import Grown
 from ..reach.items import CONTAINER, SET, Item
@@ -15,21 +14,31 @@ from .walked import WalkedCall
 _WATCHED = (SizeInt, SizeFloat)
 
 
-def without_sizes(result: Any, call: WalkedCall, grown: Grown) -> Any:
-    """What a call has returned, with ints in the place of sizes; and so in all that the call can reach.
+def without_sizes(result: Any, call: WalkedCall, grown: Grown, number: Callable[[int], Any]) -> Any:
+    """What a call has returned, with numbers in the place of sizes; and so in all that the call can reach.
 
-    `grown` are the lists that grow, with their former lengths.
+    `grown` are the lists that grow, with their former lengths. `number` makes what stands for a size until the trace
+    is over.
     """
-    pytree = reached("utils._pytree")
-    if any([type(leaf) in (*_WATCHED, Size) for leaf in pytree.tree_leaves(result)]):
-        result = pytree.tree_map(plain, result)
+    result = _numbered(result, number)
     state = walk(call.function, (call.args, result), call.kwargs, call.before.mentioned, grown)
-    _make_plain(state.items)
+    _make_plain(state.items, number)
     state.let_go()
     return result
 
 
-def _make_plain(items: list[Item]) -> None:
+def _numbered(value: Any, number: Callable[[int], Any]) -> Any:
+    """A value with numbers in the place of sizes, also inside of tuples. Anything else is the same thing as before."""
+    if type(value) is SizeInt:
+        return number(value.value)
+    if not isinstance(value, tuple):
+        return plain(value) if type(value) is SizeFloat else value
+    parts = [_numbered(part, number) for part in value]
+    same = all([new is old for new, old in zip(parts, value, strict=True)])
+    return value if same else tuple.__new__(type(value), parts)
+
+
+def _make_plain(items: list[Item], number: Callable[[int], Any]) -> None:
     for item in items:
         value = item.value
         if item.kind == SET:
@@ -42,17 +51,17 @@ def _make_plain(items: list[Item]) -> None:
             value.clear()
             value.update(entries)
         if _has_size(value):
-            _replace(item)
+            _replace(item, number)
 
 
 def _has_size(value: Any) -> bool:
     return type(value) in _WATCHED or (isinstance(value, tuple) and any(map(_has_size, value)))
 
 
-def _replace(item: Item) -> None:
+def _replace(item: Item, number: Callable[[int], Any]) -> None:
     """Replace a number, or a tuple of numbers, where it stands. What stands in a tuple is replaced with the tuple."""
     parent = item.parent
     if parent is not None and parent.parent is not None and not isinstance(parent.value, tuple):
         key = item.step.key
         step = item.step._replace(key=plain(key)) if _has_size(key) else item.step
-        step.write(parent.value, plain(item.value))
+        step.write(parent.value, _numbered(item.value, number))

@@ -19,8 +19,10 @@ import numpy as np
 from ...ops.basic import clone
 from ..program import constants
 from ..program.constants import MISSING
-from ..program.expressions import FUNCTIONS, Expression, Writer, in_order
+from ..program.expressions import FUNCTIONS, Expression, in_order, of_size
+from ..program.formulas import Formulas, Leaf, constant, formulas
 from ..program.origins import OWN, whose
+from ..program.sizes import note_sizes
 from ..program.stand_in_numbers import KINDS, STAND_INS, Handed, looked
 from ..reach.appended import Grown
 from ..reach.counters import counters, is_users
@@ -122,6 +124,10 @@ class Numbers:
         self._made.append(weakref.ref(number))
         return number
 
+    def of_size(self, value: int) -> Any:
+        """A number for a size that the program leaves."""
+        return self.stand_in(of_size(value)) if self.allowed and self.tape.reason is None else value
+
     def read(self, array: Any, whole: Callable[[Any], Any]) -> Any:
         """What `whole` (`item` or `tolist`) makes of a traced array: stand-ins, if the program can have them."""
         if not (self.follows and self.allowed and array.like.size <= _MOST_ELEMENTS and _asking() is not None):
@@ -132,6 +138,8 @@ class Numbers:
             return self.branch(array)
         if not _is_simple(found):
             return whole(array.seen())
+        if type(found) is list:
+            note_sizes(array.like.shape)
         kept = self.tape.record(clone, clone.compute, (array, "C"), False)
         return self._stand_ins(kept, found, ())
 
@@ -208,7 +216,9 @@ class Numbers:
 
     def divides(self, expression: Expression) -> bool:
         """Whether a number is zero in no repetition."""
-        return expression.value != 0 if expression.what == "constant" else bool(self.decided("bool", (expression,)))
+        if expression.what in ("constant", "size"):
+            return bool(expression.value != 0)
+        return bool(self.decided("bool", (expression,)))
 
     def is_sure(self, expression: Expression) -> bool:
         """Whether each repetition can compute a number without an error, and the number is of the same type."""
@@ -290,52 +300,33 @@ class Numbers:
     def _all_wanted(self) -> list[Expression]:
         return [*self.wanted, *[each for each, _ in self.branches]]
 
-    def maker(self, first: int, given: int) -> Callable[[Any, list[Any]], list[Any] | None] | None:
-        """A function that makes the numbers of a repetition, from the arrays of a run and from what the guard returned.
-
-        It returns None if a branch turns out otherwise than in the traced call. `first` is the place of the first of
-        `arrays()` among the outputs. `given` is the place of the first counted number.
+    def formulas(self, first: int, given: int) -> Formulas | None:
+        """What makes the numbers of a repetition, from the arrays of a run and from what the guard returned; None if
+        there are no numbers. `first` is the place of the first of `arrays()` among the outputs. `given` is the place of
+        the first counted number.
         """
         if not self.wanted and not self.branches:
             return None
         outputs = {array.number: first + i for i, array in enumerate(self.arrays())}
-        def leaf(each: Expression) -> str:
+
+        def leaf(each: Expression) -> Leaf:
             if each.what == "read":
-                index = ", ".join(map(str, each.parts))
-                return f"arrays[{outputs[each.array.number]}].item({index})"
-            return "None" if each.what == "late" else self._place(each, given)
+                return "output", outputs[each.array.number], each.parts
+            return ("late",) if each.what == "late" else self._place(each, given)
 
-        writer, lines = Writer({**_FLOATS}, leaf), list[str]()
-        for each, outcome in self.branches:
-            lines += [*writer.lines(each), f"if {writer.names[id(each)]} is not {outcome}: return None"]
-        lines += [line for each in self.wanted for line in writer.lines(each)]
-        found = ", ".join([writer.names[id(each)] for each in self.wanted])
-        return _compiled(writer, "arrays, inputs", [*lines, f"return [{found}]"])
+        return formulas(self.branches, self.wanted, leaf)
 
-    def early(self, wanted: list[Expression], given: int) -> Callable[[list[Any]], list[Any]]:
-        """A function that makes numbers before the run of a plan, from what the guard has returned."""
-        writer = Writer({**_FLOATS}, lambda each: self._place(each, given))
-        lines = [line for each in wanted for line in writer.lines(each)]
-        found = ", ".join([writer.names[id(each)] for each in wanted])
-        return _compiled(writer, "inputs", [*lines, f"return [{found}]"])
+    def early(self, wanted: list[Expression], given: int) -> Formulas:
+        """What makes numbers before the run of a plan, from what the guard has returned."""
+        return formulas((), wanted, lambda each: self._place(each, given))
 
-    def _place(self, each: Expression, given: int) -> str:
+    def _place(self, each: Expression, given: int) -> Leaf:
         """How a repetition reads a number of the state."""
         assert each.item is not None
         places = [item.number for item in self.counted()]
         if each.item.number in places:
-            return f"inputs[{given + places.index(each.item.number)}]"
-        return repr(each.value) if each.value == each.value else "nan"               # the guard asks for it
-
-
-_FLOATS = {"nan": float("nan"), "inf": float("inf")}
-
-
-def _compiled(writer: Writer, arguments: str, lines: list[str]) -> Callable[..., Any]:
-    """The function that a writer has written."""
-    exec(compile("\n ".join([f"def numbers({arguments}):", *lines]), "<numbers>", "exec"), writer.scope)
-    made: Callable[..., Any] = writer.scope["numbers"]
-    return made
+            return "input", given + places.index(each.item.number)
+        return constant("constant", each.value)            # the guard asks for it
 
 
 def _has_changed(item: Item) -> bool:

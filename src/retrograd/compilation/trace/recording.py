@@ -91,7 +91,7 @@ class Recording:
             result = self._watched_run()
         finally:
             if self.uses is not None:
-                result = without_sizes(result, call, self.numbers.grown(call.before))
+                result = without_sizes(result, call, self.numbers.grown(call.before), self.numbers.of_size)
         return result
 
     def _watched_run(self) -> Any:

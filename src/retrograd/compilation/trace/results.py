@@ -48,7 +48,8 @@ class Left:
         self.made: list[Any] = []
         self.views: list[Any] = []
         self.places: dict[int, int] = {}
-        self.handed: dict[int, Expression] = {}            # arrays of NumPy that the call leaves, by identity
+        # Arrays of NumPy that the call leaves, by identity, each with a tensor that has its memory.
+        self.handed: dict[int, tuple[Expression, Any]] = {}
 
     def add(self, tensor: Any) -> None:
         """Note a tensor that the call left, with the tensors that belong to it. Raises Unknown if it is too special."""
@@ -110,12 +111,12 @@ class Left:
         """How a repetition makes an array of NumPy, over the memory of a tensor."""
         if id(expression) in self.handed:
             raise Unknown("the program leaves an array in two places")
-        self.handed[id(expression)] = expression
         array = expression.array
         same = [tensor for tensor in (*self.every(), *[item.value for item in self.known.values()])
                 if tensor._array is array]
         tensor = same[0] if same else plain(array)
         self.add(tensor)
+        self.handed[id(expression)] = expression, tensor
         find = self.finder(tensor)
         return lambda tensors, inputs, args, kwargs: with_numbers(
             find(tensors, inputs, args, kwargs)._array).view()

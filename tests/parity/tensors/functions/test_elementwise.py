@@ -81,7 +81,8 @@ def test_types_meet(name: str) -> None:
 
 @pytest.mark.parametrize("name", UNARY)
 def test_kinks_of_one(name: str) -> None:
-    compare(named(name), np.array(KINKS), order=1)
+    # PyTorch's loop and its rest give other infinities for the logit at -0.0, so its result depends on the processor.
+    compare(named(name), np.array([x for x in KINKS if name != "logit" or str(x) != "-0.0"]), order=1)
 
 
 @pytest.mark.parametrize("name", [name for name in BINARY if name not in ("logaddexp2", "float_power", "copysign")])

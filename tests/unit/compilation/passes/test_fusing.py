@@ -14,7 +14,7 @@ from needing import needs
 from retrograd.compilation.passes import fusing
 
 EXECUTORS = ["numpy", pytest.param("llvm", marks=needs("llvmlite"))]
-pytestmark = pytest.mark.filterwarnings("ignore:torch.compile runs")
+pytestmark = pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 
 # Each makes a new value, or writes over one, from values of the same shape.
 MADE = ("{x} + {y}", "{x} * {y}", "{x} - 0.5", "{x}.sin()", "{x}.tanh()", "{y} / (1 + {x} * {x})", "{x}.abs()",

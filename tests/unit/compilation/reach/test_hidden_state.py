@@ -83,7 +83,7 @@ def calls(made: Program, compiled: Callable[[Any], Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 @pytest.mark.parametrize("name", of_packages(None))
 def test_installed_packages_are_guarded(name: str, package: Any) -> None:
     plain = of_packages(package)[name]
@@ -103,7 +103,7 @@ FRESH: dict[str, Callable[[], float]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 @pytest.mark.parametrize("name", FRESH)
 def test_what_is_fresh_in_each_call_stays_fresh(name: str) -> None:
     draw = FRESH[name]
@@ -111,7 +111,7 @@ def test_what_is_fresh_in_each_call_stays_fresh(name: str) -> None:
     assert len({compiled(torch.ones(1, dtype=torch.float64)).item() for _ in range(6)}) == 6
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 def test_files_are_read_in_each_call(tmp_path: Path) -> None:
     file, folder = tmp_path / "number.txt", tmp_path / "folder"
     folder.mkdir()

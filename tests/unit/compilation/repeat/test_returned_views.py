@@ -68,7 +68,7 @@ BETWEEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("of_an_argument", [False, True], ids=["result", "argument"])
 @pytest.mark.parametrize("name", BETWEEN)

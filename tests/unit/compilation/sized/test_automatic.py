@@ -144,7 +144,7 @@ def test_a_program_that_raises_an_error_after_changes_runs_once() -> None:
 
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("dynamic", [None, True])
-@pytest.mark.filterwarnings("ignore:torch.compile runs function as it is, since it was traced 8 times")
+@pytest.mark.filterwarnings("ignore:torch.compile traces function no more, since it was traced 8 times")
 def test_numbers_of_an_array_that_changes_are_those_of_the_call(backend: str, dynamic: bool | None) -> None:
     kept = bytearray(np.ones(1, np.float32).tobytes())
     seen = np.frombuffer(kept, np.float32)

@@ -54,7 +54,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile runs|TypedStorage")
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)|TypedStorage")
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", EXECUTORS)
 @pytest.mark.parametrize("dynamic", [None, True])
@@ -76,7 +76,7 @@ def test_a_plan_serves_all_sizes_that_are_followed(monkeypatch: pytest.MonkeyPat
     assert len(traces) == 3
 
 
-@pytest.mark.filterwarnings("ignore:torch.compile runs")
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces)")
 def test_the_profiler_of_a_program_stays_on() -> None:
     events: list[str] = []
 

@@ -16,6 +16,7 @@ import pytest
 import retrograd as torch
 from needing import needs
 from retrograd import nn
+from retrograd.compilation.repeat.recipe import Recipe
 from retrograd.compilation.trace.traced import Traced
 
 
@@ -250,6 +251,28 @@ def test_recompilations() -> None:
     with pytest.warns(UserWarning, match="it was traced 8 times, and changes in each call: argument n was 7 and is 8"):
         assert compiled(torch.ones(1), 8).item() == 8
     assert [compiled(torch.ones(1), n).item() for n in range(12)] == [*range(12)]
+
+
+def test_calls_that_a_trace_serves_repeat_it_after_the_last_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    repeated: list[Any] = []
+    repeat = Recipe.repeat
+
+    def noted(self: Any, inputs: Any, args: Any, kwargs: Any) -> Any:
+        repeated.append(args[1])
+        return repeat(self, inputs, args, kwargs)
+
+    monkeypatch.setattr(Recipe, "repeat", noted)
+    compiled = torch.compile(lambda x, n: x * n)
+    for n in range(8):
+        compiled(torch.ones(1), n)
+    with pytest.warns(UserWarning, match="traces <lambda> no more, since it was traced 8 times"):
+        compiled(torch.ones(1), 8)
+    assert [compiled(torch.ones(1), n).item() for n in (3, 9, 7, 8)] == [3, 9, 7, 8]
+    assert repeated == [3, 7]
+    for n in range(100, 200):                              # which the traces do not serve
+        compiled(torch.ones(1), n)
+    assert compiled(torch.ones(1), 3).item() == 3
+    assert repeated == [3, 7]                              # so they were let go
 
 
 def test_modules() -> None:
