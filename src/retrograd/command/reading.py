@@ -218,7 +218,8 @@ class _Reader(ast.NodeVisitor):
     def visit_If(self, node: ast.If | ast.IfExp) -> None:
         answer = self.answer(node.test)
         self.visit(node.test)
-        for part in ([] if answer is False else [node.body], [] if answer else [node.orelse]):
+        parts: list[list[Any]] = [[] if answer is False else [node.body], [] if answer else [node.orelse]]
+        for part in parts:
             for one in part:
                 for statement in one if isinstance(one, list) else [one]:
                     self.visit(statement)

@@ -178,7 +178,7 @@ class OneCycleLR(_WithMomentum):
 
 def _count(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
     """The number of steps of one cycle. Raises ValueError if it is not given, or is no positive int."""
-    given = {"total_steps": total_steps} if total_steps is not None else {
+    given: dict[str, int | None] = {"total_steps": total_steps} if total_steps is not None else {
         "epochs": epochs, "steps_per_epoch": steps_per_epoch}
     if None in given.values():
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")

@@ -262,7 +262,8 @@ def names_of(params: Module | Mapping[str, Any] | Iterable[tuple[str, Any]] | No
         params = params.named_parameters()
     elif isinstance(params, Mapping):
         params = params.items()
-    given: Any = () if params is None else params if isinstance(params, Iterable) else [params]
+    others: list[Any] = [params]
+    given: Any = () if params is None else params if isinstance(params, Iterable) else others
     names: dict[int, str] = {}
     for pair in [given] if isinstance(given, TensorBase) else given:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)

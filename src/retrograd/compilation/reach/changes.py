@@ -23,6 +23,8 @@ from .places import Step
 
 _DEPTH = 50                                                  # of lists in lists that a replay builds again
 Make = Callable[[Any], Any]
+# Constants that a place may get instead of another one: there are few of them, so traces do not become many.
+_FLAGS = (bool, str, bytes)
 # What the facts say of things of some kinds, and cannot be repeated.
 _BY_FACTS = {ARRAY: "numbers", SET: "elements", OPAQUE: "state"}
 
@@ -199,10 +201,11 @@ class _Comparison:
         if old is not None and old.kind == CONSTANT and not _is_none(old) and whole is not None and whole.counts():
             whole = None                                     # the guard asks for the number that was there
         if new is None or _is_none(new):
-            if had_tensor:
+            if had_tensor or (new is not None and _is_settled(old)):
                 self.effect(holder, step, whole)
                 return
-        elif whole is not None and (old is None or _has_tensor(new) or (_is_none(old) and new.kind != CONSTANT)):
+        elif whole is not None and (old is None or _has_tensor(new) or _is_none(old) or (
+                _is_settled(old) and type(new.value) in _FLAGS)):
             self.effect(holder, step, whole)
             if old is not None and new.kind in (TENSOR, CONTAINER):
                 self.found.replaced.extend(_captured_in(old))
@@ -253,6 +256,11 @@ class _Comparison:
 
 def _is_none(item: Item | None) -> bool:
     return item is not None and item.value is None
+
+
+def _is_settled(item: Item | None) -> bool:
+    """Whether the guard asks for the constant in a place. So a repetition finds this constant there."""
+    return item is not None and item.kind == CONSTANT and not item.role
 
 
 def _same(old: Item, new: Item) -> bool:

@@ -160,7 +160,7 @@ _WAITS = "its state is compared; that of a lock which a thread takes again shows
 # Things of Python's library and of NumPy that a guard compares by identity, with the reason why this is enough.
 CLOSED: dict[type[Any], str] = {
     **dict.fromkeys((np.ufunc, BuiltinFunctionType, type(str.join), type(object.__init__), CodeType,
-                     type(FunctionType.__code__), type(type.__dict__["__mro__"])), _CODE),
+                     type(FunctionType.__code__), type(vars(type)["__mro__"])), _CODE),
     **dict.fromkeys((property, staticmethod, classmethod, cached_property, partialmethod, type(lru_cache(len))),
                     _WRAPS),
     **dict.fromkeys((np.finfo, np.iinfo, re.Pattern, re.Match, GenericAlias, UnionType, NewType, TypeVar,

@@ -37,7 +37,8 @@ def attribute(node: OpNode, name: str) -> Any:
         return found.place
     if found.kind != "saved":
         shape = _shape(node, found.place)
-        return shape if found.kind == "shape" else math.prod(shape)
+        size: int = math.prod(shape)
+        return shape if found.kind == "shape" else size
     if node.saves[found.place].kind != "static":
         return saved_tensor(node, found.place) if raw else _tensor(node, found.place, _saved(node)[found.place])
     value = _saved(node)[found.place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ...foundations.devices import checked
@@ -278,7 +279,7 @@ def _to_blocks(layout: str, self: Any, blocksize: Any, by_rows: bool) -> Any:
 
 
 _BLOCKS = (sparse_bsr, sparse_bsc)
-_TO = {sparse_csr: to_sparse_csr, sparse_csc: to_sparse_csc, strided: _to_strided}
+_TO: dict[Any, Callable[[Any], Any]] = {sparse_csr: to_sparse_csr, sparse_csc: to_sparse_csc, strided: _to_strided}
 
 
 @sparse("sparse_mask")

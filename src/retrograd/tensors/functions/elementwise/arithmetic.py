@@ -165,7 +165,7 @@ def pow(call: Call, input: Any, exponent: Any) -> TensorBase:
     if call is over and isinstance(exponent, (TensorBase, *NUMBER)):
         return call(ops.pow_ if isinstance(exponent, TensorBase) else ops.power, input, exponent)
     refused = call is over or isinstance(exponent, np.ndarray)     # which the operator ** takes
-    result = NotImplemented if refused else _power_of(input, exponent)
+    result: Any = NotImplemented if refused else _power_of(input, exponent)
     if result is NotImplemented:
         raise invalid("pow", input, exponent)
     return result  # type: ignore[no-any-return]
