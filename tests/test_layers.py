@@ -45,9 +45,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.face",),
     ("tensors",),
     ("autograd",),
-    ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "compiling", "distributed", "futures", "amp"),
+    ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "distributed", "futures", "amp"),
     ("compilation", "_ops"),
-    ("optimized", "library", "viz", "command.imports"),
+    ("library", "viz", "command.imports"),
     PLAIN,
     *KNOWING,
     ("", "distributions", "wiring"),
@@ -59,9 +59,6 @@ KNOWN_NAMES = {("", "torch_version"), ("utils.model_zoo", "hub"), ("wiring", "ov
 # Doors to a higher layer: what a module imports by `names.reached` when a program first needs it.
 DOORS = {
     ("command.imports", "command.children"),               # processes that a program starts
-    ("compiling", "compilation.compiled"),
-    ("compiling", "compilation.explaining"),
-    ("compiling", "optimized"),
     ("foundations.devices", "tensors.meta.public"),                    # `with torch.device("meta")`
     ("ops", "_ops"),                                       # `torch.ops.aten`
     ("tensors.face.conversion", "tensors.meta.public"),

@@ -8,6 +8,7 @@ without importing the class. Errors name functions whose dotted names only `over
 from collections.abc import Iterable
 from typing import Any
 
+from .foundations.modes import Compiler
 from .foundations.names import reached
 from .graph.hooks import Users
 from .graph.node import SavedReader
@@ -28,11 +29,16 @@ def wire() -> None:
     SavedReader.attribute = staticmethod(saved_values.attribute)
     SavedReader.attributes = staticmethod(saved_values.attributes)
     Words.refused = staticmethod(_refused)
+    Compiler.compile = staticmethod(_compile)
 
 
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     error: TypeError = reached("overrides").refused(function, found, mode)
     return error
+
+
+def _compile(*args: Any, **kwargs: Any) -> Any:
+    return reached("compilation.asking").compile(*args, **kwargs)
 
 
 def say_where(functions: Iterable[Any], module: str) -> None:
