@@ -1,4 +1,4 @@
-"""retrograd.compiling: the module that `torch.compile` and what belongs to it name as their own."""
+"""torch.compile: checks its arguments as PyTorch does, and hands a function to the compiler at its first call."""
 
 from .compilation.asking import (
     BACKENDS as BACKENDS,

@@ -1,4 +1,4 @@
-"""retrograd.optimized: the module that the class of compiled modules names as its own."""
+"""The module that torch.compile makes of a module."""
 
 from .compilation.optimized import OptimizedModule
 

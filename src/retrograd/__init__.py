@@ -159,7 +159,7 @@ _OFFERED_LATE = {
     "command.imports": "as_torch",
     "compilation.asking": "compile",
     "control_flow": "cond fork wait while_loop",
-    "futures": "Future",
+    "foundations.futures": "Future",
     "nn.functional.activation": "celu celu_ selu selu_",
     "nn.functional.distance": "cosine_similarity pairwise_distance",
     "nn.functional.numbered":

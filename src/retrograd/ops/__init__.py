@@ -4,14 +4,22 @@ Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and tho
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..foundations.names import reached
+
+
+class _Core:
+    """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
+
+    function: ClassVar[Callable[[str], Callable[..., Any] | None]]
+
 
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         # Without a hint: the import of each module of the table asks for its name first.
-        defined = sys.modules.get("retrograd._ops")
+        defined = sys.modules.get(f"{__name__}.overloads")
         if name in ("aten", "prim") or (defined is not None and name in defined.NAMESPACES):
-            return reached("_ops").NAMESPACES[name]
+            return reached("ops.overloads").NAMESPACES[name]
         raise AttributeError(f"'_Ops' object 'torch.ops' has no attribute {name!r}")
