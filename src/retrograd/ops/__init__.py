@@ -4,8 +4,7 @@ Programs find the operators of PyTorch's core here, as `torch.ops.aten`, and tho
 """
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import reached
 
@@ -13,7 +12,7 @@ from ..foundations.names import reached
 class _Core:
     """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
 
-    function: ClassVar[Callable[[str], Callable[..., Any] | None]]
+    function: Any                                          # gives the function or method of a name, or None
 
 
 if not TYPE_CHECKING:
