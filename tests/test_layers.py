@@ -45,9 +45,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensors.face",),
     ("tensors",),
     ("autograd",),
-    ("nn", "optim", "serialization", "utils", "_utils", "_tensor", "compiling", "distributed", "futures", "amp"),
-    ("compilation", "_ops"),
-    ("optimized", "library", "viz", "command.imports"),
+    ("nn", "optim", "serialization", "utils", "distributed", "amp"),
+    ("compilation",),
+    ("library", "viz", "command.imports"),
     PLAIN,
     *KNOWING,
     ("", "distributions", "wiring"),
@@ -59,15 +59,7 @@ KNOWN_NAMES = {("", "torch_version"), ("utils.model_zoo", "hub"), ("wiring", "ov
 # Doors to a higher layer: what a module imports by `names.reached` when a program first needs it.
 DOORS = {
     ("command.imports", "command.children"),               # processes that a program starts
-    ("compiling", "compilation.compiled"),
-    ("compiling", "compilation.explaining"),
-    ("compiling", "optimized"),
-    ("foundations.devices", "tensors.meta.public"),                    # `with torch.device("meta")`
-    ("ops", "_ops"),                                       # `torch.ops.aten`
-    ("tensors.face.conversion", "tensors.meta.public"),
-    ("tensors.face.settings", "tensors.meta.public"),
-    ("tensors.functions.sparse", "tensors.sparse.public"),
-    ("tensors.recording.public", "tensors.meta.public"),
+    ("tensors.functions.sparse", "tensors.sparse.public"), # what sparse tensors compute
 }
 # The folders of the compiler, in the same order. The last entry is all that stands beside the folders.
 COMPILER = ("compilation.program", "compilation.reach", "compilation.passes", "compilation.execution",

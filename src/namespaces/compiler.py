@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from .compiling import BACKENDS, OTHER_BACKENDS, Compiling, Stance, compile, marked
+from .compilation.asking import BACKENDS, OTHER_BACKENDS, Compiling, Stance, compile, marked
+from .compilation.optimized import OptimizedModule
 from .foundations.modes import tape
 from .foundations.names import missing
 from .nn.modules.module import Module
-from .optimized import OptimizedModule
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
            "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "nested_compile_region", "reset",

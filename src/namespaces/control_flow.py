@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .foundations.futures import Future
 from .foundations.names import missing
-from .futures import Future
 
 __all__ = ["cond", "fork", "wait", "while_loop"]
 if not TYPE_CHECKING:

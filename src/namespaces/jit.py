@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Union, get_a
 
 from .control_flow import fork, wait
 from .foundations.errors import warn_once
+from .foundations.futures import Future
 from .foundations.names import missing
-from .futures import Future
 from .nn.modules.module import Module
 
 __all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "annotate", "enable_onednn_fusion", "export",

@@ -157,9 +157,9 @@ _OFFERED_LATE = {
     "autograd.grad_mode":
         "enable_grad inference_mode is_grad_enabled is_inference_mode_enabled no_grad set_grad_enabled",
     "command.imports": "as_torch",
-    "compiling": "compile",
+    "compilation.asking": "compile",
     "control_flow": "cond fork wait while_loop",
-    "futures": "Future",
+    "foundations.futures": "Future",
     "nn.functional.activation": "celu celu_ selu selu_",
     "nn.functional.distance": "cosine_similarity pairwise_distance",
     "nn.functional.numbered":

@@ -106,9 +106,9 @@ from retrograd.foundations.devices import device as device
 from retrograd.foundations.dtypes import dtype as dtype
 from retrograd.foundations.errors import AcceleratorError as AcceleratorError
 from retrograd.foundations.errors import OutOfMemoryError as OutOfMemoryError
+from retrograd.foundations.futures import Future as Future
 from retrograd.foundations.limits import finfo as finfo
 from retrograd.foundations.limits import iinfo as iinfo
-from retrograd.futures import Future as Future
 from retrograd.jit import JITException as JITException
 from retrograd.jit import ScriptModule as ScriptModule
 from retrograd.library.tags import Tag as Tag

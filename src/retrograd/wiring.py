@@ -2,20 +2,31 @@
 
 A layer imports only from the layers below it. Some classes in lower layers therefore only declare functions or classes,
 and `wire` fills them in. The graph shows gradients to users' hooks without knowing tensors. Recorded calls make tensors
-without importing the class. Errors name functions whose dotted names only `overrides` knows.
+without importing the class. Errors name functions whose dotted names only `overrides` knows. What few programs use is
+imported at the first need: tensors on the device meta, and `torch.compile`.
 """
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
-from .foundations.names import reached
+from .foundations.devices import Meta
+from .foundations.modes import Compiler
+from .foundations.names import PACKAGE, reached
 from .graph.hooks import Users
 from .graph.node import SavedReader
+from .ops import _Core
 from .tensors.interim import Interim, by_elements
 from .tensors.recording import calls, hooks, saved_values
 from .tensors.recording.overriding import Attention, Words
 from .tensors.state.base import Results
 from .tensors.tensor import Tensor
+
+# Where the function of an operator of PyTorch's core is looked for; "" is the package.
+_PLACES = ("", "nn.functional", "_C._nn", "special", "linalg", "fft")
 
 
 def wire() -> None:
@@ -28,11 +39,33 @@ def wire() -> None:
     SavedReader.attribute = staticmethod(saved_values.attribute)
     SavedReader.attributes = staticmethod(saved_values.attributes)
     Words.refused = staticmethod(_refused)
+    Meta.tools = staticmethod(_meta)
+    Compiler.compile = staticmethod(_compile)
+    _Core.function = staticmethod(_function)
 
 
 def _refused(function: Any, found: list[Any], mode: Any) -> TypeError:
     error: TypeError = reached("overrides").refused(function, found, mode)
     return error
+
+
+def _meta() -> ModuleType:
+    return reached("tensors.meta.public")
+
+
+def _compile(*args: Any, **kwargs: Any) -> Any:
+    return reached("compilation.asking").compile(*args, **kwargs)
+
+
+@cache
+def _function(name: str) -> Callable[..., Any] | None:
+    """The function of a name in the namespaces for tensors, or else the method."""
+    package = sys.modules[PACKAGE]
+    for place in _PLACES:
+        home = attrgetter(place)(package) if place else package
+        if name in dir(home) and callable(getattr(home, name)):
+            return getattr(home, name)  # type: ignore[no-any-return]
+    return getattr(Tensor, name, None)
 
 
 def say_where(functions: Iterable[Any], module: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiler import (
     allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset, set_stance)
 from ..foundations.names import inside, late, refused
-from ..optimized import OptimizedModule
+from ..compilation.optimized import OptimizedModule
 from . import config
 
 __all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",

@@ -11,8 +11,9 @@ The folders, in their order. Each imports only from itself and from those before
 - `trace`: one run, written down.
 - `sized`: one plan for all sizes, from several traces.
 
-In front of them stand `compiled`, which decides what a call does, `explaining`, which shows what was compiled, and
-`turns`, by which one thread at a time traces. A call that no guard lets pass goes through the stages in this order:
+In front of them stand `asking`, which is `torch.compile`, `optimized`, the module that it makes of a module,
+`compiled`, which decides what a call does, `explaining`, which shows what was compiled, and `turns`, by which one
+thread at a time traces. A call that no guard lets pass goes through the stages in this order:
 `reach` walks, `trace` runs the function and writes a `program`, `passes` change it, `execution` or `native` make a plan
 of it, and `repeat` repeats the call.
 
@@ -25,5 +26,5 @@ One word for one thing, on its way through the stages:
 - A *number* is a Python number that the program has from a tensor or counts in, and a *size* one that is a size.
 - A *plan* runs a program. A *recipe* repeats a call with a plan, and a *guard* says for which calls.
 
-Nothing imports this package before a program first calls a compiled function.
+Before a program first calls a compiled function, only `asking` and `optimized` are imported.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..futures import Future
+from ..foundations.futures import Future
 
 __all__ = ["Pending"]
 

@@ -6,9 +6,8 @@ import importlib
 import re
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 from typing import Any, ClassVar
-
-from .names import reached
 
 # PyTorch's device types, in its order. Programs may name types that are not available here.
 KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
@@ -69,7 +68,7 @@ class device:
         if not on_meta(self):
             checked(self)
         if on_meta(self) or Chosen.device != CPU:
-            Chosen.entered.append(reached("tensors.meta.public").enter(META if on_meta(self) else CPU))
+            Chosen.entered.append(Meta.tools().enter(META if on_meta(self) else CPU))
         else:
             Chosen.entered.append(None)
         return self
@@ -83,6 +82,12 @@ class device:
 
 CPU = device("cpu")
 META = device("meta")
+
+
+class Meta:
+    """What makes tensors on the device `meta`. It stands in a higher layer, and `wiring` says where."""
+
+    tools: ClassVar[Callable[[], ModuleType]]
 
 
 class Chosen:

@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -73,6 +73,12 @@ class ThreadState:
         """Tell the watchers of a complete node. It is called only if there are watchers."""
         for watcher in self.watchers:
             watcher(node, results, operands)
+
+
+class Compiler:
+    """How lower layers ask the compiler. It stands in a higher layer, and `wiring` says how it is asked."""
+
+    compile: ClassVar[Callable[..., Any]]                      # `torch.compile`
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .._ops import OpOverload
+from ..ops.overloads import OpOverload
 from ..foundations.names import missing
 from .checking import OpCheckError, opcheck
 from .custom import OPERATORS, CustomOpDef, custom_op

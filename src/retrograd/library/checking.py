@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._ops import OpOverload
 from ..autograd.backward import grad
+from ..ops.overloads import OpOverload
 from ..tensors.tensor import Tensor
 from .custom import CustomOpDef
 from .operators import Operator, tensors_in

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .._ops import OpOverload
 from ..foundations.devices import KINDS, device
+from ..ops.overloads import OpOverload
 from .operators import Operator, defined, known, removed, split
 
 _WHOLE = ("", "CatchAll", "CompositeImplicitAutograd", "Autograd", "AutogradCPU")

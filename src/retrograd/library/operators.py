@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from .._ops import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, namespace
 from ..amp.autocast_mode import autocast
 from ..amp.switches import is_autocast_enabled
 from ..autograd.function import Function
@@ -19,6 +18,7 @@ from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
+from ..ops.overloads import NAMESPACES, DefinedPacket, OpOverload, OpOverloadPacket, namespace
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.forward import ForwardLevel
 from .recording import Layout, recorder

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.names import reached
 
+
+class _Core:
+    """What an operator of PyTorch's core calls. This layer does not know public functions, and `wiring` finds them."""
+
+    function: Any                                          # gives the function or method of a name, or None
+
+
 if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         # Without a hint: the import of each module of the table asks for its name first.
-        defined = sys.modules.get("retrograd._ops")
+        defined = sys.modules.get(f"{__name__}.overloads")
         if name in ("aten", "prim") or (defined is not None and name in defined.NAMESPACES):
-            return reached("_ops").NAMESPACES[name]
+            return reached("ops.overloads").NAMESPACES[name]
         raise AttributeError(f"'_Ops' object 'torch.ops' has no attribute {name!r}")

@@ -9,8 +9,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .. import _utils
-from .._tensor import _rebuild_from_type_v2
 from ..foundations.dtypes import dtype
 from ..foundations.names import PACKAGE
 from ..nn.parameter import Parameter
@@ -18,7 +16,7 @@ from ..tensors.arguments.options import layout as Layout
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.tensor import Tensor
-from . import archive
+from . import archive, rebuilding
 from .places import found, location_tag, public_place
 from .sparse import _get_layout, is_sparse, parts_of
 
@@ -64,28 +62,28 @@ class _Pickler(pickle.Pickler):
         if isinstance(obj, Parameter):
             data = obj.detach() if obj.is_meta else plain(obj._array)
             if state:
-                return _utils._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
-            return _utils._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
+                return rebuilding._rebuild_parameter_with_state, (data, obj.requires_grad, OrderedDict(), state)
+            return rebuilding._rebuild_parameter, (data, obj.requires_grad, OrderedDict())
         rebuild, parts = _parts(obj)
         if not state and (type(obj) is Tensor or not strided):
             return rebuild, parts
-        return _rebuild_from_type_v2, (rebuild, type(obj), parts, state)
+        return rebuilding._rebuild_from_type_v2, (rebuild, type(obj), parts, state)
 
 
 def _parts(tensor: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The function that makes a tensor again, and its arguments. Newer dtypes have no storage class of their own."""
     if is_sparse(tensor):
         flags = [tensor.is_coalesced()] if tensor.is_sparse else []
-        return _utils._rebuild_sparse_tensor, (tensor.layout, (*parts_of(tensor), tensor.shape, *flags))
+        return rebuilding._rebuild_sparse_tensor, (tensor.layout, (*parts_of(tensor), tensor.shape, *flags))
     if tensor.is_meta:
-        return _utils._rebuild_meta_tensor_no_storage, (
+        return rebuilding._rebuild_meta_tensor_no_storage, (
             tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
     layout: tuple[Any, ...] = (
         tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
     storage = tensor.untyped_storage()
     if tensor.dtype in STORAGE_TYPES:
-        return _utils._rebuild_tensor_v2, (TypedStorage._of(storage, tensor._array.dtype), *layout)
-    return _utils._rebuild_tensor_v3, (storage, *layout, tensor.dtype)
+        return rebuilding._rebuild_tensor_v2, (TypedStorage._of(storage, tensor._array.dtype), *layout)
+    return rebuilding._rebuild_tensor_v3, (storage, *layout, tensor.dtype)
 
 
 def _with_public_names(pickled: bytes) -> bytes:

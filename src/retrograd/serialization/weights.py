@@ -16,14 +16,13 @@ from collections.abc import Callable
 from functools import partialmethod
 from typing import Any, NamedTuple
 
-from .. import _utils
-from .._tensor import _rebuild_from_type_v2
 from ..foundations.devices import device
 from ..foundations.dtypes import complex32, dtype, float4_e2m1fn_x2
 from ..nn.parameter import Parameter
 from ..tensors.arguments.size import Size
 from ..tensors.face.storage import STORAGE_TYPES, TypedStorage, UntypedStorage
 from ..tensors.tensor import Tensor
+from . import rebuilding
 from .archive import Reader, opened
 from .safe import allowed
 from .sparse import _get_layout
@@ -56,14 +55,14 @@ def _tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bo
     """A tensor over a storage. Raises an error if the tensor would leave the storage."""
     if not isinstance(storage, TypedStorage) or min((offset, *size, *stride)) < 0:
         raise ValueError("a tensor that no program saves")
-    return _utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, OrderedDict(), metadata)
+    return rebuilding._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, OrderedDict(), metadata)
 
 
 def _tensor_without_memory(element: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
     """A tensor on the device meta, of the dtype with a name."""
     if not isinstance(element, Name) or element.full not in _ELEMENTS:
         raise ValueError("a tensor that no program saves")
-    return _utils._rebuild_meta_tensor_no_storage(_ELEMENTS[element.full], size, stride, requires_grad)
+    return rebuilding._rebuild_meta_tensor_no_storage(_ELEMENTS[element.full], size, stride, requires_grad)
 
 
 def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, hooks: Any,
@@ -79,11 +78,11 @@ def _tensor_of_bytes(storage: Any, offset: int, size: Any, stride: Any, requires
 
 
 def _parameter(data: Any, requires_grad: bool, hooks: Any) -> Any:
-    return _utils._rebuild_parameter(data, requires_grad, OrderedDict())
+    return rebuilding._rebuild_parameter(data, requires_grad, OrderedDict())
 
 
 def _parameter_with_state(data: Any, requires_grad: bool, hooks: Any, state: Any) -> Any:
-    return _utils._rebuild_parameter_with_state(data, requires_grad, OrderedDict(), state)
+    return rebuilding._rebuild_parameter_with_state(data, requires_grad, OrderedDict(), state)
 
 
 def _encoded(text: str, encoding: str) -> bytes:
@@ -112,7 +111,7 @@ def _without_numbers(what: str) -> pickle.UnpicklingError:
 _CALLS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_tensor_v3": _tensor_of_bytes,
-    "torch._utils._rebuild_sparse_tensor": _utils._rebuild_sparse_tensor,
+    "torch._utils._rebuild_sparse_tensor": rebuilding._rebuild_sparse_tensor,
     "torch._utils._rebuild_meta_tensor_no_storage": _tensor_without_memory,
     "torch.serialization._get_layout": _get_layout,
     "torch._utils._rebuild_parameter": _parameter,
@@ -248,8 +247,8 @@ class _Machine:
             raise _unreadable(f"Trying to call reduce for unrecognized function {function}")
         if function.full == "torch._tensor._rebuild_from_type_v2":
             inner, kind, arguments, state = args
-            return _rebuild_from_type_v2(lambda *values: self._called(inner, values), self._class(kind), arguments,
-                                         state)
+            return rebuilding._rebuild_from_type_v2(lambda *values: self._called(inner, values), self._class(kind),
+                                                    arguments, state)
         call = _CALLS.get(function.full) or self.allowed.get(function.full)
         if call is None:
             raise _refused(function.full)

@@ -11,10 +11,10 @@ from numbers import Number
 from typing import Any
 
 from ...foundations import dtypes
-from ...foundations.devices import checked, device as Device, on_meta
+from ...foundations.devices import Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import dtype as torch_dtype, letter
 from ...foundations.errors import warn
-from ...foundations.names import public as public_name, reached
+from ...foundations.names import public as public_name
 from ...ops import basic as ops
 from ..arguments.options import check_tensor, element_type, layout as Layout, lies_in, number, order_in, strided
 from ..recording.calls import recorded
@@ -41,7 +41,7 @@ def to(self: TensorBase, *args: Any, dtype: Any = None, device: Any = None, non_
         dtype, device, non_blocking, copy = positional(args, dtype, device, non_blocking, copy)
     if device is not None:
         if on_meta(device):
-            return reached("tensors.meta.public").moved(self, dtype, copy, memory_format)  # type: ignore[no-any-return]
+            return Meta.tools().moved(self, dtype, copy, memory_format)  # type: ignore[no-any-return]
         checked(device)
     target = self._array.dtype if dtype is None else element_type("to", dtype)
     order = order_in("to", memory_format, self._array, "K")

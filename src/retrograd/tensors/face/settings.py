@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.devices import META, Chosen, checked, device as Device, on_meta
+from ...foundations.devices import META, Chosen, Meta, checked, device as Device, on_meta
 from ...foundations.dtypes import set_default_dtype
 from ...foundations.errors import warn
-from ...foundations.names import reached
 from ..recording.public import public
 from .legacy import BY_NAME, tensortype
 
@@ -43,7 +42,7 @@ def set_default_device(device: Any) -> None:
     """
     place = META if on_meta(device) else checked(device)
     if place != Chosen.device:
-        reached("tensors.meta.public").choose(place)
+        Meta.tools().choose(place)
 
 
 @public()

@@ -25,10 +25,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...foundations.devices import on_meta
+from ...foundations.devices import Meta, on_meta
 from ...foundations.errors import OWN, PACKAGE
 from ...foundations.modes import local
-from ...foundations.names import reached
 from ..arguments import checking
 from ..arguments.reordering import reordered
 from ..arguments.schemas import SignatureOfSchema, of_method
@@ -124,7 +123,7 @@ class Public:
         if result is not NOBODY:
             return result
         if "device" in kwargs and on_meta(kwargs["device"]):
-            return reached("tensors.meta.public").create(function, args, kwargs)
+            return Meta.tools().create(function, args, kwargs)
         observer = local.thread.observer
         if observer is None or not self.event:
             return self.compute(args, kwargs)

@@ -7,9 +7,9 @@ import weakref
 from itertools import cycle
 from typing import Any, Self
 
-from ..._utils import ExceptionWrapper
 from ...autograd.profiler import record_function
 from ...foundations.errors import warn
+from ..caught import ExceptionWrapper
 from ._utils.crew import Crew
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import Task, _IterableDatasetStopIteration

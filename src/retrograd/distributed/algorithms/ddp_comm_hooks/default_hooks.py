@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ....foundations.dtypes import bfloat16, dtype, float16
+from ....foundations.futures import Future
 from ....foundations.names import missing
-from ....futures import Future
 from ....tensors.tensor import Tensor
 from ...collectives import all_reduce
 from ...groups import ProcessGroup, member

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from ....foundations.errors import warn
+from ....foundations.futures import Future
 from ....foundations.names import missing
-from ....futures import Future
 from ....tensors.arguments.generator import Generator
 from ....tensors.functions.creation.creation import zeros
 from ....tensors.functions.creation.random import randn

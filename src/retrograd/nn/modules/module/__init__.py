@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
-from ....compiling import compile
+from ....foundations.modes import Compiler
 from ....graph.hooks import HookDict, RemovableHandle
 from ...parameter import clear_grad
 from .conversion import Conversion
@@ -256,7 +256,7 @@ class Module(Conversion, ModuleHooks, StateDict):
         >>> layer(torch.zeros(5, 2)).shape
         torch.Size([5, 3])
         """
-        self._compiled_call_impl = compile(self._call_impl, *args, **kwargs)
+        self._compiled_call_impl = Compiler.compile(self._call_impl, *args, **kwargs)
 
     def apply(self: T, fn: Callable[[Module], Any]) -> T:
         """Call `fn` with every submodule, inner ones first, and with the module itself. Returns the module."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...._utils import ExceptionWrapper
 from ....tensors.arguments.generator import manual_seed
 from ....tensors.face.threading import set_num_threads
+from ...caught import ExceptionWrapper
 from .fetch import _DatasetKind
 
 # How many seconds a worker waits for indices before it asks whether its parent still runs.

@@ -1,18 +1,17 @@
-"""torch.futures: values that are computed later, and functions that run when such a value is there."""
+"""Values that are computed later, and functions that run when such a value is there: `torch.futures`."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
-from .foundations.devices import device
-from .foundations.names import missing
+from .devices import device
+from .names import PACKAGE
 
 __all__ = ["Future", "collect_all", "wait_all"]
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+_HOME = f"{PACKAGE}.futures"                               # the module under which programs know what is here
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -27,6 +26,8 @@ class Future(Generic[T]):
     >>> doubled.wait()
     6
     """
+
+    __module__ = _HOME
 
     def __init__(self, *, devices: list[int | str | device] | None = None) -> None:
         for place in devices or []:
@@ -153,3 +154,7 @@ def _check_callable(name: str, callback: Any) -> None:
 def _of_callback(error: Exception) -> RuntimeError:
     """The error of a future whose function has failed."""
     return RuntimeError(f"Got the following error when running the callback: {type(error).__name__}: {error}")
+
+
+for _each in (collect_all, wait_all):
+    _each.__module__ = _HOME

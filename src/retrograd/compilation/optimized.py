@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sized
 from typing import Any
 
-from .nn.modules.module import Module
+from ..foundations.names import PACKAGE
+from ..nn.modules.module import Module
 
 __all__ = ["OptimizedModule"]
 
@@ -22,6 +23,7 @@ class OptimizedModule(Module):
     (1, False, False)
     """
 
+    __module__ = f"{PACKAGE}.optimized"                      # the module under which programs know the class
     _OWN = frozenset(("_orig_mod", "_torchdynamo_orig_callable", "forward", "__dict__"))
 
     def __init__(self, mod: Module, compiling: Callable[[Any], Any] | None = None) -> None:

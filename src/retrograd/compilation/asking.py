@@ -1,4 +1,7 @@
-"""torch.compile: checks its arguments as PyTorch does, and hands a function to the compiler at its first call."""
+"""torch.compile: checks its arguments as PyTorch does, and hands a function to the compiler at its first call.
+
+Until then, this module needs nothing else of the compiler.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from functools import wraps
 from typing import Any, ClassVar
 from weakref import WeakSet
 
-from .foundations.names import reached
-from .graph.locks import moment
+from ..foundations.names import PACKAGE, reached
+from ..graph.locks import moment
 
 __all__ = ["compile"]
 
+_HOME = f"{PACKAGE}.compiling"                             # the module under which programs know what is here
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 # What runs the plans of the compiler: NumPy alone, or machine code through llvmlite.
 EXECUTORS = ("numpy", "llvm")
@@ -25,6 +29,8 @@ OTHER_BACKENDS = ("aot_eager", "aot_eager_decomp_partition", "aot_eager_default_
 
 class InvalidBackend(RuntimeError):
     """A backend has a name that PyTorch does not know."""
+
+    __module__ = _HOME
 
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
@@ -68,7 +74,7 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     limit = recompile_limit or (MOST_SHAPES if dynamic else LIMIT)
     if isinstance(model, reached("nn.modules.module").Module):
-        return reached("optimized").OptimizedModule(
+        return reached("compilation.optimized").OptimizedModule(
             model, lambda function: Compiling(function, fullgraph, backend, limit, dynamic))
     if isinstance(model, type):
         return model
@@ -78,6 +84,7 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
 class Stance:
     """When compiled functions may be traced: what `torch.compiler.set_stance` has chosen."""
 
+    __module__ = _HOME
     name: ClassVar[str] = "default"
 
 
@@ -87,6 +94,7 @@ class Compiling:
     `backend` says what runs the plans: NumPy alone ("numpy"), machine code ("llvm"), or what there is.
     """
 
+    __module__ = _HOME
     compiled: ClassVar[WeakSet[Compiling]] = WeakSet()
 
     def __init__(self, function: Callable[..., Any], whole: bool, backend: Any, limit: int,
@@ -179,3 +187,7 @@ def marked(function: Callable[..., Any], like: Callable[..., Any], **attributes:
 
     vars(calling).update(attributes)
     return calling
+
+
+for _each in (compile, explain, marked):
+    _each.__module__ = _HOME

@@ -1,29 +1,22 @@
-"""torch.ops: PyTorch's operators by the names of its core, such as `torch.ops.aten.add.Tensor`.
+"""Operators by the names of PyTorch's core, and those that programs define: `torch.ops`, overload by overload.
 
-A call runs the function, or the method, that programs know under the name. No overload is chosen by its name: the
-arguments decide. There is no list of the core's operators, so every name in `aten` is an operator, and a call of an
-operator that retrograd has not raises NotImplementedError. `torch.library` adds namespaces with the operators that
-programs define.
+This module does not know the public functions. `_Core.function` finds the one that an operator of the core calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .foundations.names import PACKAGE, missing, refused_class
-from .tensors.tensor import Tensor
+from ..foundations.names import PACKAGE
+from . import _Core
 
-__all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "aten", "namespace", "prim"]
-
-HigherOrderOperator = refused_class("torch._ops.HigherOrderOperator")
-_PLACES = ("", ".nn.functional", "._C._nn", ".special", ".linalg", ".fft")
+_HOME = f"{PACKAGE}._ops"                                    # the module under which programs know what is here
 
 
 class OpOverload:
     """One way to call an operator, such as `torch.ops.aten.add.Tensor`."""
+
+    __module__ = _HOME
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self.overloadpacket, self._overloadname, self.namespace = packet, overload, packet.namespace
@@ -52,12 +45,14 @@ class OpOverload:
 class OpOverloadPacket:
     """An operator of PyTorch's core, such as `torch.ops.aten.add`. Its attributes are its overloads."""
 
+    __module__ = _HOME
+
     def __init__(self, namespace: str, name: str) -> None:
         self.namespace, self.__name__, self.__module__ = namespace, name, f"torch._ops.{namespace}"
         self._qualified_op_name = f"{namespace}::{name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = _function(self.__name__)
+        function = _Core.function(self.__name__)
         if function is None:
             raise NotImplementedError(f"PyTorch has `torch.ops.{self}`; retrograd has no function or method "
                                       f"{self.__name__!r}")
@@ -78,6 +73,8 @@ class OpOverloadPacket:
 
 class DefinedPacket(OpOverloadPacket):
     """An operator that a program has defined, with the overloads that the program has defined."""
+
+    __module__ = _HOME
 
     def __init__(self, namespace: str, name: str) -> None:
         super().__init__(namespace, name)
@@ -104,6 +101,8 @@ class DefinedPacket(OpOverloadPacket):
 class _OpNamespace:
     """The operators of one library."""
 
+    __module__ = _HOME
+
     def __init__(self, name: str) -> None:
         self.name, self.__name__ = name, f"torch.ops.{name}"
 
@@ -117,21 +116,13 @@ class _OpNamespace:
 class _CoreNamespace(_OpNamespace):
     """The operators of a library that PyTorch brings along. Every name is an operator."""
 
+    __module__ = _HOME
+
     def __getattr__(self, name: str) -> OpOverloadPacket:
         if name.startswith("__"):
             return super().__getattr__(name)
         found = vars(self)[name] = OpOverloadPacket(self.name, name)
         return found
-
-
-@cache
-def _function(name: str) -> Callable[..., Any] | None:
-    """The function of a name in the namespaces for tensors, or else the method."""
-    for place in _PLACES:
-        home = resolve_name(f"{PACKAGE}{place}")
-        if name in dir(home) and callable(getattr(home, name)):
-            return getattr(home, name)  # type: ignore[no-any-return]
-    return getattr(Tensor, name, None)
 
 
 aten, prim = _CoreNamespace("aten"), _CoreNamespace("prim")
@@ -143,5 +134,4 @@ def namespace(name: str) -> _OpNamespace:
     return NAMESPACES.setdefault(name, _OpNamespace(name))
 
 
-if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+namespace.__module__ = _HOME
