@@ -41,11 +41,15 @@ def _end(library: Any, call: Call) -> str | None:
         found = function(library, call.name)(*args, **kwargs)
     except Exception as error:
         assert _state(tensors) == before, f"{call} has changed what it was given"
-        said = re.split(r"[.:](?:\s|$)|; |\n", str(error))[0].replace("retrograd", "torch")
+        said = re.split(r"[.:](?:\s|$)|; |\n", str(error))[0].replace("retrograd", "torch").replace(*_NO_DEVICE)
         return f"{type(error).__name__}: {said}"
     if not isinstance(found, library.Tensor):
         return f"ok {type(found).__name__}"
     return f"ok {found.dtype} of {tuple(found.shape)}".replace("retrograd", "torch")
+
+
+# What a build of PyTorch for CUDA says of a device that is not there, and the build for the processor.
+_NO_DEVICE = ("Found no NVIDIA driver on your system", "Cannot access accelerator device when none is available")
 
 
 @cache
