@@ -67,7 +67,7 @@ DOORS = {
     ("tensors.face.conversion", "tensors.meta.public"),
     ("tensors.face.settings", "tensors.meta.public"),
     ("tensors.functions.sparse", "tensors.sparse.public"),
-    ("tensors.recording.public", "tensors.meta.public"),
+    ("tensors.recording.public_facts", "tensors.meta.public"),
 }
 # The folders of the compiler, in the same order. The last entry is all that stands beside the folders.
 COMPILER = ("compilation.program", "compilation.reach", "compilation.passes", "compilation.execution",

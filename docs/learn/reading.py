@@ -114,7 +114,6 @@ visited(loss.backward)
 #> tensors/recording/gradients.py: refuse_inside, starting, implicit, root_edge,
 #>     run_backward, accumulate
 #> graph/node.py: node
-#> tensors/recording/hooks.py: accumulating_edges
 #> graph/engine.py: __init__, give, run, _run_plainly, _looking, _nodes, _use, _delivered,
 #>     _arrive
 #> graph/route.py: __init__, _collect, _meet
