@@ -93,6 +93,7 @@ pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs
 		../docs/*.md ../docs/use/*.md ../docs/errors/*.md
 	cd tests && $(abspath $(BIN))/python -m showing.notebooks ../docs/learn/*.py
 	cd tests && $(abspath $(BIN))/python -m showing.error_index
+	cd tests && $(abspath $(BIN))/python -m showing.reading_list
 	cd tests && $(abspath $(BIN))/python -m comparing.subgradients && $(abspath $(BIN))/python -W ignore -m comparing.derivatives
 	cd tests && $(abspath $(BIN))/python -m showing.pictures && $(abspath $(BIN))/python -m showing.graph_pictures
 

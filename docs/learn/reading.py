@@ -3,31 +3,25 @@
 #
 # **You will learn** to find your way in retrograd's source: which files matter, in which order, and what to look for.
 #
-# Autograd is smaller than people think. These are the files between `x * y` and `x.grad`. Everything else is operators,
-# modules and conveniences, in the same style.
+# Autograd is smaller than people think. Everything else is operators, modules and conveniences, in the same style.
 #
 # ## The list
 #
-# Paths are relative to `src/retrograd`. The tests hold this list: the files are there, they have about this many lines,
-# and they define what the last column names.
+# [The files on the way](../tour.md#the-files) from `x * y` to `x.grad` stand in one table. A run of a program makes the
+# table, so no file is missing and none is too many. Begin each file with the text on its top: it says what the file is
+# for. Then look for these names:
 #
-# | | file | lines | what it is | look for |
-# |---|---|---|---|---|
-# | 1 | `graph/node.py` | 340 | what a graph is made of | `Node`, `AccumulateGrad` |
-# | 2 | `ops/framework.py` | 310 | what an operator is | `Op`, `elementwise` |
-# | 3 | `ops/elementwise/elementary.py` | 180 | operators with one input | `exp`, `sin` |
-# | 4 | `ops/elementwise/arithmetic.py` | 150 | operators with two inputs | `mul`, `div` |
-# | 5 | `tensors/state/base.py` | 360 | what a tensor holds | `TensorBase`, `edge_of` |
-# | 6 | `tensors/recording/calls.py` | 400 | how a call leaves a node | `recorded`, `_binary` |
-# | 7 | `graph/engine.py` | 350 | the backward pass | `Pass`, `give`, `run` |
-# | 8 | `graph/fit.py` | 40 | from a gradient to the shape of its input | `unbroadcast`, `fit` |
-# | 9 | `tensors/recording/gradients.py` | 370 | from `backward()` to `.grad` | `run_backward`, `accumulate` |
-# | 10 | `graph/versions.py` | 270 | how writes are counted | `written`, `written_since` |
-# | 11 | `tensors/recording/inplace.py` | 350 | a write in place, and a write to a view | `over`, `CopySlices` |
-# | 12 | `graph/hooks.py` | 120 | hooks on nodes | `Hooks` |
-# | 13 | `autograd/function.py` | 230 | functions of your own | `Function` |
+# - `Op` and `elementwise` in `ops/framework.py`: what an operator is
+# - `TensorBase` and `edge_of` in `tensors/state/base.py`: what a tensor holds
+# - `recorded` and `_binary` in `tensors/recording/calls.py`: how a call leaves a node
+# - `Node` and `AccumulateGrad` in `graph/node.py`: what a graph is made of
+# - `Pass`, `give` and `run` in `graph/engine.py`: the backward pass
+# - `run_backward` and `accumulate` in `tensors/recording/gradients.py`: from `backward()` to `.grad`
 #
-# Two hours are enough for the first nine. Begin each file with the text on its top: it says what the file is for.
+# Paths are relative to `src/retrograd`. Four more files are for what that program does not do. `graph/fit.py` has
+# `fit`, which brings a gradient into the shape of its input. `tensors/recording/inplace.py` has `over` and
+# `CopySlices`, for writes in place. `graph/hooks.py` has `Hooks`, and `autograd/function.py` has `Function`, for
+# functions of your own.
 #
 # ## Have it beside you
 #
@@ -49,13 +43,13 @@ print(inspect.getsource(fit.fit).rpartition('"""\n')[2])
 #>
 
 # %% [markdown]
-# This is the body of `fit`, in file 8. `g` is a gradient, on its way to an input of the shape `to_shape`. A rule never
-# thinks about broadcasting: `fit` undoes it for all of them.
+# This is the body of `fit`. `g` is a gradient, on its way to an input of the shape `to_shape`. A rule never thinks
+# about broadcasting: `fit` undoes it for all of them.
 #
 # ## An operator, as it stands
 #
-# File 3 is a list of statements. Each one is an operator: its name, its kernel (a NumPy function) and a rule. The names
-# of a rule's parameters say what is saved.
+# `ops/elementwise/elementary.py` is a list of statements. Each one is an operator: its name, its kernel (a NumPy
+# function) and a rule. The names of a rule's parameters say what is saved.
 
 # %% tags=["retrograd"]
 from retrograd.ops.elementwise import arithmetic, elementary
@@ -72,7 +66,7 @@ for module, wanted in ((elementary, ("exp", "sin")), (arithmetic, ("mul",))):
 # ## Where a program goes
 #
 # Let the program itself say what to read. Python can call a function of yours at each call. This one notes the
-# functions of the files in our list, in the order in which they are first called. First the forward pass:
+# package's functions, file by file, in the order in which they are first called. First the forward pass:
 
 # %% tags=["retrograd"]
 import sys
@@ -86,9 +80,7 @@ def visited(function):
         path = Path(frame.f_code.co_filename)
         name = frame.f_code.co_name
         if event == "call" and SOURCE in path.parents and not name.endswith("comp>"):
-            place = path.relative_to(SOURCE).as_posix()
-            if place.startswith(("graph/", "ops/", "tensors/recording/")):
-                found.setdefault(place, {})[name] = None
+            found.setdefault(path.relative_to(SOURCE).as_posix(), {})[name] = None
     sys.setprofile(note)
     try:
         function()
@@ -102,31 +94,34 @@ y = torch.tensor([4., 5., 6.])
 x * y                                   # the first product makes the class of its nodes
 visited(lambda: x * y)
 #> tensors/recording/calls.py: call
+#> tensors/state/base.py: edge_of, accumulator_of
 
 # %% [markdown]
-# The product is one function, `call` in file 6. Everything else that it needs was prepared by the import and by the
-# first product. Now the backward pass:
+# The product is one function, `call`, and it asks for the edge of `x`. Everything else was prepared by the import and
+# by the first product. Now the backward pass:
 
 # %% tags=["retrograd"]
 loss = (x * y).sum()
 visited(loss.backward)
 #> tensors/recording/public.py: entry
+#> tensors/tensor.py: backward
 #> tensors/recording/gradients.py: refuse_inside, starting, implicit, root_edge,
 #>     run_backward, accumulate
+#> tensors/state/base.py: requires, plain, edge_of
 #> graph/node.py: node
-#> tensors/recording/hooks.py: accumulating_edges
 #> graph/engine.py: __init__, give, run, _run_plainly, _looking, _nodes, _use, _delivered,
 #>     _arrive
 #> graph/route.py: __init__, _collect, _meet
 #> ops/reductions.py: <lambda>
 #> ops/framework.py: __call__
+#> kernels/sums.py: spread
 #> graph/versions.py: written_since, note_writer
 #> ops/elementwise/arithmetic.py: <lambda>
 #> graph/ownership.py: hold, count, _memory_alone
 
 # %% [markdown]
 # `<lambda>` is a rule: that of `sum` or of `mul`. This is the whole engine at work. Read these functions, and nothing
-# else, and you know how a gradient is made.
+# else, and you know how a gradient is made. The table in the tour is made in the same way.
 #
 # ## Questions to read by
 #

@@ -103,8 +103,7 @@ from .tensors.functions.other_backends import (
     dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points, q_scale, q_zero_point)
 from .tensors.functions.quantiles import nanmean, nanquantile, quantile
 from .tensors.functions.reductions import (
-    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, hash_tensor, mean, nansum, prod, std, std_mean, sum,
-    var, var_mean)
+    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, hash_tensor, std, std_mean, var, var_mean)
 from .tensors.functions.shapes.axes import adjoint, moveaxis, movedim, permute, swapaxes, swapdims, t, transpose
 from .tensors.functions.shapes.combining import block_diag, cartesian_prod, combinations, diagflat, kron, vander
 from .tensors.functions.shapes.geometry import as_strided, as_strided_, empty_permuted, empty_strided, resize_as_
@@ -127,6 +126,7 @@ from .tensors.functions.sparse import (
     row_indices_copy, smm, sparse_bsc_tensor, sparse_bsr_tensor, sparse_compressed_tensor, sparse_coo_tensor,
     sparse_csc_tensor, sparse_csr_tensor, spmm, sspaddmm, sspaddmm as saddmm, values_copy)
 from .tensors.functions.spectral import istft, stft
+from .tensors.functions.sums import mean, nansum, prod, sum
 from .tensors.tensor import Tensor
 from .wiring import say_where as _say_where, wire as _wire
 

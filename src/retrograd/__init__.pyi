@@ -1152,34 +1152,6 @@ def hash_tensor(
     out: Tensor | None = None, axis: _int | Sequence[_int] | None = ..., keepdims: _bool = False,
 ) -> Tensor: ...
 @overload
-def mean(input: Tensor, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
-@overload
-def mean(
-    input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, dtype: _dtype | None = None,
-    out: Tensor | None = None, keepdims: _bool = False,
-) -> Tensor: ...
-@overload
-def mean(
-    input: Tensor, *, axis: _int | Sequence[_int] | None, keepdim: _bool = False, dtype: _dtype | None = None,
-    out: Tensor | None = None, keepdims: _bool = False,
-) -> Tensor: ...
-def nansum(
-    input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None,
-    out: Tensor | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False,
-) -> Tensor: ...
-@overload
-def prod(input: Tensor, *, dtype: _dtype | None = None) -> Tensor: ...
-@overload
-def prod(
-    input: Tensor, dim: _int, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None,
-    keepdims: _bool = False,
-) -> Tensor: ...
-@overload
-def prod(
-    input: Tensor, *, axis: _int, keepdim: _bool = False, dtype: _dtype | None = None, out: Tensor | None = None,
-    keepdims: _bool = False,
-) -> Tensor: ...
-@overload
 def std(
     input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *,
     out: Tensor | None = None, correction: _float | None = None, keepdims: _bool = False,
@@ -1214,18 +1186,6 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]: ...
 @overload
 def std_mean(input: Tensor, unbiased: _bool = True, *, correction: _float | None = None) -> tuple[Tensor, Tensor]: ...
-@overload
-def sum(input: Tensor, *, dtype: _dtype | None = None) -> Tensor: ...
-@overload
-def sum(
-    input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, dtype: _dtype | None = None,
-    out: Tensor | None = None, keepdims: _bool = False,
-) -> Tensor: ...
-@overload
-def sum(
-    input: Tensor, *, axis: _int | Sequence[_int] | None, keepdim: _bool = False, dtype: _dtype | None = None,
-    out: Tensor | None = None, keepdims: _bool = False,
-) -> Tensor: ...
 @overload
 def var(
     input: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *,
@@ -1483,6 +1443,46 @@ def stft(
     input: Any, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Any = None,
     center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None,
     return_complex: _bool | None = None, align_to_window: _bool | None = None,
+) -> Tensor: ...
+@overload
+def mean(input: Tensor, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
+def mean(
+    input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, dtype: _dtype | None = None,
+    out: Tensor | None = None, keepdims: _bool = False,
+) -> Tensor: ...
+@overload
+def mean(
+    input: Tensor, *, axis: _int | Sequence[_int] | None, keepdim: _bool = False, dtype: _dtype | None = None,
+    out: Tensor | None = None, keepdims: _bool = False,
+) -> Tensor: ...
+def nansum(
+    input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None,
+    out: Tensor | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False,
+) -> Tensor: ...
+@overload
+def prod(input: Tensor, *, dtype: _dtype | None = None) -> Tensor: ...
+@overload
+def prod(
+    input: Tensor, dim: _int, keepdim: _bool = False, *, dtype: _dtype | None = None, out: Tensor | None = None,
+    keepdims: _bool = False,
+) -> Tensor: ...
+@overload
+def prod(
+    input: Tensor, *, axis: _int, keepdim: _bool = False, dtype: _dtype | None = None, out: Tensor | None = None,
+    keepdims: _bool = False,
+) -> Tensor: ...
+@overload
+def sum(input: Tensor, *, dtype: _dtype | None = None) -> Tensor: ...
+@overload
+def sum(
+    input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = False, *, dtype: _dtype | None = None,
+    out: Tensor | None = None, keepdims: _bool = False,
+) -> Tensor: ...
+@overload
+def sum(
+    input: Tensor, *, axis: _int | Sequence[_int] | None, keepdim: _bool = False, dtype: _dtype | None = None,
+    out: Tensor | None = None, keepdims: _bool = False,
 ) -> Tensor: ...
 def get_device_module(device: Any = None) -> Any: ...
 def autocast_decrement_nesting() -> _int: ...
@@ -2102,24 +2102,24 @@ __all__ = ["e", "inf", "nan", "pi", "return_types", "version", "torch_version", 
     "cholesky_solve", "triangular_solve", "log_softmax", "logsumexp", "softmax", "dequantize", "int_repr",
     "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point", "nanmean",
     "nanquantile", "quantile", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero",
-    "hash_tensor", "mean", "nansum", "prod", "std", "std_mean", "sum", "var", "var_mean", "adjoint", "moveaxis",
-    "movedim", "permute", "swapaxes", "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations",
-    "diagflat", "kron", "vander", "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_",
-    "atleast_1d", "atleast_2d", "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit",
-    "dstack", "hsplit", "hstack", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind",
-    "vsplit", "vstack", "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid",
-    "repeat_interleave", "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone",
-    "flatten", "ravel", "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy",
-    "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy",
-    "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
-    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy",
-    "view_as_real_copy", "view_copy", "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter",
-    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "dsmm", "hsmm", "hspmm", "indices_copy",
-    "resize_as_sparse_", "row_indices_copy", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor",
-    "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm",
-    "saddmm", "values_copy", "istft", "stft", "Tensor", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "fft", "futures", "linalg", "mps", "nn", "optim", "overrides", "serialization", "special", "storage", "testing",
-    "utils", "xpu", "get_device_module", "autocast", "GradScaler", "autocast_decrement_nesting",
+    "hash_tensor", "std", "std_mean", "var", "var_mean", "adjoint", "moveaxis", "movedim", "permute", "swapaxes",
+    "swapdims", "t", "transpose", "block_diag", "cartesian_prod", "combinations", "diagflat", "kron", "vander",
+    "as_strided", "as_strided_", "empty_permuted", "empty_strided", "resize_as_", "atleast_1d", "atleast_2d",
+    "atleast_3d", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
+    "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "unbind", "vsplit", "vstack",
+    "broadcast_shapes", "diag", "diag_embed", "diagonal", "flip", "fliplr", "flipud", "meshgrid", "repeat_interleave",
+    "roll", "rot90", "tile", "tril", "triu", "broadcast_tensors", "broadcast_to", "clone", "flatten", "ravel",
+    "reshape", "squeeze", "unflatten", "unsqueeze", "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy",
+    "expand_copy", "narrow_copy", "permute_copy", "select_copy", "slice_copy", "split_copy", "split_with_sizes_copy",
+    "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "view_copy",
+    "as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter", "ccol_indices_copy",
+    "col_indices_copy", "crow_indices_copy", "dsmm", "hsmm", "hspmm", "indices_copy", "resize_as_sparse_",
+    "row_indices_copy", "smm", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
+    "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm", "saddmm", "values_copy",
+    "istft", "stft", "mean", "nansum", "prod", "sum", "Tensor", "accelerator", "amp", "autograd", "backends", "cpu",
+    "cuda", "fft", "futures", "linalg", "mps", "nn", "optim", "overrides", "serialization", "special", "storage",
+    "testing", "utils", "xpu", "get_device_module", "autocast", "GradScaler", "autocast_decrement_nesting",
     "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_dtype",
     "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",

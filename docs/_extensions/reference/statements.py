@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from reference.docstrings import joined
 from retrograd.ops.framework import Op
-from retrograd.tensors.recording.public import Public
+from retrograd.tensors.recording.public_facts import Public
 from retrograd.viz.statements import statement_of_op
 
 DEPTH = 4           # how far the functions that a function calls are followed

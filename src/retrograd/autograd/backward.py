@@ -61,7 +61,8 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     roots = _sequence(tensors)
     starts = starting(roots, _cotangents(grad_tensors, len(roots)))
     try:
-        run_backward(starts, retain_graph=retain_graph, create_graph=create_graph, inputs=accumulating_edges(inputs))
+        run_backward(starts, retain_graph=retain_graph, create_graph=create_graph,
+                     inputs=None if inputs is None else accumulating_edges(inputs))
     finally:
         if create_graph:
             warn_of_cycle()

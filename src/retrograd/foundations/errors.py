@@ -58,8 +58,9 @@ def user_site(depth: int = 1) -> Site | None:
     return None if frame is None else _new_tuple(Site, (frame.f_code, frame.f_lasti))
 
 
-# The frames between a program and a public function, which have no names of their own.
-_ENTRIES = os.path.join(PACKAGE, "tensors", "recording", "public.py")
+# How the files begin (`public.py` and `public_facts.py`) whose frames stand between a program and a public function.
+# These frames have no names of their own.
+ENTRIES = os.path.join(PACKAGE, "tensors", "recording", "public")
 
 
 def called() -> str:
@@ -67,7 +68,7 @@ def called() -> str:
     frame: FrameType | None = sys._getframe(1)
     name = ""
     while frame is not None and frame.f_code.co_filename.startswith(OWN):
-        if frame.f_code.co_filename != _ENTRIES:
+        if not frame.f_code.co_filename.startswith(ENTRIES):
             name = frame.f_code.co_name
         frame = frame.f_back
     return name

@@ -1,4 +1,4 @@
-"""Reductions over axes: sums, means, products, variances, extremes, any and all.
+"""Reductions over axes beside sums: products, variances, extremes, any and all.
 
 `axes` is a tuple of non-negative axes. Half precision is summed in single precision, as in PyTorch.
 """
@@ -11,106 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.dtypes import F16, F32, F64, I64, dtype as torch_dtype, letter, refuse
+from ..foundations.dtypes import F16, F32, F64, I64, letter, refuse
 from .elementwise.elementary import widened
-from .rows import LARGE, LARGE_SUM, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
+from .rows import LARGE, extremes, places_of_extremes, product_of_all, products, sums, sums_of_squares
+from .sums import count, spread, total
 
 _add, _multiply, _maximum, _minimum = np.add.reduce, np.multiply.reduce, np.maximum.reduce, np.minimum.reduce
-
-
-def spread(x: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> Any:
-    """A read-only view of `x`, repeated along the axes that a reduction of `shape` removed.
-
-    `np.broadcast_to` does the same, but takes ten times as long for a small array. This is the gradient of every sum.
-    """
-    if type(x) is not np.ndarray:
-        x = np.asarray(x)
-    if x.ndim == 0:
-        view: Any = np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
-    elif x.flags.c_contiguous and x.size:
-        strides = [*x.strides]
-        for axis in axes:
-            if keepdim:
-                strides[axis] = 0
-            else:
-                strides.insert(axis, 0)
-        view = np.ndarray(shape, x.dtype, x, 0, strides)
-    else:
-        return np.broadcast_to(x if keepdim else np.expand_dims(x, axes), shape)
-    view.flags.writeable = False
-    return view
-
-
-def count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
-    """How many elements of `shape` a reduction over `axes` combines into one."""
-    return math.prod([shape[axis] for axis in axes])
-
-
-def sum_all(x: Any, dtype: Any) -> Any:
-    """The sum of all elements. Bools and ints are summed in int64, unless `dtype` is given."""
-    d = x.dtype
-    if dtype is None and (d is F32 or d is F64):
-        return sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None, out=...)
-    return total(_add, x, None, False, dtype)
-
-
-def sum_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
-    """The sums over `axes`. Bools and ints are summed in int64, unless `dtype` is given."""
-    d = x.dtype
-    if dtype is None and (d is F32 or d is F64):
-        return sums(x, axes, keepdim) if x.size >= LARGE_SUM else _add(x, axis=axes, keepdims=keepdim, out=...)
-    return total(_add, x, axes, keepdim, dtype)
-
-
-def of_kind(x: Any, dtype: Any) -> Any:
-    """`x`, or its real part if `x` is complex and `dtype` is not."""
-    return x.real if x.dtype.kind == "c" != dtype.kind else x
-
-
-def total(reduce: Any, x: Any, axes: Any, keepdim: bool, dtype: Any) -> Any:
-    """A sum or product in the dtype that PyTorch gives it, accumulated in a dtype that is wide enough."""
-    if dtype is None:
-        dtype = I64 if x.dtype.kind in "biu" else x.dtype
-    x = of_kind(x, dtype)
-    result = reduce(x, axis=axes, keepdims=keepdim, dtype=F32 if dtype == F16 else dtype, out=...)
-    return result if result.dtype == dtype else result.astype(dtype)
-
-
-def mean_all(x: Any, dtype: Any) -> Any:
-    """The mean of all elements."""
-    d = x.dtype
-    if dtype is None and (d is F32 or d is F64):
-        return np.asarray((sums(x, None, False) if x.size >= LARGE_SUM else _add(x, axis=None)) / x.size)
-    return mean_dim(x, tuple(range(x.ndim)), False, dtype)
-
-
-def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
-    """The means over `axes`."""
-    final = x.dtype if dtype is None else dtype
-    if final.kind not in "fc":
-        which = "Input" if dtype is None else "Optional"
-        raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
-                           f"complex dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float() or dtype=.")
-    x = of_kind(x, final)
-    if x.dtype is final and final is not F16:
-        totals = sums(x, axes, keepdim)
-    else:
-        totals = _add(x, axis=axes, keepdims=keepdim, dtype=F32 if final == F16 else final, out=...)
-    means = np.divide(totals, count(x.shape, axes), out=totals)
-    return means if means.dtype == final else means.astype(final)
-
-
-def nansum(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
-    """The sums over `axes` of the elements that are not nan."""
-    if x.dtype.kind == "c":
-        raise RuntimeError("nansum on CPU does not support complex inputs")
-    if x.dtype.kind == "f":
-        if dtype is None and x.dtype != F16:
-            totals = sums(x, axes, keepdim)
-            if not np.isnan(totals).any():                  # so there is no nan to leave out
-                return totals
-        x = np.where(np.isnan(x), np.zeros((), x.dtype), x)
-    return total(_add, x, axes, keepdim, dtype)
 
 
 def prod_all(x: Any, dtype: Any) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..foundations.dtypes import C64, C128, F16, F32, F64, I64, refuse
 from .native.blas import alone
-from .reductions import of_kind
 from .rows import extremes
+from .sums import of_kind
 
 # This many elements beside an axis are enough work for one step along the axis.
 _ENOUGH = 256

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import reductions as kernels
-from ..kernels.reductions import count
+from ..kernels import reductions as kernels, sums
+from ..kernels.sums import count
 from .framework import Op, linear, operator
 
-spread = linear("expand", kernels.spread, view=True,
+spread = linear("expand", sums.spread, view=True,
                 x=lambda g, axes, keepdim: sum_dim(g, axes, keepdim, None))
 
 # Sums and means
 
-sum_all = linear("sum", kernels.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
-sum_dim: Op = linear("sum", kernels.sum_dim, node=1, x=lambda g, x_shape, axes, keepdim: spread(
+sum_all = linear("sum", sums.sum_all, x=lambda g, x_shape: spread(g, x_shape, (), False))
+sum_dim: Op = linear("sum", sums.sum_dim, node=1, x=lambda g, x_shape, axes, keepdim: spread(
     g, x_shape, axes, keepdim))
-mean_all = linear("mean", kernels.mean_all,
+mean_all = linear("mean", sums.mean_all,
                   x=lambda g, x_shape: spread(g / max(math.prod(x_shape), 1), x_shape, (), False))
 
 
@@ -31,10 +31,10 @@ def _mean_dim(g: Any, x_shape: Any, axes: Any, keepdim: Any) -> Any:
     return spread(g / max(count(x_shape, axes), 1), x_shape, axes, keepdim)
 
 
-mean_dim = linear("mean", kernels.mean_dim, node=1, x=_mean_dim)
+mean_dim = linear("mean", sums.mean_dim, node=1, x=_mean_dim)
 
 
-nansum = operator("nansum", kernels.nansum, x=lambda g, x, axes, keepdim: np.where(
+nansum = operator("nansum", sums.nansum, x=lambda g, x, axes, keepdim: np.where(
     np.isnan(x), 0.0, spread(g, x.shape, axes, keepdim)))
 
 # Variance. The variance of a complex array is real, so it is not holomorphic.

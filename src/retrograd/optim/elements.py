@@ -18,7 +18,7 @@ from ..kernels.elementwise.choosing import limited
 from ..kernels.elementwise.elementary import rsqrt
 from ..kernels.linalg.matrix import bmm, mm
 from ..kernels.linalg.norms import norm
-from ..kernels.reductions import mean_dim
+from ..kernels.sums import mean_dim
 from .stepping import numbers
 
 

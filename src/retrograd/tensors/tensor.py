@@ -209,7 +209,7 @@ class Tensor(Methods):
         starts = starting([self], cotangents)
         try:
             run_backward(starts, retain_graph=retain_graph, create_graph=create_graph,
-                         inputs=accumulating_edges(inputs))
+                         inputs=None if inputs is None else accumulating_edges(inputs))
         finally:
             if create_graph:
                 warn_of_cycle()

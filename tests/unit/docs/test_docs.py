@@ -135,16 +135,6 @@ def test_the_paths_exist(page: Path) -> None:
     assert [path for path in paths if path != "script.py" and not any((root / path).exists() for root in roots)] == []
 
 
-def test_the_readme_says_how_much_the_tour_reads() -> None:
-    paths = {*re.findall(r"`([\w/]+\.py)`", text_of(ROOT / "docs" / "tour.md"))}
-    files = [path for path in (ROOT / "src" / "retrograd" / name for name in paths) if path.exists()]
-    lines = sum(len(text_of(path).splitlines()) for path in files)
-    said = re.search(r"its (\d+) files, about\s([\d,]+) lines", text_of(ROOT / "README.md"))
-    assert said is not None
-    assert len(files) == int(said[1])
-    assert abs(lines - int(said[2].replace(",", ""))) <= 0.1 * lines, lines
-
-
 def test_what_is_said_to_be_missing_is_missing() -> None:
     """Whoever adds one of these takes it from the page."""
     section = text_of(ROOT / "docs" / "differences.md").partition("## What is not there")[2].partition("\n## ")[0]

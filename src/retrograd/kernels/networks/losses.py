@@ -15,7 +15,7 @@ from ...foundations.dtypes import F16, refuse
 from ...foundations.errors import see
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
-from ..reductions import mean_all, sum_all
+from ..sums import mean_all, sum_all
 
 
 def reduced(values: Any, reduction: str) -> Any:

@@ -20,7 +20,8 @@ from ...tensors.arguments.options import check_optional, check_tensor, check_ten
 from ...tensors.functions.reductions import any as any_of
 from ...tensors.functions.shapes.rearranging import broadcast_shapes
 from ...tensors.recording.calls import recorded
-from ...tensors.recording.public import facts_of, public
+from ...tensors.recording.public import public
+from ...tensors.recording.public_facts import facts_of
 from ...tensors.state.base import TensorBase, requires
 from ...tensors.tensor import Tensor
 from .reduction import REDUCTIONS, checked_reduction, of_both, reduced

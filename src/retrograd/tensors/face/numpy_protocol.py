@@ -15,7 +15,7 @@ from ...foundations.dtypes import dtype
 from ...foundations.errors import see
 from ...foundations.modes import local
 from ...ops.framework import Op
-from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral
+from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral, sums
 from ..functions.creation import creation, random
 from ..functions.elementwise import activations, arithmetic, blending, comparison, elementary, number_parts, special
 from ..functions.indexing import gathering, histograms, indexing, scattering, sorting, uniques
@@ -51,8 +51,8 @@ FAMILIES = (accumulating, activations, arithmetic, axes, blending, calling, comb
             conversion, copying, creation, deprecated, determinants, differences, distances, elementary,
             factorizations, gathering, geometry, gradient_dtype, histograms, indexing, interop, joining, layout, matrix,
             norms, number_parts, other_backends, packed_factors, products, quantiles, random, rearranging, reductions,
-            data, scattering, shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, swapping,
-            uniques, view_copies, view_scatters)
+            data, scattering, shape, sharing, softmax, solving, sorting, sparse, special, spectral, storage, sums,
+            swapping, uniques, view_copies, view_scatters)
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     function: handler for family in FAMILIES for function, handler in getattr(family, "NUMPY", {}).items()}
 # The functions with an entry above that `np.add.reduce` and similar methods stand for.

@@ -19,10 +19,11 @@ from .elementwise.comparison import isnan, logical_not
 from .indexing.gathering import gather
 from .indexing.masking import masked_fill
 from .indexing.sorting import sort
-from .reductions import any as any_of, flag, nansum, optional_type, sum as sum_over
+from .reductions import any as any_of
 from .shapes.axes import transpose
 from .shapes.geometry import squeeze_, transpose_, unsqueeze_
 from .shapes.shape import flatten, unsqueeze, view
+from .sums import flag, nansum, optional_type, sum as sum_over
 
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 _LARGEST = 2**24

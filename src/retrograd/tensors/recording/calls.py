@@ -29,7 +29,7 @@ from .nodes import choosing, class_of, keeping, look_after_converted, new_node
 from .operands import NUMBERS, common, explained, floating, leaves, operand, scalar, schemas_of
 from .out_rules import ELEMENTWISE
 from .overriding import NOBODY, Attention, cast_by_autocast, handled
-from .public import recorded_as
+from .public_facts import recorded_as
 from .views import parts_of, taken_again, viewing
 
 _new = object.__new__

@@ -114,10 +114,8 @@ def retain(tensor: Any) -> None:
         meta.retained = number
 
 
-def accumulating_edges(inputs: Any) -> list[Any] | None:
-    """The edges of the tensors, leaves or not, into which a pass accumulates gradients; None for all leaves."""
-    if inputs is None:
-        return None
+def accumulating_edges(inputs: Any) -> list[Any]:
+    """The edges of the tensors, leaves or not, into which a pass accumulates gradients."""
     tensors = inputs_of(inputs, "backward()")
     for tensor in tensors:
         if isinstance(tensor, TensorBase):

@@ -19,7 +19,8 @@ from ..state.base import TensorBase
 from .calls import CALLS, recorded
 from .inplace import over
 from .inplace_methods import inplace
-from .public import OutRule, methods, public
+from .public import methods, public
+from .public_facts import OutRule
 
 # What a decorated function calls its operator by: `anew` or `over`.
 Call = Callable[..., TensorBase]

@@ -16,7 +16,7 @@ from ...recording.out_rules import FREE, UNASKED, UNDERIVED, Rule, rule
 from ...recording.public import public
 from ...state.base import TensorBase
 from ..elementwise.arithmetic import invalid
-from ..reductions import flag
+from ..sums import flag
 from .gathering import check_range
 
 _searchsorted, _histc = recorded(ops.searchsorted), recorded(ops.histc)

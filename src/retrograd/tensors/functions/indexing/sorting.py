@@ -23,7 +23,7 @@ from ...recording.inplace import over
 from ...recording.out_rules import APART, EXACT, FREE, UNASKED, Rule, rule
 from ...recording.public import methods, public
 from ...state.base import TensorBase
-from ..reductions import flag, type_of_result
+from ..sums import flag, type_of_result
 
 _mode, _kthvalue, _sort, _topk = recorded(ops.mode), recorded(ops.kthvalue), recorded(ops.sort), recorded(ops.topk)
 _logcumsumexp = recorded(scans.logcumsumexp)

@@ -15,7 +15,7 @@ from ...recording.out_rules import EXACT, UNASKED, rule
 from ...recording.public import public
 from ...state.base import TensorBase, plain
 from ..elementwise.arithmetic import NUMBER, invalid
-from ..reductions import flag
+from ..sums import flag
 
 _unique, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
 _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin)

@@ -13,7 +13,7 @@ from ....foundations.dtypes import C_NAMES
 from ...recording.public import public
 from ...state.base import TensorBase
 from ..creation.random import randn
-from ..reductions import mean
+from ..sums import mean
 from .factorizations import linalg_cholesky, linalg_eigh, linalg_qr, linalg_svd
 from .matrix import matmul
 from .solving import linalg_solve_triangular as solve_triangular

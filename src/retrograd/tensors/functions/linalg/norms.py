@@ -19,7 +19,8 @@ from ...recording.overwriting import delivered
 from ...recording.public import public
 from ...recording.twins import Call, twins
 from ...state.base import TensorBase
-from ..reductions import amax, amin, flag, sum as total
+from ..reductions import amax, amin
+from ..sums import flag, sum as total
 from .factorizations import linalg_svdvals as svdvals
 from .matrix_checks import check_floating
 

@@ -21,9 +21,9 @@ from ...state.base import plain
 from ..creation.creation import complex as complex_of
 from ..elementwise.arithmetic import mul
 from ..elementwise.elementary import conj, imag, real, sqrt
-from ..reductions import sum as total
 from ..shapes.joining import cat
 from ..shapes.rearranging import diagonal
+from ..sums import sum as total
 from .contraction import OUT_OF_CHAIN, in_best_order
 from .determinants import linalg_inv as inv
 from .matrix import matmul, mm, vdot

@@ -12,7 +12,7 @@ from ...arguments.options import element_type
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, UNDERIVED, rule
 from ...recording.public import methods, public
-from ..reductions import flag
+from ..sums import flag
 
 _logsumexp, _cast = recorded(ops.logsumexp), recorded(basic.cast)
 _softmax, _log_softmax = recorded(ops.softmax), recorded(ops.log_softmax)

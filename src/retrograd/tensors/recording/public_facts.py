@@ -1,0 +1,155 @@
+"""The facts about a public function, and what its unusual calls do beside the computation.
+
+Arguments that do not fit raise PyTorch's error, modes and subclasses handle the call, the result goes to `out`, and
+NumPy's names of parameters are replaced by PyTorch's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from ...foundations.devices import Meta, on_meta
+from ...foundations.errors import ENTRIES, OWN, PACKAGE
+from ...foundations.modes import local
+from ..arguments import checking
+from ..arguments.reordering import reordered
+from ..arguments.schemas import of_method
+from ..state.base import Results, TensorBase
+from . import out as _out, overriding
+from .overriding import NOBODY, handled
+
+# The files whose frames may stand between a program and the public function that it calls.
+_PASSED = (ENTRIES, overriding.__file__, _out.__file__, os.path.join(PACKAGE, "nn", "modules", ""),
+           os.path.join(PACKAGE, "nn", "functional", ""), os.path.join(PACKAGE, "tensors", "face", "numpy_protocol.py"))
+_NOTHING: set[tuple[Any, ...]] = set()
+# A rule for `out=`, or a function that chooses one by the arguments.
+OutRule = Any
+
+
+class Public:
+    """The facts about a public function.
+
+    `schemas` are the texts of its schemas. `body` is the function that computes, and `entry` the function that programs
+    call. `out` is the rule for `out`. `event` is the profiler's name of a call; "" if calls are no events. `strict`
+    says that arguments are compared with the schemas before the call, not only after an error. `for_modes` says that
+    only modes handle its calls, not arguments. `bound` is for functions that are only methods: PyTorch's messages do
+    not count the tensor among the arguments. `operator` is for Python's operators: modes and subclasses are given the
+    method of this name, and if all return NotImplemented, Python tries the other operand.
+    """
+
+    __slots__ = ("body", "bound", "entry", "event", "for_modes", "known", "operator", "out", "schemas", "strict")
+
+    def __init__(self, body: Callable[..., Any], schemas: tuple[str, ...], out: OutRule = None, event: str = "",
+                 strict: bool = False, for_modes: bool = False, operator: str = "", bound: bool = False) -> None:
+        self.body, self.schemas, self.out, self.event = body, schemas, out, event
+        self.strict, self.for_modes, self.operator, self.bound = strict, for_modes, operator, bound
+        self.entry: Any = None
+        self.known: set[tuple[Any, ...]] = set() if strict else _NOTHING      # types of arguments that fitted
+
+    def refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+        """PyTorch's error for the arguments of a call that failed; None if they fit.
+
+        Also None for calls from within the package, which may pass arguments that programs cannot pass.
+        """
+        if not self.schemas:
+            return None
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
+            frame = frame.f_back
+        if frame is not None and frame.f_code.co_filename.startswith(OWN):
+            return None
+        if self.bound and args and isinstance(args[0], TensorBase):
+            return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
+        return checking.refusal(self.schemas, args, kwargs)
+
+    def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result for arguments in an order that PyTorch gave up and still takes. Raises `wrong` for others."""
+        order = reordered(self.schemas, args, kwargs)
+        if order is None:
+            raise wrong from None
+        return self.entry(*order[0], **order[1])
+
+    def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise PyTorch's error if the arguments of a strict function do not fit.
+
+        Types that fitted are remembered, and not checked again. If a 0-d tensor may stand for a number, they are not
+        remembered, since other tensors do not fit there.
+        """
+        key = (*map(type, args), *kwargs, *map(type, kwargs.values()))
+        if key not in self.known:
+            error = self.refused(args, kwargs)
+            if error is not None:
+                raise error
+            if not any(isinstance(x, TensorBase) and not x._array.ndim for x in (*args, *kwargs.values())):
+                self.known.add(key)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run an unusual call: a mode or subclass may handle it, or it is profiled, or has `out` or wrong arguments."""
+        function = getattr(Results.tensor, self.operator) if self.operator else self.entry
+        try:
+            result = handled(function, args, kwargs, for_modes=self.for_modes)
+        except TypeError:
+            if self.operator:
+                return NotImplemented
+            raise
+        if result is not NOBODY:
+            return result
+        if "device" in kwargs and on_meta(kwargs["device"]):
+            return Meta.tools().create(function, args, kwargs)
+        observer = local.thread.observer
+        if observer is None or not self.event:
+            return self.compute(args, kwargs)
+        return observer.call(self.event, args, self.compute, args, kwargs)
+
+    def compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, written to `out` if that is given. Raises PyTorch's error for arguments that do not fit."""
+        try:
+            if self.strict:
+                self.check(args, kwargs)
+            named = self.named(kwargs)
+            if self.out is None or "out" not in named:
+                if self.body is self.entry and "out" in named:
+                    raise TypeError(f"{self.entry.__name__}() got an unexpected keyword argument 'out'")
+                return self.body(*args, **named)
+            out = named.pop("out")
+            if out is None:
+                return self.body(*args, **named)
+            return _out.into(out, self.entry.__name__, self.out, self.body, args, named)
+        except Exception:
+            wrong = self.refused(args, kwargs)
+            if wrong is None:
+                raise
+        return self.instead(wrong, args, kwargs)
+
+    def named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments given by name, with NumPy's names replaced by those of the body's parameters."""
+        if not kwargs:
+            return {}
+        code = getattr(getattr(self.body, "func", self.body), "__code__", None)
+        if code is None:
+            return {**kwargs}
+        own = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+        named = {}
+        for name, value in kwargs.items():
+            other = checking.ALIASES.get(name)
+            if other is None or name in own or other not in own or other in kwargs:
+                named[name] = value
+            elif value is not None:
+                named[other] = value
+        return named
+
+
+def facts_of(function: Any) -> Public:
+    """The facts about a public function."""
+    facts: Public = function.public
+    return facts
+
+
+def recorded_as(call: Any, schemas: tuple[str, ...], out: OutRule = None) -> None:
+    """Note the schemas of a recorded call. It is its own entry, since it looks at the types of its operands itself."""
+    call.public = facts = Public(call, schemas, out)
+    facts.entry = call
