@@ -66,7 +66,8 @@ for module, wanted in ((elementary, ("exp", "sin")), (arithmetic, ("mul",))):
 # ## Where a program goes
 #
 # Let the program itself say what to read. Python can call a function of yours at each call. This one notes the
-# package's functions, file by file, in the order in which they are first called. First the forward pass:
+# functions in the folders `graph`, `ops` and `tensors`, file by file, in the order in which they are first called.
+# First the forward pass:
 
 # %% tags=["retrograd"]
 import sys
@@ -80,7 +81,9 @@ def visited(function):
         path = Path(frame.f_code.co_filename)
         name = frame.f_code.co_name
         if event == "call" and SOURCE in path.parents and not name.endswith("comp>"):
-            found.setdefault(path.relative_to(SOURCE).as_posix(), {})[name] = None
+            place = path.relative_to(SOURCE).as_posix()
+            if place.startswith(("graph/", "ops/", "tensors/")):
+                found.setdefault(place, {})[name] = None
     sys.setprofile(note)
     try:
         function()
@@ -114,7 +117,6 @@ visited(loss.backward)
 #> graph/route.py: __init__, _collect, _meet
 #> ops/reductions.py: <lambda>
 #> ops/framework.py: __call__
-#> kernels/sums.py: spread
 #> graph/versions.py: written_since, note_writer
 #> ops/elementwise/arithmetic.py: <lambda>
 #> graph/ownership.py: hold, count, _memory_alone
