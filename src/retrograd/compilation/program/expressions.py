@@ -32,6 +32,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{f"math.{name}": getattr(math, name) for name in OF_MATH}}
 # Operations that may raise an error, or give a number of another type. The guard computes them before a repetition.
 RISKY = frozenset({"pow", *[f"math.{name}" for name in OF_MATH]})
+# What is the same number in each repetition, or for the same sizes.
+FIXED = frozenset({"constant", "size"})
 # Operations that raise an error if the second operand is zero.
 DIVISIONS = frozenset({"truediv", "floordiv", "mod"})
 
@@ -115,7 +117,7 @@ class Writer:
                 continue
             name = self.names[id(each)] = f"made{len(self.names)}"
             self.kept.append(each)
-            if each.what in ("constant", "size"):
+            if each.what in FIXED:
                 self.scope[name] = each.value
             elif each.what in ("read", "place", "late"):
                 found.append(f"{name} = {self.leaf(each)}")
@@ -127,12 +129,12 @@ class Writer:
 
 def words(expression: Expression) -> str:
     """An expression over places as a user writes it."""
-    if expression.what in ("constant", "size"):
+    if expression.what in FIXED:
         return repr(expression.value)
     if expression.what == "place":
         return str(expression.item.words)
     if expression.what == "read":
         return "a number of a tensor"
-    parts = [f"({words(part)})" if part.parts and part.what not in ("constant", "size", "place") else words(part)
+    parts = [f"({words(part)})" if part.parts and part.what not in (*FIXED, "place") else words(part)
              for part in expression.operands()]
     return SOURCES[expression.what].format(*parts)

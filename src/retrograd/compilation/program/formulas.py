@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .expressions import SOURCES, Expression, in_order
+from .expressions import FIXED, SOURCES, Expression, in_order
 from .forms import Form, Points, Refused, Unlike
 
 # Makes numbers from the arrays of a run, and from what the guard has returned; None if a branch turns out otherwise.
@@ -54,7 +54,7 @@ def _source(step: tuple[Any, ...], place: int, scope: dict[str, Any]) -> str:
         return "None"
     if what == "size" and isinstance(parts[0], Form):
         return parts[0].text()
-    if what in ("constant", "size"):
+    if what in FIXED:
         scope[f"c{place}"] = parts[0]
         return f"c{place}"
     return SOURCES[what].format(*[f"v{part}" for part in parts])
@@ -71,8 +71,8 @@ def formulas(branches: Iterable[tuple[Expression, bool]], wanted: Iterable[Expre
     steps = list[tuple[Any, ...]]()
     for each in in_order([*[branch for branch, _ in branches], *wanted]):
         places[id(each)] = len(steps)
-        if each.what in ("constant", "size"):
-            steps.append(constant(each.what, each.value))
+        if each.what in FIXED:
+            steps.append(fixed(each.what, each.value))
         elif each.what in ("read", "place", "late"):
             steps.append(leaf(each))
         else:
@@ -81,7 +81,7 @@ def formulas(branches: Iterable[tuple[Expression, bool]], wanted: Iterable[Expre
                     tuple([places[id(each)] for each in wanted]))
 
 
-def constant(what: str, value: Any) -> Leaf:
+def fixed(what: str, value: Any) -> Leaf:
     """The leaf of a number that is always the same, or the same for the same sizes. Its text tells 0.0 from -0.0."""
     return what, value, type(value), repr(value)
 

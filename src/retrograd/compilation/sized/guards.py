@@ -13,6 +13,7 @@ from types import CellType
 from typing import Any, NamedTuple
 
 from ..program import constants
+from ..program.expressions import DIVISIONS
 from ..program.forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
 from ..program.sizes import Use
 from ..program.symbols import Quotients, Ratio
@@ -22,7 +23,6 @@ from ..reach.guards import Guard
 from ..reach.items import TENSOR
 
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-_DIVISIONS = ("truediv", "floordiv", "mod")
 # So many sizes may change independently.
 MOST_SYMBOLS = 3
 # If there are only two traces, an argument's size follows another one only if it is a multiple, or so near.
@@ -157,7 +157,7 @@ def _conditions(points: Points, uses: Sequence[Sequence[Use]]) -> tuple[list[str
         operands = [_operand(points, *values) for values in zip(*[use.operands for use in each])]
         if not any(map(varies, operands)):
             continue
-        if first.what in _DIVISIONS:
+        if first.what in DIVISIONS:
             conditions.append(f"bool({_text(operands[1])}) is True")
         if first.what in _ORDERS:
             if operands[0] == operands[1]:

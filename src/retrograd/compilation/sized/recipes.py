@@ -61,7 +61,7 @@ class SizedRecipe(Recipe):
             self.backward, self.finishing = self._for(sizes)
         return super().repeat(inputs, args, kwargs)
 
-    def count_numbers(self, formulas: Formulas | None, prepare: Preparing | None, count: int) -> None:
+    def make_numbers(self, formulas: Formulas | None, prepare: Preparing | None, count: int) -> None:
         """Have each call make numbers of Python's own: after the run of the plan by `formulas`, and before the run by
         `prepare`. Both depend on `count` sizes.
         """
@@ -129,7 +129,7 @@ def paired(calls: Sequence[TracedCall], native: bool) -> tuple[Guard, Recipe]:
     replays = [merged(program.points, each) for each in zip(*[call.views for call in calls], strict=True)]
     plan = SizedPlan(program, conditions, native)
     recipe = SizedRecipe(last.recipe, [last.places[number] for number in plan.given], plan, passes, replays)
-    recipe.count_numbers(_merged(program.points, [call.formulas for call in calls]),
+    recipe.make_numbers(_merged(program.points, [call.formulas for call in calls]),
                          preparing and preparing(program.points), len(sized.places))
     return sized_guard(guards, sized, conditions), recipe
 

@@ -28,9 +28,13 @@ def without_sizes(result: Any, call: WalkedCall, grown: Grown, number: Callable[
 
 
 def _numbered(value: Any, number: Callable[[int], Any]) -> Any:
-    """A value with numbers in the place of sizes, also inside of tuples. Anything else is the same thing as before."""
+    """A value with numbers in the place of sizes, also inside of tuples and frozen sets. Anything else stays the same
+    thing.
+    """
     if type(value) is SizeInt:
         return number(value.value)
+    if isinstance(value, frozenset):
+        return type(value)(map(plain, value)) if _has_size(value) else value
     if not isinstance(value, tuple):
         return plain(value) if type(value) is SizeFloat else value
     parts = [_numbered(part, number) for part in value]
@@ -55,7 +59,7 @@ def _make_plain(items: list[Item], number: Callable[[int], Any]) -> None:
 
 
 def _has_size(value: Any) -> bool:
-    return type(value) in _WATCHED or (isinstance(value, tuple) and any(map(_has_size, value)))
+    return type(value) in _WATCHED or (isinstance(value, (tuple, frozenset)) and any(map(_has_size, value)))
 
 
 def _replace(item: Item, number: Callable[[int], Any]) -> None:

@@ -19,8 +19,8 @@ import numpy as np
 from ...ops.basic import clone
 from ..program import constants
 from ..program.constants import MISSING
-from ..program.expressions import FUNCTIONS, Expression, in_order, of_size
-from ..program.formulas import Formulas, Leaf, constant, formulas
+from ..program.expressions import FIXED, FUNCTIONS, Expression, in_order, of_size
+from ..program.formulas import Formulas, Leaf, fixed, formulas
 from ..program.origins import OWN, whose
 from ..program.sizes import note_sizes
 from ..program.stand_in_numbers import KINDS, STAND_INS, Handed, looked
@@ -216,7 +216,7 @@ class Numbers:
 
     def divides(self, expression: Expression) -> bool:
         """Whether a number is zero in no repetition."""
-        if expression.what in ("constant", "size"):
+        if expression.what in FIXED:
             return bool(expression.value != 0)
         return bool(self.decided("bool", (expression,)))
 
@@ -326,7 +326,7 @@ class Numbers:
         places = [item.number for item in self.counted()]
         if each.item.number in places:
             return "input", given + places.index(each.item.number)
-        return constant("constant", each.value)            # the guard asks for it
+        return fixed("constant", each.value)               # the guard asks for it
 
 
 def _has_changed(item: Item) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
+from collections import deque
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -142,6 +144,26 @@ def test_what_a_step_returns_of_its_state_is_the_same_list(backend: str) -> None
         found = compiled(normal(size))
         assert found[0] is log
         assert alike(found[1:3], (size, [size * 2]))
+
+
+RESULTS: list[Callable[[Any], Any]] = [
+    lambda x: x.shape, lambda x: x.shape[0], lambda x: [x.shape[0], x.size()], lambda x: {"rows": x.shape[0]},
+    lambda x: {x.shape[0]: 1}, lambda x: {x.shape[0], 7}, lambda x: frozenset({x.shape[0]}),
+    lambda x: ([{"a": (x.shape[0], frozenset({x.shape[0]}))}], x.shape[0] / 2), lambda x: deque([x.shape[0]])]
+
+
+@pytest.mark.filterwarnings("ignore:torch.compile (runs|traces) <lambda>")
+@pytest.mark.parametrize("backend", EXECUTORS)
+@pytest.mark.parametrize("function", RESULTS)
+def test_sizes_that_are_returned_are_ints_of_pythons_own(function: Any, backend: str) -> None:
+    compiled = torch.compile(function, backend=backend, dynamic=True)
+    for size in (3, 4, 5, 6, 9, 0, 1, 3):
+        wanted, found = function(torch.ones(size)), compiled(torch.ones(size))
+        assert found == wanted
+        assert repr(found) == repr(wanted)
+        assert "SizeInt" not in str(pickle.dumps(found))
+        if isinstance(found, frozenset):
+            assert {*map(type, found)} == {int}
 
 
 @pytest.mark.parametrize("backend", EXECUTORS)
