@@ -221,8 +221,20 @@ class Counting(Steps):
         return loss if loss < 1e9 else loss.sqrt()
 
 
+class SizedCounting(Counting):
+    """The same for batches of many sizes, and computes with the sizes."""
+
+    sizes = Sized.sizes
+
+    def step(self, x: Any) -> Any:
+        loss = super().step(x)
+        self.total += loss.item() * x.shape[0]
+        self.losses.append(self.calls / x.shape[0])
+        return loss * self.calls
+
+
 PROGRAMS: dict[str, type[Program]] = {cls.__name__: cls for cls in (
-    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large, Counting)}
+    Gradients, Steps, Adam, Looks, Sized, Listed, Outside, Hooked, Large, Counting, SizedCounting)}
 
 
 def counted(program: Program) -> list[Any]:

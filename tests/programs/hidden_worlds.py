@@ -95,8 +95,10 @@ class World:
         module = types.ModuleType(NAME)
         sys.modules[NAME] = module
         vars(module).update(HEAD)
-        exec(code, vars(module))
-        made = vars(module)["make"]() if author.scope == "nonlocal" else vars(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                  # such as NumPy's about its matrices
+            exec(code, vars(module))
+            made = vars(module)["make"]() if author.scope == "nonlocal" else vars(module)
         self.author, self.made = author, made
         self.plain = [made[f"step{f}"] for f in range(len(author.hosts))]
         self.functions = [change(function) for function in self.plain]
