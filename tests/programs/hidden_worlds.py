@@ -116,7 +116,10 @@ class World:
                     print(type(error).__name__, error)
             x, y, kw = eval(author.kind, {"torch": torch, "size": call.size}), None, dict[str, Any]()
             for n in range(len(author.pieces)):
-                x, y, kw = made[f"given{n}"](x, number, y, kw)
+                try:
+                    x, y, kw = made[f"given{n}"](x, number, y, kw)
+                except Exception as error:                   # such as a hook on an argument that another piece replaced
+                    print(type(error).__name__, error)
             result = self._called(call.function, x, y, kw, call.backward)
         said = [f"{each.category.__name__}: {each.message}" for each in found
                 if not str(each.message).startswith(("torch.compile runs", "torch.compile traces"))]

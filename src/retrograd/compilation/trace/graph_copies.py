@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.node import AccumulateGrad, OpNode, Output
-from ...graph.packed import Indices, Packed
+from ...graph.packed import Converted, Indices, Packed
 from ..execution.plan import again, planned
 from ..passes import effects
 from ..program import constants
@@ -86,6 +86,8 @@ class _Reader:
     def _value(self, value: Any) -> Any:
         """A saved value, with a `Ref` for each array that is another one in each call."""
         value = plain_sizes(value)
+        if type(value) is Converted:                       # the call runs again on the same arguments, or not at all
+            value = value.array
         if type(value) is Traced:
             self.numbers[value.number] = None
             return value.ref

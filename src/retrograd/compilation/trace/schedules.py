@@ -18,7 +18,7 @@ from ..program.expressions import Expression, constant
 from ..program.stand_in_numbers import KINDS
 from ..program.undoing import Undo
 from ..reach.items import State
-from ..reach.put_off import is_put_off
+from ..reach.put_off import READING, is_put_off
 from .tracing import Tape
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ class Schedules:
         self.seen = self._seen(state)                      # what the program may see of a step; "" if nothing
 
     def _seen(self, state: State) -> str:
+        if self.followed is None and READING & state.mentioned:
+            return "changes a learning rate that the program may see"
         optimizers = [schedule.optimizer for schedule in self.found]
         lists = [optimizer.param_groups for optimizer in optimizers]
         groups = [group for groups in lists for group in groups]

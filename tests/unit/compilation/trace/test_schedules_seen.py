@@ -180,3 +180,22 @@ def test_options_that_the_program_holds_are_seen_after_a_step(held: Callable[[An
     with pytest.warns(UserWarning, match="changes options that the program holds"):
         found = losses(lambda step: torch.compile(step, backend=backend))
     assert found == losses(lambda step: step)
+
+
+def test_a_rate_is_read_after_the_step_where_no_stand_in_may_be() -> None:
+    """No number stands in if the program can call what takes no stand-in, such as `str.translate`."""
+    def run(change: Callable[..., Any], dtype: Any) -> list[Any]:
+        training, seen = Training(OPTIMIZERS["SGD"], dtype=dtype), list[float]()
+        scheduler, plain = lr_scheduler.ExponentialLR(training.optimizer, 0.5), training.step()
+
+        def step(x: Any) -> Any:
+            loss = plain(x) * len("a".translate({97: "bb"}))
+            scheduler.step()
+            seen.append(training.optimizer.param_groups[0]["lr"])
+            return loss
+
+        step = change(step)
+        return [np.array([step(training.x).item() for _ in range(6)]), *training.numbers(), np.array(seen)]
+
+    with pytest.warns(UserWarning, match="ExponentialLR changes a learning rate that the program may see"):
+        assert_as_eager(run, "numpy")
