@@ -3,7 +3,7 @@
 from typing import Any
 
 import retrograd as torch
-from retrograd.compilation.reach.guards import Guard, make
+from retrograd.compilation.guards.guard import Guard, make
 from retrograd.compilation.reach.state import Changes, State, changes, walk
 
 

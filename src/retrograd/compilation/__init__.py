@@ -3,7 +3,8 @@
 The folders, in their order. Each imports only from itself and from those before it (`tests/test_layers.py`):
 
 - `program`: the words in which a traced program is said.
-- `reach`: what a call of a function can reach, and whether it has changed.
+- `reach`: what a call of a function can reach, and what the call has changed of it.
+- `guards`: whether all of it is as it was when the call was traced.
 - `passes`: programs made of programs, before they are run.
 - `execution`: how a program is run: memory for its values, and Python that calls NumPy.
 - `native`: the same as machine code, made by LLVM.

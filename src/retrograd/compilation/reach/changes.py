@@ -17,8 +17,7 @@ from ..program.origins import is_type
 from ..program.stand_in_numbers import STAND_INS, is_traced
 from . import kinds
 from .counters import place_of
-from .differences import shown
-from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, SET, TENSOR, Defined, Item, State
+from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, SET, TENSOR, Defined, Item, State, shown
 from .places import Step
 
 _DEPTH = 50                                                  # of lists in lists that a replay builds again

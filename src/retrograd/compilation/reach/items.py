@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
@@ -9,8 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.layout import address, span
-from ...tensors.state.base import requires, stands_as_leaf
+from ...tensors.state.base import TensorBase, requires, stands_as_leaf
+from ..program.stand_in_numbers import Number
 from .places import Step
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
 
 # The kinds of items. CONSTANT: a value that cannot change, such as a number. CONTAINER: a list, tuple or dict, or
 # another thing that is guarded by its parts. OBJECT: a thing with an identity, and with parts. GROWN: a list to which
@@ -182,3 +187,8 @@ def overlapping(first: list[Any], second: list[Any]) -> tuple[tuple[int, int, in
                   for i in range(len(first)) for j in range(i + 1, len(arrays))
                   if spans[i][0] < spans[j][1] and spans[j][0] < spans[i][1]])
 
+
+def shown(value: Any) -> str:
+    """A value in a sentence: short, and under the user's name."""
+    value = value.value if issubclass(type(value), Number) else value
+    return f"a {type(value).__name__}" if isinstance(value, TensorBase) else _short.repr(value)

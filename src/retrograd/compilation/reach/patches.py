@@ -9,10 +9,9 @@ assignment to a public name changes it; but it finds the methods of modules by t
 from __future__ import annotations
 
 import builtins
-import gc
 from collections.abc import Iterator
 from functools import partial
-from types import FunctionType, MappingProxyType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from ...nn.modules.module import Module
@@ -20,9 +19,7 @@ from ...optim.optimizer import Optimizer
 from ...tensors.state.base import Results
 from ..program.constants import MISSING
 from ..program.origins import OWN, USER, is_type, whose
-from .differences import Check
-from .guard_lines import Lines
-from .items import OBJECT, Item, State
+from .items import OBJECT, Item
 from .reading import chains
 
 # Methods that modules are called by, whatever the code names.
@@ -45,52 +42,21 @@ class Place(NamedTuple):
         return f"{self.holder.__name__}.{self.name}"
 
 
-def _attributes(holder: Any) -> Any:
-    """The dict with the attributes of a module or class, to be read only.
-
-    That of a class stands behind a view, which takes a guard five times as long to read as the dict itself.
-    """
-    shown = vars(holder)
-    behind = [part for part in gc.get_referents(shown) if type(part) is dict]
-    return behind[0] if type(shown) is MappingProxyType and len(behind) == 1 else shown
-
-
 def foreign(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
     """The places that hold a function or an object of the program's own, which a walk must follow."""
     tensor = Results.tensor
-    return [place for place in (*_places(items, mentioned), *[Place(tensor, *entry) for entry in vars(tensor).items()])
+    return [place for place in (*places(items, mentioned), *[Place(tensor, *entry) for entry in vars(tensor).items()])
             if _is_foreign(place.value)]
 
 
-def write(writer: Lines, state: State) -> None:
-    """Write the lines of a guard that ask whether all places hold what they held.
-
-    Of a class, the guard asks how many attributes it has, since it inherits most of its methods, and an assignment to
-    one of these adds an attribute.
-    """
-    dicts: dict[int, str] = {}
-    for place in _places(state.items, state.mentioned):
-        known = dicts.setdefault(id(place.holder), f"p{len(dicts)}")
-        writer.constant(known, _attributes(place.holder))
-        value = writer.constant(f"{known}_{place.name}", place.value)
-        check = Check(place.words, "same", OBJECT, place.value)
-        if place.value is MISSING:
-            writer.test(f"{place.name!r} in {known}", f"{known}[{place.name!r}]", check)
-        else:
-            writer.test(f"{known}[{place.name!r}] is not {value}", f"{known}[{place.name!r}]", check)
-    for number, cls in enumerate([Results.tensor, *_classes(state.items)]):
-        known = writer.constant(f"w{number}", _attributes(cls))
-        writer.test(f"len({known}) != {len(vars(cls))}", "None", Check(cls.__name__, "attributes", OBJECT, cls))
-
-
-def _places(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
+def places(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
     """The places where the code of a program finds functions of libraries."""
     found: dict[tuple[int, str], Place] = {}
     for item in items:
         if type(item.value) is FunctionType and whose(item.value.__globals__.get("__name__")) == USER:
             for place in _named(item.value):
                 found.setdefault((id(place.holder), place.name), place)
-    for cls in (Results.tensor, *_PUBLIC, *_classes(items)):
+    for cls in (Results.tensor, *_PUBLIC, *classes(items)):
         names = mentioned | (_CALLED if issubclass(cls, Module) else frozenset())
         if cls is Results.tensor:                            # whose operators no name in the code mentions
             names |= {name for name in vars(cls) if any([name in vars(base) for base in cls.__mro__[1:]])} - _OWN
@@ -99,7 +65,7 @@ def _places(items: list[Item], mentioned: frozenset[str]) -> list[Place]:
     return [*found.values()]
 
 
-def _classes(items: list[Item]) -> list[type[Any]]:
+def classes(items: list[Item]) -> list[type[Any]]:
     """The classes of libraries that the objects of a program belong to."""
     classes = {type(item.value): None for item in items if item.kind == OBJECT and not is_type(item.value)}
     return [cls for cls in classes if whose(cls.__module__) == OWN]

@@ -12,14 +12,14 @@ from itertools import combinations
 from types import CellType
 from typing import Any, NamedTuple
 
+from ..guards.differences import Check
+from ..guards.guard import Guard
+from ..guards.lines import Geometry, number_of
 from ..program import constants
 from ..program.expressions import DIVISIONS
 from ..program.forms import Count, Form, Points, Refused, Sizes, Unlike, divided, times, varies
 from ..program.sizes import Use
 from ..program.symbols import Quotients, Ratio
-from ..reach.differences import Check
-from ..reach.guard_lines import Geometry, number_of
-from ..reach.guards import Guard
 from ..reach.items import TENSOR
 
 _ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}

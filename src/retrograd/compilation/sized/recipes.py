@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..execution.plan import quiet
+from ..guards.guard import Guard
 from ..passes.effects import may_start_again
 from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike, at
 from ..program.formulas import Formulas, merged as merged_formulas
 from ..program.symbols import merged, settled
-from ..reach.guards import Guard
 from ..repeat.recipe import Backward, Recipe
 from ..trace.backward_plans import TracedBackward
 from ..trace.followed import Preparing

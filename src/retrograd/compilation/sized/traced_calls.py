@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ...foundations.names import reached
 from ...tensors.state.base import TensorBase
+from ..guards.guard import Guard
 from ..passes.effects import all_memory_written
 from ..program import constants
 from ..program.expressions import Expression
@@ -16,7 +17,6 @@ from ..program.stand_in_numbers import STAND_INS
 from ..program.stand_ins import let_go
 from ..reach import kinds
 from ..reach.changes import Effect, Whole
-from ..reach.guards import Guard
 from ..reach.places import Step
 from ..repeat.recipe import Recipe
 from ..trace.backward_plans import TracedBackward

@@ -12,9 +12,9 @@ from ...optim.elementwise import ElementsOptimizer
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import note_layout
 from ..execution.plan import Plan, again, planned
+from ..guards.guard import make as make_guard
 from ..program.formulas import Formulas
 from ..program.lines import Program
-from ..reach import guards
 from ..reach.changes import Changes, changes
 from ..reach.items import CONTAINER
 from ..repeat.branches import way_back
@@ -57,7 +57,7 @@ class Description:
             return tape.give_up(why, True)
         there = [t for effect in changed.effects if effect.whole is not None for t in effect.whole.tensors()]
         returns = new_tensors(result)
-        self.guard = guards.make(before, changed.replaced, *self._unread([*returns, *there]), numbers)
+        self.guard = make_guard(before, changed.replaced, *self._unread([*returns, *there]), numbers)
         left = Left(before, self.guard.inputs, numbers)
         try:
             for tensor in [*there, *returns]:

@@ -7,7 +7,7 @@ import pytest
 
 import retrograd as torch
 from compiled.cases import Holder, Net, changed, why
-from retrograd.compilation.reach.guards import make
+from retrograd.compilation.guards.guard import make
 from retrograd.compilation.reach.state import changes, walk
 from retrograd.foundations.modes import standing
 from seam.tape import Tape, Traced

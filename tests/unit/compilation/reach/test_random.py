@@ -9,7 +9,7 @@ import pytest
 
 import retrograd as torch
 from compiled.cases import Holder
-from retrograd.compilation.reach.guards import make
+from retrograd.compilation.guards.guard import make
 from retrograd.compilation.reach.state import changes, walk
 
 Place = tuple[Any, str, Any]

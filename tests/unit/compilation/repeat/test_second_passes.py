@@ -106,7 +106,8 @@ USES: dict[str, Use] = {
     "where": lambda own, x: torch.where(
         x > 0, x ** 3, own.w * x), "cat": lambda own, x: torch.cat([x, x * x], 0)[1:] * x[0], "dropout": lambda own, x:
     torch.nn.functional.dropout(x, 0.5) ** 2, "counter": lambda own, x: own.counted(x), "cast": lambda own, x:
-    (x.double() ** 3).float() * own.w, "two dtypes": lambda own, x: (x.double() * own.w.float()).sin(), "writes": lambda own, x: own.written(x),
+    (x.double() ** 3).float() * own.w, "writes": lambda own, x: own.written(x),
+    "two dtypes": lambda own, x: (x.double() * own.w.float()).sin(),
     "complex": lambda own, x: torch.view_as_real(
         torch.complex(x, x * x) ** 2).sum(-1), "custom": lambda own, x: own.cube(x) * x,
         "max": lambda own, x: x.max(1)[0] ** 3}

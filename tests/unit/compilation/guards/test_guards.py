@@ -13,7 +13,7 @@ import pytest
 
 import retrograd as torch
 from compiled.cases import Net, guarded, identity, why
-from retrograd.compilation.reach.guards import make
+from retrograd.compilation.guards.guard import make
 from retrograd.compilation.reach.state import walk
 
 RATE = 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
-from .items import Item
+from ..reach.items import Item
 
 
 def by_key(item: Item) -> bool:

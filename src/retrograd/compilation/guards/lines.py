@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from ...kernels.layout import offset_of
 from ...tensors.state.base import requires
 from ..program.constants import differ
+from ..reach.items import Item, is_constant
+from ..reach.places import SOURCES, Step
+from ..reach.surroundings import READERS, autocast
 from .differences import GONE, Check
-from .items import Item, is_constant
-from .places import SOURCES, Step
-from .surroundings import READERS, autocast
 
 HEAD = ("def guard(function, args, kwargs):", " try:")
 TAIL = (" except Exception as error:", "  return error.__traceback__.tb_lineno, gone", "")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import reprlib
 from typing import Any, NamedTuple
 
 from ...foundations.dtypes import dtype as torch_dtype
 from ...tensors.state.base import TensorBase
 from ..program.constants import Missing
-from ..program.stand_in_numbers import Number
-from .items import ARRAY, TENSOR, Facts, facts_of
+from ..reach.items import ARRAY, TENSOR, Facts, facts_of, shown
 
 
 class Gone(Missing):
@@ -17,8 +15,6 @@ class Gone(Missing):
 
 
 GONE = Gone()
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = 60
 
 
 class Check(NamedTuple):
@@ -59,12 +55,6 @@ def said(check: Check, present: Any) -> str:
     if isinstance(present, TensorBase) != (check.kind == TENSOR):
         return f"{check.words} was {_a(check.kind)} and is {_a(type(present).__name__)}"
     return f"{check.words} is another object"
-
-
-def shown(value: Any) -> str:
-    """A value in a sentence: short, and under the user's name."""
-    value = value.value if issubclass(type(value), Number) else value
-    return f"a {type(value).__name__}" if isinstance(value, TensorBase) else _short.repr(value)
 
 
 def _a(noun: str) -> str:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from . import patches
+from ..reach.items import CONSTANT, OBJECT, TENSOR, Item, State, is_constant, overlapping, root_of
+from ..reach.surroundings import HOOKS_EVERYWHERE, MODES
+from . import patched
 from .differences import Check, said
-from .guard_items import ItemLines
-from .guard_lines import HEAD, TAIL, Geometry, Lines
-from .items import CONSTANT, OBJECT, TENSOR, Item, State, is_constant, overlapping, root_of
-from .number_guards import ask_more
-from .surroundings import HOOKS_EVERYWHERE, MODES
+from .items import ItemLines
+from .lines import HEAD, TAIL, Geometry, Lines
+from .numbers import ask_more
 
 _ANYTHING = Check("something that the function can reach", "same", OBJECT, None)
 
@@ -72,7 +72,7 @@ def make(state: State, replaced: Iterable[Item] = (), unused: Container[int] = (
             part.fixed = part.fixed and part.kind != TENSOR
     writer = ItemLines()
     _modes(writer, state)
-    patches.write(writer, state)
+    patched.write(writer, state)
     for item in state.items:
         writer.item(item)
     _aliases(writer, state)

@@ -5,11 +5,24 @@ from __future__ import annotations
 from types import CellType, FunctionType
 
 from ..program.constants import MISSING, SINGLETONS, is_constant as cannot_change
-from . import kinds
+from ..reach import kinds
+from ..reach.items import (
+    ARRAY,
+    CONSTANT,
+    CONTAINER,
+    GROWN,
+    OBJECT,
+    OPAQUE,
+    REFUSED,
+    SET,
+    TENSOR,
+    Facts,
+    Item,
+    is_constant,
+)
 from .differences import Check
-from .guard_lines import Geometry, Lines
-from .items import ARRAY, CONSTANT, CONTAINER, GROWN, OBJECT, OPAQUE, REFUSED, SET, TENSOR, Facts, Item, is_constant
-from .number_guards import ask_for_type
+from .lines import Geometry, Lines
+from .numbers import ask_for_type
 from .owned import by_key, is_bare
 
 _LITERAL = (type(None), bool)

@@ -6,9 +6,9 @@ from collections import deque
 from typing import Any, Protocol
 
 from ..program.expressions import PLACE_BITS, Expression, Writer, words
+from ..reach.items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State, is_constant
 from .differences import Check
-from .guard_lines import Lines
-from .items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State, is_constant
+from .lines import Lines
 from .owned import is_bare
 
 _LIMIT = 2 ** (PLACE_BITS - 1)
