@@ -17,7 +17,7 @@ from . import switches
 
 __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
-# The devices of which PyTorch's autocast knows.
+# The devices that PyTorch's autocast knows.
 _AVAILABLE = frozenset(("cpu", "cuda", "ipu", "xpu", "maia", "xla", "mps", "hpu", "mtia", "privateuseone"))
 
 

@@ -25,7 +25,7 @@ from .function_node import FunctionNode
 
 
 def called(function: Any, args: tuple[Any, ...]) -> Any:
-    """The result of a Function for arguments of which some have tangents, with its tangents."""
+    """The result of a Function with its tangents, if some arguments have tangents."""
     call = _Call(function, args)
     found = call.found()
     if lifting in local.thread.watchers and any([o._edge is not None for o in _tensors(call.outputs)]):

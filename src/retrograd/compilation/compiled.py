@@ -27,7 +27,7 @@ TRIED, MOST_REFUSALS = 6, 12
 MOST_DISTURBED = 100
 # After so many calls in a row that no plan serves, and that are traced no more, the plans are let go.
 MOST_UNSERVED = 64
-# After so many runs of plans with branches, of which three in four were for other outcomes, the function runs as it is.
+# After so many runs of plans with branches, if three in four runs were for other outcomes, the function runs as it is.
 MOST_TRIED = 50
 
 
@@ -65,7 +65,7 @@ class Compiled:
             turn = Turn()
             with turn, turn:
                 turn.wait()
-        entries, declined = self.entries, list[Any]()      # those of which a branch turns out otherwise
+        entries, declined = self.entries, list[Any]()      # whose branches turn out differently
         if len(entries) > self.few:
             entries = [*self.shaped.get(_shapes(args), ()), *entries]
         for entry in entries:

@@ -77,7 +77,7 @@ def _summary(plan: Plan) -> str:
     loops = [unit for unit in plan.units if unit.shape is not None]
     calls = sum(len(unit.lines) for unit in plan.units)
     moved = sum(_moved(unit, plan.program.values) for unit in plan.units)
-    return (f"{calls} operations in {len(plan.units)} units, of which {len(loops)} are loops; "
+    return (f"{calls} operations in {len(plan.units)} units, {len(loops)} of them loops; "
             f"{plan.code.storage.bytes:,} bytes of buffers; {moved:,} bytes moved")
 
 

@@ -127,7 +127,7 @@ class _Interval(_Between):
 
 
 class _HalfOpenInterval(_Between):
-    """Numbers between two bounds, of which only the lower is included."""
+    """Numbers between two bounds: the lower bound is included, the upper bound is not."""
 
     def check(self, value: Tensor) -> Any:
         return (self.lower_bound <= value) & (value < self.upper_bound)

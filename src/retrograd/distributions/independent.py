@@ -17,7 +17,7 @@ D = TypeVar("D", bound=Distribution)
 
 
 class Independent(Distribution, Generic[D]):
-    """A distribution of which the last `reinterpreted_batch_ndims` batch dims belong to one sample.
+    """A distribution whose last `reinterpreted_batch_ndims` batch dims belong to one sample.
 
     The densities along these dims are multiplied: `log_prob` and `entropy` are summed.
 

@@ -278,7 +278,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Another transform, of which `reinterpreted_batch_ndims` more dims on the right belong to one value.
+    """Another transform, for which `reinterpreted_batch_ndims` more dims on the right belong to one value.
 
     The transform computes the same. The logarithm of the determinant is summed over these dims.
     """

@@ -270,7 +270,7 @@ def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _refuse_promotion(a: np.dtype[Any], b: np.dtype[Any]) -> None:
-    """Raise RuntimeError if PyTorch has no common type of two different types, one of which is in `APART`."""
+    """Raise RuntimeError if two types differ, one of them is in `APART`, and PyTorch has no common type for them."""
     names = f"attempted to promote {dtype.of[a].legacy} and {dtype.of[b].legacy}. Convert one of the two with .to()."
     if a != b and (dtype.of[a] in EIGHT_BITS or dtype.of[b] in EIGHT_BITS):
         raise RuntimeError(f"Promotion for Float8 Types is not supported, {names}")

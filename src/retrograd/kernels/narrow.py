@@ -90,7 +90,7 @@ def write_in_float32(into: Callable[..., Any], *args: Any) -> None:
 
 
 def in_float32(kernel: Callable[..., Any], args: Sequence[Any], promotes: bool = False) -> Any:
-    """The kernel's results for arguments of which some are narrow: computed in float32, and rounded once.
+    """The kernel's results if some arguments are narrow: computed in float32, and rounded once.
 
     Beside float32 operands with dimensions, an op that `promotes` has float32 results. Any other op rounds its first
     result to the narrow type; the others are statistics in float32.

@@ -18,7 +18,7 @@ from ..tensors.tensor import Tensor
 _NUMBER = int | float | bool
 _ONE: dict[Any, str] = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", _NUMBER: "Scalar",
                         dtype: "ScalarType", device: "Device"}
-_LISTS = ("Tensor", "SymInt", "float", "bool", "Scalar")          # the types of which there are lists
+_LISTS = ("Tensor", "SymInt", "float", "bool", "Scalar")          # the types that schemas have lists of
 _RETURNED = ("Tensor", "Tensor[]", "SymInt", "float", "bool", "Scalar")
 
 

@@ -273,7 +273,7 @@ Blocks.kernels.update({
     matrix.mv: blocks.mm, matrix.addmm: blocks.addmm, sparse_addmm: blocks.addmm, arithmetic.add: blocks.add,
     arithmetic.mul: blocks.scaled, sum_all: lambda x, *options: np.asarray(x.values.sum()),
 })
-# A ufunc of NumPy is the operator of which it is the kernel.
+# A ufunc of NumPy stands for the operator whose kernel it is.
 for _kernels, _layouts in ((Coo.kernels, "COO"), (Compressed.kernels, "CSR and CSC"), (Blocks.kernels, "BSR and BSC")):
     table(f"For {_layouts} tensors, the kernel is {{}}",
           {op: kernel for op, kernel in _kernels.items() if isinstance(op, Op)})

@@ -80,7 +80,7 @@ class SequentialLR(_Combined):
 
 
 def _undo(scheduler: Any) -> None:
-    """Take back the count of a step, in a schedule or in all schedules of which it is made."""
+    """Take back the count of a step, in a schedule and in all schedules that it is made of."""
     if hasattr(scheduler, "_schedulers"):
         for part in scheduler._schedulers:
             _undo(part)

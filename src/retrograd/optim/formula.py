@@ -40,7 +40,7 @@ def decayed(g: Any, p: Any, group: dict[str, Any]) -> Any:
 
 
 def is_learned(option: Any) -> bool:
-    """Whether an option is a tensor of which gradients are computed."""
+    """Whether an option is a tensor that gradients are computed for."""
     return isinstance(option, TensorBase) and option.requires_grad
 
 
@@ -81,7 +81,7 @@ class FormulaOptimizer(Optimizer):
 
     _takes_sparse = False                                # whether `_update` takes sparse gradients
     _sparse_words = ""                                   # the error about sparse gradients, if it is an own one
-    # Options that may be tensors of which gradients are computed, if the step is differentiable.
+    # Options that may be tensors with gradients, if the step is differentiable.
     _learned: tuple[str, ...] = ()
     # What the error about `capturable` says: PyTorch's names of the tensors, and its devices.
     _captured = "params and state_steps"
@@ -116,7 +116,7 @@ class FormulaOptimizer(Optimizer):
             self._finish(options, line)
 
     def _options(self, group: dict[str, Any]) -> dict[str, Any]:
-        """The options of a group for one step: numbers, except for tensors of which gradients may be computed."""
+        """The options of a group for one step: numbers, except for tensors that may get gradients."""
         changed = {}
         for name in self._learned or _RATE:
             value: Any = group.get(name)

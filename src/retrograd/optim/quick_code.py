@@ -177,7 +177,7 @@ class Line(NamedTuple):
 
 def write_code(formula: Formula, names: Sequence[str], missing: Sequence[str], options: dict[str, Any],
                rates: Any) -> Code | None:
-    """The code of a formula for a state with these names, of which some are missing yet, so that the formula makes
+    """The code of a formula for a state with these names. If some names are missing yet, the formula makes
     them; None for a formula that cannot be written down.
     """
     writer, compared = CodeWriter(), list[str]()

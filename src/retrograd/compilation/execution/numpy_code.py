@@ -163,7 +163,7 @@ class NumPyCode:
             self._let_go(self.storage.release([line]))
 
     def _call_on_rows(self, line: Line, call: Call) -> None:
-        """Write one call for several lines, of which this is the last."""
+        """Write one call for several lines. `line` is the last of them."""
         source, number = self.source, line.results[0]
         args = [arg if type(arg) is not Rows else rows_of(self._memory, arg) for arg in call.args]
         if call.out is not None:

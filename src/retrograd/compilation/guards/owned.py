@@ -15,6 +15,6 @@ def by_key(item: Item) -> bool:
 
 
 def is_bare(item: Item) -> bool:
-    """Whether an item is an empty dictionary of hooks or members, of which code asks only whether it is empty."""
+    """Whether an item is an empty dictionary of hooks or members. Code asks only whether such a dictionary is empty."""
     return item.facts == [] and item.parent is not None and item.parent.fixed and isinstance(
         item.parent.value, (Module, Optimizer)) and item.step.kind == "attribute" and item.step.key[:1] == "_"

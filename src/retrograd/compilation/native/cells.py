@@ -73,7 +73,7 @@ def _gru(walk: Walk) -> None:
 
 
 def _gru_back(walk: Walk) -> None:
-    """The gradients of the products of which the gates were made, and of the state before."""
+    """The gradients of the products that the gates were made from, and of the state before."""
     steps = walk.steps
     back, gates, factors, slopes, g_h, *arriving = walk.rows(
         0, 4 * walk.line, (steps.size + steps.bias) * steps.batch, 4 * walk.line, 0, walk.line)
@@ -121,7 +121,7 @@ def _lstm(walk: Walk) -> None:
 
 
 def _lstm_back(walk: Walk) -> None:
-    """The gradients of the products of which the gates were made, and of the state and the cell before."""
+    """The gradients of the products that the gates were made from, and of the state and the cell before."""
     steps = walk.steps
     back, gates, factors, terms, slopes, g_h, g_c, *arriving = walk.rows(
         0, 5 * walk.line, (steps.inputs + steps.size) * steps.batch, 3 * walk.line, 5 * walk.line, 0, 0, walk.line)

@@ -29,7 +29,7 @@ from .writing import LoopWriter, Work, identity
 # fit, and those for all sizes. Loops from _MIDDLE elements on are worth LLVM's whole effort. The others are not, if
 # there are so many of them that they have MANY lines. If they have fewer, all is one module.
 _HUGE, LARGE, _MIDDLE = 1 << 20, 1 << 16, 1 << 12
-# Loops and products in one native function have at most so many parts, each of which takes so many nanoseconds or more.
+# The most parts of a loop or product in one native function, and the least nanoseconds that a part takes.
 _PARTS, _PART = 16, 2000
 # The most parts that reduce apart, and the bytes that each of them may need to fit.
 _APART, _BYTES = 4, 1 << 14
@@ -47,7 +47,7 @@ class Placed(NamedTuple):
 
 
 class SizedPlaced(NamedTuple):
-    """A loop of which some numbers stand in the table: `slot` says where. `large` says whether it is called by ranges.
+    """A loop that reads some of its extents from the table, at `slot`. `large` says whether it is called by ranges.
     """
 
     loop: Loop

@@ -18,7 +18,7 @@ _ROWS, _TRANSPOSED, _AS_IT_IS = 101, 112, 111               # the values in <cbl
 
 
 class SizedProduct(NamedTuple):
-    """A product of which some sizes stand in the table: `slot` says where."""
+    """A product that reads some of its sizes from the table, at `slot`."""
 
     product: Product
     slot: Callable[[Any], int]

@@ -43,7 +43,7 @@ def planned_for(number: Any) -> int:
 
 
 class SizedNest(Nest):
-    """A nest of which some numbers are `Extent`s."""
+    """A nest whose extents are partly known only at run time (`Extent`)."""
 
     __slots__ = ()
 

@@ -150,7 +150,7 @@ def is_traced(key: Any) -> bool:
 
 
 def _expressions(self: Number, operands: tuple[Any, ...]) -> list[Expression] | None:
-    """The expressions of numbers, of which `self` is one; None if one of them cannot be followed."""
+    """The expressions of `self` and other numbers; None if one of the numbers cannot be followed."""
     parts = []
     for each in operands:
         if isinstance(each, Number) and each.is_followed and each.numbers is self.numbers:

@@ -76,7 +76,7 @@ class Grown(NamedTuple):
     """Lists to which code only appends: their lengths, by their identities, and the names under which they are held.
 
     `lists` are those names under which no deque is held, whose length does not show how often code appends to it.
-    `stepped` are the identities of schedules of which code only calls the method `step`.
+    `stepped` are the identities of the schedules on which code calls nothing but `step`.
     """
 
     lengths: dict[int, int]

@@ -23,7 +23,7 @@ _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF", "STOR
 def is_put_off(value: Any, mentioned: frozenset[str], stepped: frozenset[int]) -> bool:
     """Whether a value is a schedule whose steps may come later, as code with these names does not see their changes.
 
-    `stepped` are the identities of schedules of which code only calls `step`.
+    `stepped` are the identities of the schedules on which code calls nothing but `step`.
     """
     if not isinstance(value, LRScheduler):
         return False

@@ -71,7 +71,7 @@ class Recipe:
         self.finishing: list[Any] = []
         self.effects: list[Any] = []
         self.prepare: Any = None                           # what writes learning rates before a run
-        self.schedules: list[Any] = []                     # their steps, of which the call hands on the rates
+        self.schedules: list[Any] = []                     # steps whose rates the call hands on
         self.last: list[Callable[[list[Any]], None]] = []  # steps of other schedules, which come last
         self.written: list[Array] = []                     # captured memory that the plan writes
         self.times: list[int] = []                         # how often; 0 if writes to it are not counted

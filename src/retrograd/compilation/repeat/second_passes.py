@@ -115,11 +115,11 @@ class End(OtherNode):
 class SecondPasses:
     """Recorded backward passes of the results of a recipe.
 
-    `plan` makes what runs the call again for the saved values that lines have made, of which `made` are the numbers.
-    `given` are what each run is given: the place of a tensor among those that the guard finds, or memory that each call
-    writes anew. `known` are those of the saved values among the former, by their number, and `fixed` those that are the
-    same arrays in each call. `read` are other arrays from outside that the lines read. `used` says whether the program
-    has run such a pass.
+    `plan` makes what runs the call again for the saved values that lines have made. `made` are the numbers of these
+    values. `given` are what each run is given: the place of a tensor among those that the guard finds, or memory
+    that each call writes anew. `known` are those of the saved values among the former, by their number, and `fixed`
+    those that are the same arrays in each call. `read` are other arrays from outside that the lines read. `used`
+    says whether the program has run such a pass.
     """
 
     def __init__(self, graph: Graph, plan: Callable[[], Callable[..., Any]], made: list[int], given: list[int | Array],

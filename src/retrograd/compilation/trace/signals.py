@@ -22,7 +22,7 @@ _RELEASING = ("__exit__", "release", "release_lock")
 
 
 class Signals:
-    """The handlers of signals that are written in Python, of which those that a look would be interrupted by wait.
+    """The handlers of signals that are written in Python. A handler that would interrupt a look waits for its end.
 
     `look` is the code of the profile function. `waiting` holds the signals that have arrived during looks.
     """

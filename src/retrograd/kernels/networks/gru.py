@@ -108,7 +108,7 @@ def gru_layer_backward(g_out: Any, g_h: Any, x: Array, w_ih: Array, w_hh: Array,
 
 
 def _slopes(gates: Array, states: Array, slopes: Array) -> None:
-    """Write the derivatives of the state after each step by the products of which its gates were made."""
+    """Write the derivatives of the state after each step by the products that its gates were made from."""
     line = slopes.shape[1] // 4
     product, reset, update, new = [gates[:, i * line: (i + 1) * line] for i in range(4)]
     by_product, by_reset, by_update, by_new = [slopes[:, i * line: (i + 1) * line] for i in range(4)]

@@ -111,7 +111,7 @@ def _needed(op: Op, present: tuple[bool, ...]) -> frozenset[int]:
 
 
 def look_after_converted(node: OpNode, operands: Any, arrays: Any, first: int = 0) -> None:
-    """Make the node notice writes to operands, from the `first` on, of which it saves a copy in another dtype."""
+    """Make the node notice writes to operands, from the `first` on, whose copies in another dtype it has saved."""
     if not node.op.saved_arrays:
         return
     saved = node.saved and [*node.saved]

@@ -148,7 +148,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
 
 
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry of a function of which any argument may be a tensor."""
+    """The entry of a function that may take a tensor as any argument."""
     def entry(*args: Any, **kwargs: Any) -> Any:
         inert = Attention.inert
         for x in args:

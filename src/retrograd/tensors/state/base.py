@@ -355,7 +355,7 @@ def plain(array: np.ndarray[Any, Any]) -> Any:
 
 
 def over(kind: type[Any], array: Any) -> Any:
-    """A tensor of a class over an array, of which nothing is noted."""
+    """A tensor of a class over an array, with no history and no hooks."""
     tensor = object.__new__(kind)
     tensor._array = array
     tensor._edge = tensor._meta = None

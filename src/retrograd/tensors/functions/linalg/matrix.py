@@ -85,7 +85,7 @@ def matmul(input: Any, other: Any) -> Any:
 
 
 def _product_of_stacks(input: Any, other: Any, a: Any, b: Any) -> Any:
-    """The matmul of operands of which at least one has more than two dimensions.
+    """The matmul of two operands, at least one with more than two dimensions.
 
     If a matrix were expanded to the stack, the backward pass would have to add up a stack of gradients. So if the
     matrix requires grad, the stack is folded into one long matrix instead, even if that takes a copy.

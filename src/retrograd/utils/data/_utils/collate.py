@@ -106,7 +106,7 @@ def collate(batch: Any, *, collate_fn_map: Table | None = None) -> Any:
 
 
 def _function_for(item: Any, table: Table) -> Callable[..., Any] | None:
-    """The function for the type of an item, or for the first type in the table of which the item is an instance."""
+    """The function for the type of an item, or for the first type in the table that the item is an instance of."""
     function = table.get(type(item))
     if function is not None:
         return function
