@@ -59,7 +59,8 @@ class Call(NamedTuple):
 class Stacks:
     """The units of a program with lines of one kind as one unit, and the stacks that their values lie in.
 
-    `rows` gives the stack and the row in which a value lies. `calls` are by the number of the result of a unit's last line.
+    `rows` gives the stack and the row in which a value lies. `calls` are by the number of the result of the last line
+    of a unit.
     """
 
     def __init__(self, program: Program, units: Sequence[Unit]) -> None:
