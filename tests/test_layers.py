@@ -62,9 +62,9 @@ DOORS = {
     ("tensors.functions.sparse", "tensors.sparse.public"), # what sparse tensors compute
 }
 # The folders of the compiler, in the same order. The last entry is all that stands beside the folders.
-COMPILER = ("compilation.program", "compilation.reach", "compilation.guards", "compilation.passes",
-            "compilation.execution", "compilation.native", "compilation.repeat", "compilation.trace",
-            "compilation.sized", "compilation")
+COMPILER = ("compilation.program", "compilation.reach", "compilation.guards", "compilation.numbers",
+            "compilation.passes", "compilation.execution", "compilation.native", "compilation.repeat",
+            "compilation.trace", "compilation.sized", "compilation")
 # Modules that may not name these classes, not even in an annotation or a string.
 UNNAMED = {
     "kernels": {"Tensor", "TensorBase", "Node", "Op"},

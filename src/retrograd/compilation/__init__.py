@@ -5,6 +5,7 @@ The folders, in their order. Each imports only from itself and from those before
 - `program`: the words in which a traced program is said.
 - `reach`: what a call of a function can reach, and what the call has changed of it.
 - `guards`: whether all of it is as it was when the call was traced.
+- `numbers`: the numbers of Python's own that a call computes with.
 - `passes`: programs made of programs, before they are run.
 - `execution`: how a program is run: memory for its values, and Python that calls NumPy.
 - `native`: the same as machine code, made by LLVM.

@@ -10,6 +10,8 @@ from ...foundations.names import PACKAGE
 
 USER, OWN, LIBRARY = "user", "own", "library"
 _LIBRARIES = frozenset({"numpy", "_frozen_importlib", "_frozen_importlib_external"})
+# The module of the compiler that runs the program while a call is traced.
+RUN = f"{PACKAGE}.compilation.trace.recording"
 _OF_C = (type(str.join), type(str.__len__), type(len))
 _ON_THE_HEAP = 1 << 9                                        # a flag of classes: Py_TPFLAGS_HEAPTYPE
 

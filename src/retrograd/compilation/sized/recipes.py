@@ -15,13 +15,13 @@ import numpy as np
 
 from ..execution.plan import quiet
 from ..guards.guard import Guard
+from ..numbers.followed import Preparing
 from ..passes.effects import may_start_again
 from ..program.forms import Points, Refused as Refused, Sizes, Unlike as Unlike, at
 from ..program.formulas import Formulas, merged as merged_formulas
 from ..program.symbols import merged, settled
 from ..repeat.recipe import Backward, Recipe
 from ..trace.backward_plans import TracedBackward
-from ..trace.followed import Preparing
 from .guards import Sizing, sized_guard, sizing
 from .pairing import SizedProgram, TracedProgram
 from .plans import KEPT, SizedCode, SizedPlan

@@ -4,12 +4,11 @@
   `describing` makes the recipe. `known_tensors` says where a repetition finds tensors.
 - `tracing` has the tape, which writes down what happens to `traced` arrays, and `memories` the memory in which values
   lie. `answering` is what an array says to NumPy. `reasons` are those for which a tape is given up.
-- What is in place while the function runs: `behind` puts traced arrays behind tensors, `borders` end the graph, `rates`
-  and `schedules` stand for options of optimizers and for steps of schedules. `numbers` has the numbers that the program
-  gets. `watching` sees what the program does besides, and `calls` which functions it calls.
+- What is in place while the function runs: `behind` puts traced arrays behind tensors, and `borders` end the graph.
+  `watching` sees what the program does besides computing, and `calls` which functions it calls.
 - `deferred` puts off calls on large arrays, until the run is over.
 - What a run leaves behind: `results` and `leaving` say how a repetition makes it, `counts` how often memory is written.
   `backward_plans` traces the backward pass of the results, and `harmless` says whether this may be done.
-- `cleaning`, `settling` and `left_sizes` put plain arrays, numbers and sizes in the places of those that stood for
-  them. `restoring` puts back what a run has changed that is made again.
+- `cleaning` and `left_sizes` put plain arrays and sizes wherever traced ones were left. `restoring` puts back what a
+  run has changed, if the run is made again.
 """

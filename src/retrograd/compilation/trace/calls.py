@@ -21,15 +21,14 @@ from typing import Any
 
 from ...foundations.errors import Site
 from ...foundations.names import PACKAGE
-from ..program.origins import OWN, USER, whose
+from ..program.origins import OWN, RUN, USER, whose
 from ..program.undoing import Undo
 from ..reach.judging import python_is_unknown, unknown
 from ..reach.known import LIBRARY_MODULES
 from .signals import Signals
 
 _IMPORTING = frozenset({"importlib._bootstrap", "_frozen_importlib", "importlib"})
-# The compiler itself, and its module that runs the program.
-_COMPILER, RUN = f"{PACKAGE}.compilation.", f"{PACKAGE}.compilation.trace.recording"
+_COMPILER = f"{PACKAGE}.compilation."
 
 
 class Watch:

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..numbers.math_names import MathNames
+from ..numbers.rates import Rates
+from ..numbers.schedules import Schedules
+from ..numbers.traced_numbers import Numbers
 from ..program.sizes import Uses
 from ..program.undoing import Undo
 from ..reach.changes import changes
@@ -17,11 +21,7 @@ from .below_levels import BelowLevels, stand
 from .borders import Borders
 from .counts import Counts
 from .left_sizes import without_sizes
-from .math_names import MathNames
-from .numbers import Numbers
-from .rates import Rates
 from .restoring import restore
-from .schedules import Schedules
 from .tracing import Tape
 from .walked import WalkedCall
 from .watching import Watching

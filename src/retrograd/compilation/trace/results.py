@@ -20,13 +20,13 @@ from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ..numbers.traced_numbers import Numbers
 from ..program import constants
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS, is_traced
 from ..reach.items import Item, State
 from .borders import Border
 from .harmless import is_harmless
-from .numbers import Numbers
 from .traced import Traced
 
 # How a repetition makes a part of the result, from the new tensors, the tensors that the guard found, the arguments.

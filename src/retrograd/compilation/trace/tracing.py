@@ -29,13 +29,13 @@ from ...ops.framework import Op
 from ...ops.shape import alias
 from ...tensors.recording.operands import kept_scalars
 from ...tensors.state.base import TensorBase
+from ..numbers.operands import WHOLE
 from ..program.lines import STEP, Line, Value, refs, replaced
 from ..program.sizes import Uses, plain as plain_sizes
 from ..reach.communicating import Needless
 from .cleaning import clean_holders
 from .deferred import Deferred
 from .memories import Former, Memories
-from .number_operands import WHOLE
 from .reasons import GivenUp, Reason
 from .shaped_by_numbers import is_shaped_by_numbers
 from .traced import Traced, give_arrays

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...optim.combined_schedules import ReduceLROnPlateau
 from ...optim.schedules import LRScheduler
@@ -19,11 +19,19 @@ from ..program.stand_in_numbers import KINDS
 from ..program.undoing import Undo
 from ..reach.items import State
 from ..reach.put_off import READING, is_put_off
-from .tracing import Tape
 
 if TYPE_CHECKING:
     from .followed import Followed
-    from .results import Left
+
+
+class Finds(Protocol):
+    """What finds the numbers of a repetition."""
+
+    def number(self, expression: Expression) -> Any:
+        """A function that finds a number among those of a repetition."""
+
+    def number_place(self, expression: Expression) -> int:
+        """The place of a number among those of a repetition."""
 
 
 class Moved(NamedTuple):
@@ -56,7 +64,7 @@ class Stepped(NamedTuple):
         """Make the step of the traced call."""
         type(self.schedule).step(self.schedule, *() if self.measure is None else (self.measure.value,))
 
-    def repeated(self, left: Left) -> Stepped:
+    def repeated(self, left: Finds) -> Stepped:
         """What makes the step of a repetition. `left` finds numbers."""
         moved = [each._replace(before=left.number(each.before), after=left.number_place(each.after))
                  for each in self.moved]
@@ -94,7 +102,7 @@ def _holds(state: State, things: list[Any], owners: list[Any]) -> bool:
 class Schedules:
     """The schedules of one traced call. From `put` on, their steps are noted in `steps`, and not made."""
 
-    def __init__(self, state: State, tape: Tape, followed: dict[int, Followed] | None) -> None:
+    def __init__(self, state: State, tape: Any, followed: dict[int, Followed] | None) -> None:
         self.found = [item.value for item in state.items
                       if is_put_off(item.value, state.mentioned, state.grown.stepped)]
         self.tape, self.followed = tape, followed
@@ -134,7 +142,7 @@ class Schedules:
         while self.steps:
             self.steps.pop(0).make()
 
-    def repeated(self, left: Left) -> tuple[list[Stepped], list[Any]]:
+    def repeated(self, left: Finds) -> tuple[list[Stepped], list[Any]]:
         """What makes the steps of a repetition: those before the results, and those that come last."""
         made, last = ([step.repeated(left) for step in steps] for steps in (self.made, self.steps))
         return made, last

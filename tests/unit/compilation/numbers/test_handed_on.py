@@ -16,7 +16,7 @@ import pytest
 import retrograd as torch
 from needing import needs
 from programs.number_programs import alike, shown
-from retrograd.compilation.trace.leaving_code import only_leaves
+from retrograd.compilation.numbers.leaving_code import only_leaves
 
 EXECUTORS = ["numpy", pytest.param("llvm", marks=needs("llvmlite"))]
 

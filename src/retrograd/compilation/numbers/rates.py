@@ -21,8 +21,7 @@ from ..program.undoing import Undo
 from ..reach.items import CONSTANT, Item, State
 from ..reach.put_off import READING, is_put_off
 from .followed import Followed, Preparing, may_follow
-from .numbers import Numbers
-from .tracing import Tape
+from .traced_numbers import Numbers
 
 Array = np.ndarray[Any, Any]
 # The dtypes of parameters whose step is a line of the plan.
@@ -34,7 +33,7 @@ _MEMORY: WeakKeyDictionary[Any, dict[Any, tuple[OptionMemory, dict[str, Option]]
 class Rates:
     """The options of one traced call. From `put` on, the optimizers find memory for their groups."""
 
-    def __init__(self, state: State, tape: Tape) -> None:
+    def __init__(self, state: State, tape: Any) -> None:
         self.items: list[Item] = []
         self.memories: dict[int, OptionMemory] = {}
         # The rates that the program may read and write, by the identity of the group; None if it reads none.

@@ -35,7 +35,6 @@ from ...ops.framework import Op
 from ...tensors.recording.inplace import check_overlaps, write_over
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS
-from .traced import Traced
 
 Array = np.ndarray[Any, Any]
 # The dtypes of operands: a number becomes an element of these without an error, or with one that declines the call.
@@ -49,10 +48,10 @@ class Operands:
 
     def __init__(self, tape: Any) -> None:
         self.tape = tape
-        self._known: dict[tuple[int, np.dtype[Any]], tuple[Expression, Array, Traced]] = {}
+        self._known: dict[tuple[int, np.dtype[Any]], tuple[Expression, Array, Any]] = {}
 
-    def find(self, expression: Expression, dtype: np.dtype[Any], may_make: bool) -> Traced | None:
-        """An array that holds a number in each repetition; None if there is none and none can be made."""
+    def find(self, expression: Expression, dtype: np.dtype[Any], may_make: bool) -> Any:
+        """A traced array that holds a number in each repetition; None if there is none and none can be made."""
         found = self._known.get((id(expression), dtype))
         if found is not None:
             return found[2]
@@ -63,7 +62,7 @@ class Operands:
         with np.errstate(over="ignore"):
             memory = np.array(expression.value, dtype)
         traced = self.tape.record(clone, clone.compute, (self.tape.outside(memory), "C"), False)
-        if type(traced) is not Traced:                     # another thread has given the tape up
+        if isinstance(traced, np.ndarray):                 # another thread has given the tape up
             return None
         self._known[id(expression), dtype] = expression, memory, traced
         return traced
@@ -139,7 +138,7 @@ _OPTIONS = STAND_INS | {int, float}
 
 
 def _numbers(array: Any) -> Any:
-    return array.like if type(array) is Traced else array
+    return array if isinstance(array, np.ndarray) else array.like
 
 
 def taken_apart(tape: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:

@@ -21,7 +21,7 @@ from ..program import constants
 from ..program.constants import MISSING
 from ..program.expressions import FIXED, FUNCTIONS, Expression, in_order, of_size
 from ..program.formulas import Formulas, Leaf, fixed, formulas
-from ..program.origins import OWN, whose
+from ..program.origins import OWN, RUN, whose
 from ..program.sizes import note_sizes
 from ..program.stand_in_numbers import KINDS, STAND_INS, Handed, looked
 from ..reach.appended import Grown
@@ -29,9 +29,8 @@ from ..reach.counters import counters, is_users
 from ..reach.items import CONSTANT, CONTAINER, GROWN, OBJECT, Item, State
 from ..reach.places import Step
 from ..reach.strict import may_be_strict
-from .calls import RUN
 from .leaving_code import only_leaves
-from .number_operands import WHOLE, Operands, taken_apart
+from .operands import WHOLE, Operands, taken_apart
 from .settling import settle
 
 # So many outcomes a guard asks for. From then on, it asks for the numbers.
