@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import webbrowser
+from pathlib import Path
 
 from retrograd.command.run import add_program
 from retrograd.command.watching import Watch
@@ -12,10 +14,12 @@ from retrograd.viz.passes import exploring
 _EPILOG = """\
 examples:
   retrograd explore train.py                        the first backward pass of train.py, to step.html
+  retrograd explore --open --stop train.py          the same page, at once, in a browser
   retrograd explore -o late.html --pass 100 train.py --epochs 3
   retrograd explore -m package.train
 
-The program runs to its end. The exit status is the program's own, or 1 if there was no such pass or no page."""
+The program runs to its end, or with --stop until the page is written. The exit status is the program's own, or 1 if
+there was no such pass or no page."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +30,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", dest="output", metavar="FILE", default="step.html", help="the page (default: step.html)")
     parser.add_argument("--pass", dest="number", metavar="N", type=_positive, default=1,
                         help="which backward pass, counted from 1 (default: 1)")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser once it is written")
+    parser.add_argument("--stop", action="store_true", help="end the program after the page is written")
     add_program(parser)
 
 
@@ -43,13 +49,19 @@ def run(options: argparse.Namespace) -> int:
     """Run the program, and write the page when the pass comes. Returns the exit status of a program that ends."""
     program = options.module or options.script
     look = exploring(f"Backward pass {options.number} of {program}", program)
-    return _Page(options.number, options.output).run(options, look)
+    return _Page(options.number, options.output, options.open, options.stop).run(options, look)
 
 
 class _Page(Watch):
+    def __init__(self, number: int, output: str, browser: bool, stop: bool) -> None:
+        super().__init__(number, output, stop)
+        self.browser = browser
+
     def put(self, found: Explored) -> str:
         assert self.output is not None
         found.save(self.output)
+        if self.browser and not webbrowser.open(Path(self.output).resolve().as_uri()):
+            self._say("no browser can be opened here")
         return f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes"
 
     def refused(self, error: Exception) -> str:
