@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 from pathlib import Path
 
 from retrograd.command.run import add_program
 from retrograd.command.watching import Watch
+from retrograd.viz.explorer.page import document_in
 from retrograd.viz.exploring import Explored
 from retrograd.viz.passes import exploring
 
@@ -15,6 +17,7 @@ _EPILOG = """\
 examples:
   retrograd explore train.py                        the first backward pass of train.py, to step.html
   retrograd explore --open --stop train.py          the same page, at once, in a browser
+  retrograd explore --beside before.html train.py   what differs from an earlier page is marked
   retrograd explore -o late.html --pass 100 train.py --epochs 3
   retrograd explore -m package.train
 
@@ -30,6 +33,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", dest="output", metavar="FILE", default="step.html", help="the page (default: step.html)")
     parser.add_argument("--pass", dest="number", metavar="N", type=_positive, default=1,
                         help="which backward pass, counted from 1 (default: 1)")
+    parser.add_argument("--beside", metavar="PAGE", help="an earlier page, whose pass is shown beside this one; what "
+                        "differs is marked")
     parser.add_argument("--open", action="store_true", help="show the page in a browser once it is written")
     parser.add_argument("--stop", action="store_true", help="end the program after the page is written")
     add_program(parser)
@@ -48,7 +53,14 @@ _positive.__name__ = "positive int"                      # argparse names it in 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and write the page when the pass comes. Returns the exit status of a program that ends."""
     program = options.module or options.script
-    look = exploring(f"Backward pass {options.number} of {program}", program)
+    try:
+        other = options.beside and Explored(document_in(Path(options.beside).read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        print(f"retrograd: cannot read {options.beside!r}: {why}", file=sys.stderr)
+        return 2
+    look = exploring(f"Backward pass {options.number} of {program}", program, other or None,
+                     ("now", Path(options.beside or "").name))
     return _Page(options.number, options.output, options.open, options.stop).run(options, look)
 
 
@@ -62,7 +74,10 @@ class _Page(Watch):
         found.save(self.output)
         if self.browser and not webbrowser.open(Path(self.output).resolve().as_uri()):
             self._say("no browser can be opened here")
-        return f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes"
+        both = found.document.get("beside")
+        differing = f", {both['differing']} of them differ from {both['names'][1]}" if both else ""
+        return (f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes"
+                f"{differing}")
 
     def refused(self, error: Exception) -> str:
         return f"no page: backward pass {self.number} raised {type(error).__name__}"

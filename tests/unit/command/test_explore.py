@@ -121,6 +121,23 @@ def test_without_a_browser_the_page_is_written(folder: Path) -> None:
     assert (folder / "step.html").exists()
 
 
+def test_a_page_beside_an_earlier_one(folder: Path) -> None:
+    run(folder, "explore", "-o", "before.html", "train.py")
+    same = run(folder, "explore", "--beside", "before.html", "train.py")
+    assert same.stderr.endswith("backward pass 1, 12 nodes, 0 of them differ from before.html\n")
+    assert document_of(folder / "step.html")["beside"]["names"] == ["now", "before.html"]
+    (folder / "train.py").write_text(TRAINING.replace("nn.Tanh()", "nn.Sigmoid()"))
+    other = run(folder, "explore", "--beside", "before.html", "train.py")
+    found = document_of(folder / "step.html")
+    assert [node["name"] for node in found["beside"]["there"]] == ["TanhBackward0"]
+    assert other.stderr.endswith(f", {found['beside']['differing']} of them differ from before.html\n")
+    assert found["beside"]["differing"] > 5
+    for name, said in (("none.html", "No such file"), ("train.py", "this is no page of the explorer")):
+        wrong = run(folder, "explore", "--beside", name, "train.py")
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert f"cannot read {name!r}: {said}" in wrong.stderr
+
+
 def test_options_behind_the_program_are_pointed_out(folder: Path) -> None:
     found = run(folder, "explore", "train.py", "0", "-o", "late.html", "--pass=3", "--help")
     assert found.stderr.splitlines()[0] == (

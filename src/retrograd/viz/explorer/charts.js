@@ -40,19 +40,25 @@ function chartLines(columns, x, y) {
   };
 }
 
-/** The norms along the pass as a chart; null stands for a step without a gradient. A click goes to the step. */
-function passChart(values, go) {
-  const finite = values.filter((x) => Number.isFinite(x) && x > 0);
-  if (finite.length + values.filter((x) => x === 0).length < 2 || !finite.length) return null;
+/**
+ * The norms along the pass as a chart; null stands for a step without a gradient. A click goes to the step. `others`
+ * are the norms of another pass, which are dashed.
+ */
+function passChart(values, go, others) {
+  const all = [...values, ...others ?? []];
+  const finite = all.filter((x) => Number.isFinite(x) && x > 0);
+  if (finite.length + all.filter((x) => x === 0).length < 2 || !finite.length) return null;
   const [low, high] = [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))];
-  const zero = values.includes(0);
+  const zero = all.includes(0);
   const x = (k) => round((100 * (k + 0.5)) / values.length);
-  const { band, line } = chartLines(columnsOf(values), x, chartScale(low, high, zero));
+  const scale = chartScale(low, high, zero);
+  const { band, line } = chartLines(columnsOf(values), x, scale);
+  const dashed = others ? chartLines(columnsOf(others), x, scale).line : "";
   const wrong = values.map((value, k) => (value !== null && !Number.isFinite(value) ? `M${x(k)} 0V40` : "")).join("");
   const text = `Gradient norms along the pass, from ${digits(low)} to ${digits(high)}${zero ? ", and zeros" : ""}`;
   const chart = draw("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": text },
     zero ? draw("path", { class: "zero", d: `M0 ${CHART.floor}H100` }) : null,
-    draw("path", { class: "band", d: band }), draw("path", { class: "norms", d: line }), draw("path", { class: "wrongline", d: wrong }));
+    draw("path", { class: "band", d: band }), draw("path", { class: "norms", d: line }), draw("path", { class: "others", d: dashed }), draw("path", { class: "wrongline", d: wrong }));
   chart.addEventListener("click", (event) => {
     const area = chart.getBoundingClientRect();
     go(Math.min(values.length - 1, Math.floor(((event.clientX - area.left) / area.width) * values.length)));

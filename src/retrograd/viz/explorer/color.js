@@ -14,13 +14,15 @@ const MEASURES = {
   norm: { title: "Norm of the gradient", of: (item) => item.norm, text: digits },
   time: { title: "Time taken", of: (item) => item.time, text: seconds },
   bytes: { title: "Memory of saved values", of: (item) => item.bytes || null, text: bytes },
+  change: { title: "Difference of the two gradients", of: (item) => number(item.change ?? null), text: digits },
   dtype: { title: "Dtype of the result", of: (item) => item.outputs?.[0]?.dtype ?? null, text: String },
 };
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 const ZERO_LEVEL = -1;
+const ZEROS = ["norm", "change"];
 
-/** What maps a measure to places in the palette, 0 to 1: logarithmic for numbers, one step each for dtypes. No norm is below 0. */
+/** What maps a measure to places in the palette, 0 to 1: logarithmic for numbers, one step each for dtypes. 0 is apart where it means something. */
 const scaleOf = (() => {
   const known = new Map();
   return (color) => {
@@ -38,16 +40,17 @@ function dtypeScale() {
 
 function numberScale(color) {
   const values = model.order.map(MEASURES[color].of).filter((x) => Number.isFinite(x) && x > 0);
+  const has0 = ZEROS.includes(color);
   const low = values.reduce((a, b) => Math.min(a, b), Infinity);
   const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const span = Math.log(high) - Math.log(low);
   const at = (x) => {
     if (x === null || x === undefined || Number.isNaN(x)) return null;
-    if (x <= 0) return color === "norm" ? ZERO_LEVEL : 0;
+    if (x <= 0) return has0 ? ZERO_LEVEL : 0;
     if (span < 1e-9) return 0.4;
     return Math.min(1, Math.max(0, (Math.log(x) - Math.log(low)) / span));
   };
-  const zero = color === "norm" && model.order.some((item) => item.norm === 0);
+  const zero = has0 && model.order.some((item) => MEASURES[color].of(item) === 0);
   return { low, high, at, zero, none: !values.length };
 }
 

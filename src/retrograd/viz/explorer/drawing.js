@@ -150,7 +150,7 @@ function dress(box, element) {
     element.setAttribute("aria-pressed", chosen);
   }
   const faded = state.find && !box.open && !isFound(item);
-  const flags = { chosen: chosen || (!box.open && chosenItem() && boxOf(chosenItem()) === box), current, ahead: progress === "ahead", waiting: progress === "waiting", faded, found: state.find && !box.open && isFound(item), wrong: item.problem, flagged: item.problem && progress !== "ahead" };
+  const flags = { chosen: chosen || (!box.open && chosenItem() && boxOf(chosenItem()) === box), current, ahead: progress === "ahead", waiting: progress === "waiting", faded, found: state.find && !box.open && isFound(item), wrong: item.problem, different: !box.open && besideMark(item), flagged: item.problem && progress !== "ahead" };
   for (const [name, on] of Object.entries(flags)) element.classList.toggle(name, Boolean(on));
   if (box.open) return;
   badge(box, element);
@@ -172,13 +172,14 @@ function progressOf(item) {
   return inner.includes("waiting") ? "waiting" : "ahead";
 }
 
-/** A red badge that says what is wrong. */
+/** A red badge that says what is wrong, or else a badge that says what differs from the other pass. */
 function badge(box, element) {
   element.querySelector(".flag")?.remove();
-  if (!box.item.problem || progressOf(box.item) === "ahead") return;
-  const text = problemText[box.item.problem];
+  const wrong = box.item.problem ? problemText[box.item.problem] : null;
+  const text = wrong ?? besideMark(box.item);
+  if (!text || progressOf(box.item) === "ahead") return;
   const width = Math.round(textWidth(text, FONTS.mark)) + 14;
-  element.append(draw("g", { class: "flag", transform: `translate(${round(box.width - width + 6)} -13)` },
+  element.append(draw("g", { class: wrong ? "flag" : "flag different", transform: `translate(${round(box.width - width + 6)} -13)` },
     draw("rect", { width, height: 18, rx: 9 }), draw("text", { x: width / 2, y: 13 }, ` ${text}`)));
 }
 

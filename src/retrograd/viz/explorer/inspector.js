@@ -42,7 +42,7 @@ function nodeParts(node) {
   return [
     headPart(node, node.label || node.name, node.label && node.label !== node.name ? node.name : null),
     problemPart(node),
-    section("Gradient that arrives", statsTable(node.gradient), pictureOf(node.picture)),
+    beside ? besidePart(node) : section("Gradient that arrives", statsTable(node.gradient), pictureOf(node.picture)),
     node.notes?.length ? section("Notes", make("ul", { class: "notes" }, ...node.notes.map((note) => make("li", {}, note)))) : null,
     sourcePart(node.site),
     ...wirePart(node),

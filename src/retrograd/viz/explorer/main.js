@@ -150,6 +150,7 @@ function follows() {
 }
 
 function start() {
+  startBeside();
   Object.assign(state, readAddress(location.hash));
   searchAgain();
   rearrange();

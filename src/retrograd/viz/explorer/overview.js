@@ -12,7 +12,7 @@ function overviewParts() {
         [counted(model.nodes.size, "node"), counted(model.steps.length, "step")], [bytes(totals.bytes), "saved"],
         [seconds(totals.time), "in the pass"], [digits(totals.parameters), totals.parameters === 1 ? "leaf" : "leaves"],
       ].flatMap(([value, name]) => [make("div", {}, make("dd", {}, value), make("dt", {}, name))]))),
-    alarmPart(), normPart(), costPart("What holds the memory", "bytes"), costPart("What takes the time", "time"),
+    besideOverview(), alarmPart(), normPart(), costPart("What holds the memory", "bytes"), costPart("What takes the time", "time"),
     viewPart(), cutPart(),
   ];
 }
@@ -52,7 +52,7 @@ function normPart() {
   const leaves = model.order.filter((node) => node.kind === "leaf" && node.norm !== null && Number.isFinite(node.norm));
   leaves.sort((a, b) => a.norm - b.norm);
   const text = leaves.length > 1 && leaves[0].norm > 0 ? `The largest norm of a leaf is ${digits(leaves.at(-1).norm / leaves[0].norm)} times the smallest.` : null;
-  return section("Where gradients vanish or explode", passChart(along, (k) => goTo(k)),
+  return section("Where gradients vanish or explode", passChart(along, (k) => goTo(k), beside && model.steps.map((step) => number(model.nodes.get(step.node)?.other?.gradient?.norm ?? null))),
     text ? make("p", { class: "muted" }, text) : null,
     leaves.length ? make("h4", {}, leaves.length > 8 ? "Smallest norms of leaves" : "Norms of leaves") : null, rankedList(leaves, (node) => node.norm, digits, leaves.length > 8 ? 4 : 8),
     leaves.length > 8 ? make("h4", {}, "Largest norms of leaves") : null, leaves.length > 8 ? rankedList([...leaves].reverse(), (node) => node.norm, digits, 4) : null);

@@ -22,6 +22,7 @@ _SCRIPT = re.compile(r'<script src="([\w.]+)"></script>')
 _TITLE = "<title>retrograd explorer</title>"
 _LAYOUT = '<script type="application/json" id="layout"></script>'
 _DATA = '<script type="application/json" id="document"></script>'
+_DOCUMENT = re.compile(f"{re.escape(_DATA).replace('></', '>(.*?)</')}", re.DOTALL)
 # No sign in a string of JSON may end the script element that holds it.
 _SAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
@@ -39,6 +40,15 @@ def page(document: Mapping[str, Any]) -> str:
     data = json.dumps(document, separators=(",", ":"), allow_nan=False).translate(_SAFE)
     title = f"<title>{html.escape(str(document.get('title') or 'backward pass'))} · retrograd</title>"
     return _frame().replace(_TITLE, title, 1).replace(_DATA, _DATA.replace("></", f">{data}</"), 1)
+
+
+def document_in(text: str) -> dict[str, Any]:
+    """The document in the text of a page. Raises ValueError if the text is no such page."""
+    found = _DOCUMENT.search(text)
+    if found is None:
+        raise ValueError("this is no page of the explorer")
+    document: dict[str, Any] = json.loads(found[1])
+    return document
 
 
 @cache
