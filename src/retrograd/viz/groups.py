@@ -131,7 +131,7 @@ def _wrap(groups: list[Group], home: list[int], members: list[int], parent: int,
     for place in range(run.times):
         part, outer = members[place * run.length: (place + 1) * run.length], number
         if loop and run.length > 1:
-            groups.append(Group("", "step", number))
+            groups.append(Group("", "iteration", number))
             outer = len(groups) - 1
         for child in part:
             if child >= 0:

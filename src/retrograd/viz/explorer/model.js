@@ -85,7 +85,7 @@ function targets(node) {
 /** The path of a group, or its class; of a run of equal parts also how many they are, and of a part its number. */
 function groupTitle(group) {
   if (group.index === 0) return "the whole graph";
-  const step = group.step ? ` ${group.path ? "step " : ""}${group.step}` : "";
+  const step = group.step ? ` ${group.path ? "#" : ""}${group.step}` : "";
   return `${group.path || group.class || "group"}${step}${group.repeats > 1 ? ` × ${group.repeats}` : ""}`;
 }
 

@@ -32,7 +32,7 @@ def test_a_whole_loop_can_be_seen(page: Any) -> None:
 def test_a_loop_is_one_box_a_step(page: Any) -> None:
     shown = page("unrolled")
     assert shown.value("scene.boxes.filter((box) => box.item.step).length") == 200
-    assert shown.value("scene.boxes[1].item.words[0]") == "step 200"
+    assert shown.value("scene.boxes[1].item.words[0]") == "iteration 200"
     assert shown.texts("#titles .name") == ["loop × 200"]
 
 
