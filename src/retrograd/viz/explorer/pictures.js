@@ -12,7 +12,8 @@ const isSigned = (picture) => number(picture.lo) < 0 && number(picture.hi) > 0;
 function levelColors(picture) {
   const rgb = (color) => color.match(/\d+/g).map(Number);
   const bad = channels(getComputedStyle(document.documentElement).getPropertyValue("--wrong").trim());
-  const color = isSigned(picture) ? (k) => signedColor((k - LEVELS.zero) / LEVELS.span) : (k) => paletteColor((k - 1) / 254);
+  const same = number(picture.lo) === number(picture.hi) ? (number(picture.lo) === 0 ? signedColor(0) : paletteColor(0.5)) : null;
+  const color = same ? () => same : isSigned(picture) ? (k) => signedColor((k - LEVELS.zero) / LEVELS.span) : (k) => paletteColor((k - 1) / 254);
   return Array.from({ length: 256 }, (_, k) => (k === LEVELS.bad ? bad : rgb(color(k))));
 }
 
@@ -103,10 +104,11 @@ function imagePicture(picture) {
   const canvas = heatCanvas(picture, { role: "img", "aria-label": `Heat map of ${height} by ${width} values from ${digits(lo)} to ${digits(hi)}` });
   const wide = Math.min(PICTURE.width, width * PICTURE.pixel, (PICTURE.height * width) / height);
   Object.assign(canvas.style, { width: `${Math.max(PICTURE.least, wide)}px`, height: `${Math.max(PICTURE.least, (wide * height) / width)}px` });
+  const figure = (...caption) => make("figure", { class: "picture image", style: `max-width: ${Math.max(PICTURE.caption, wide)}px` }, canvas, make("figcaption", {}, ...caption));
+  if (number(lo) === number(hi)) return figure(`all ${digits(lo)}`);
   const signed = isSigned(picture);
   const ramp = Array.from({ length: 9 }, (_, k) => (signed ? signedColor(k / 4 - 1) : paletteColor(k / 8))).join(", ");
-  return make("figure", { class: "picture image", style: `max-width: ${Math.max(PICTURE.caption, wide)}px` }, canvas,
-    make("figcaption", {}, make("span", {}, digits(lo)), make("i", { class: "ramp", style: `background: linear-gradient(to right, ${ramp})` }, signed ? make("b", {}, "0") : null), make("span", {}, digits(hi))));
+  return figure(make("span", {}, digits(lo)), make("i", { class: "ramp", style: `background: linear-gradient(to right, ${ramp})` }, signed ? make("b", {}, "0") : null), make("span", {}, digits(hi)));
 }
 
 /** Statistics of an array as a table, two to a row. What is wrong is red. */

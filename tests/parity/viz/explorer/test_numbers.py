@@ -78,6 +78,14 @@ def test_wires_show_numbers_where_gradients_arrive(page: Any) -> None:
 # Zeros
 
 
+def test_a_tensor_of_zeros_has_no_color(page: Any) -> None:
+    shown = page("unrolled")
+    zero, background = "levelColors({lo: 0, hi: 0})[128]", "signedColor(0).match(/\\d+/g).map(Number)"
+    assert shown.value(zero) == shown.value(background)
+    caption = "imagePicture({kind: 'image', width: 1, height: 1, values: btoa('\\x80'), lo: 0, hi: 0}).innerText"
+    assert shown.value(caption) == "all 0"
+
+
 def test_zeros_lie_on_the_floor_of_the_chart(page: Any) -> None:
     document = explored("unrolled").document
     shown = page("unrolled")
