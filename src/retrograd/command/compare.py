@@ -20,7 +20,7 @@ from typing import Any
 from retrograd.command import difference
 from retrograd.command.run import add_program
 from retrograd.command.steps import OURS, PYTORCH, End, SeenPass, Step, child
-from retrograd.viz.beside import RTOL, beside
+from retrograd.viz.beside import RTOL, beside, summary
 from retrograd.viz.exploring import Explored
 
 _NEAR = 200        # how many steps are looked at to find where the two runs meet again
@@ -79,7 +79,7 @@ def _page(theirs: _Side, ours: _Side, options: argparse.Namespace) -> bool:
     except OSError as error:
         print(f"retrograd: cannot write {options.page!r}: {error.strerror}", file=sys.stderr)
         return False
-    print(f"wrote {options.page}: {both['beside']['differing']} of {len(both['nodes'])} gradients differ")
+    print(f"wrote {options.page}: {summary(both)}")
     return True
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from retrograd.command.run import add_program
 from retrograd.command.watching import Watch
+from retrograd.viz.beside import summary
 from retrograd.viz.explorer.page import document_in
 from retrograd.viz.exploring import Explored
 from retrograd.viz.passes import exploring
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"retrograd: cannot read {options.beside!r}: {why}", file=sys.stderr)
         return 2
     look = exploring(f"Backward pass {options.number} of {program}", program, other or None,
-                     ("now", Path(options.beside or "").name))
+                     ("this run", Path(options.beside or "").name))
     return _Page(options.number, options.output, options.open, options.stop).run(options, look)
 
 
@@ -74,10 +75,8 @@ class _Page(Watch):
         found.save(self.output)
         if self.browser and not webbrowser.open(Path(self.output).resolve().as_uri()):
             self._say("no browser can be opened here")
-        both = found.document.get("beside")
-        differing = f", {both['differing']} of them differ from {both['names'][1]}" if both else ""
-        return (f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes"
-                f"{differing}")
+        differs = f"; {summary(found.document)}" if "beside" in found.document else ""
+        return f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes{differs}"
 
     def refused(self, error: Exception) -> str:
         return f"no page: backward pass {self.number} raised {type(error).__name__}"

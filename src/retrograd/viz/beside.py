@@ -42,6 +42,16 @@ def beside(this: Facts, other: Facts, names: tuple[str, str], rtol: float = RTOL
         "here": [node["id"] for node in nodes if node["other"] is None], "there": there}}
 
 
+def summary(both: Facts) -> str:
+    """What differs in a document of two passes, in a few words."""
+    seen, (this, other) = both["beside"], both["beside"]["names"]
+    words = [f"{seen['differing']} of {len(both['nodes'])} gradients differ"]
+    for nodes, name in ((seen["here"], this), (seen["there"], other)):
+        if nodes:
+            words.append(f"{len(nodes)} node{'s are' if len(nodes) > 1 else ' is'} only in {name}")
+    return ", ".join(words)
+
+
 # Which nodes belong together
 
 

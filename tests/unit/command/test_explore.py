@@ -124,13 +124,15 @@ def test_without_a_browser_the_page_is_written(folder: Path) -> None:
 def test_a_page_beside_an_earlier_one(folder: Path) -> None:
     run(folder, "explore", "-o", "before.html", "train.py")
     same = run(folder, "explore", "--beside", "before.html", "train.py")
-    assert same.stderr.endswith("backward pass 1, 12 nodes, 0 of them differ from before.html\n")
-    assert document_of(folder / "step.html")["beside"]["names"] == ["now", "before.html"]
+    assert same.stderr.endswith("backward pass 1, 12 nodes; 0 of 12 gradients differ\n")
+    assert document_of(folder / "step.html")["beside"]["names"] == ["this run", "before.html"]
     (folder / "train.py").write_text(TRAINING.replace("nn.Tanh()", "nn.Sigmoid()"))
     other = run(folder, "explore", "--beside", "before.html", "train.py")
     found = document_of(folder / "step.html")
     assert [node["name"] for node in found["beside"]["there"]] == ["TanhBackward0"]
-    assert other.stderr.endswith(f", {found['beside']['differing']} of them differ from before.html\n")
+    count = found["beside"]["differing"]
+    assert other.stderr.endswith(
+        f"; {count} of 12 gradients differ, 1 node is only in this run, 1 node is only in before.html\n")
     assert found["beside"]["differing"] > 5
     for name, said in (("none.html", "No such file"), ("train.py", "this is no page of the explorer")):
         wrong = run(folder, "explore", "--beside", name, "train.py")

@@ -51,13 +51,13 @@ function besideOverview() {
   if (!beside) return null;
   const differing = model.order.filter((node) => node.other && number(node.change) !== 0);
   const here = beside.here.map((id) => model.nodes.get(id));
-  const value = (node) => make("span", { class: "value" }, changeText(node.change));
+  const value = (node) => make("span", { class: "value" }, [node.module, changeText(node.change)].filter(Boolean).join(" · "));
   const name = ({ label, name: kind, outputs }) => make("span", { class: "cut" }, make("b", {}, label || kind), ` ${shapeText(outputs?.[0]?.shape)}`);
   const same = !differing.length && !here.length && !beside.there.length;
   return section(`${beside.names[0]} beside ${beside.names[1]}`,
     make("p", { class: same ? "muted" : "apart" }, same ? "All gradients are equal." : `${counted(differing.length, "gradient")} of ${model.nodes.size.toLocaleString("en")} ${differing.length === 1 ? "differs" : "differ"}.`),
     differing.length ? [make("h4", {}, "In the order of the pass"), shortList(differing.map((node) => () => itemLink(node, value(node))))] : [],
-    here.length ? [make("h4", {}, `Only in ${beside.names[0]}`), shortList(here.map((node) => () => itemLink(node)))] : [],
+    here.length ? [make("h4", {}, `Only in ${beside.names[0]}`), shortList(here.map((node) => () => itemLink(node, make("span", { class: "value" }, node.module))))] : [],
     beside.there.length ? [make("h4", {}, `Only in ${beside.names[1]}`), shortList(beside.there.map((node) => () => name(node)))] : []);
 }
 
