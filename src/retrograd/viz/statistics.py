@@ -128,9 +128,9 @@ def image(array: Any, pixels: int = SIDE * SIDE) -> Facts | None:
     places = [np.linspace(0, n - 1, kept).astype(np.intp) for n, kept in zip(matrix.shape, (rows, columns))]
     x = flat(matrix[np.ix_(*places)])
     finite = np.isfinite(x)
-    if not finite.any():
+    low, high = _extremes(array)
+    if low > high:
         return None
-    low, high = float(x[finite].min()), float(x[finite].max())
     if low < 0 < high:
         high = max(-low, high)
         low = -high
@@ -143,6 +143,16 @@ def image(array: Any, pixels: int = SIDE * SIDE) -> Facts | None:
             levels = 1 + np.rint((x - low) / (high - low) * (_TOP - 1))
     values = base64.b64encode(np.where(finite, levels, 0).astype(np.uint8).tobytes()).decode("ascii")
     return {"kind": "image", "width": columns, "height": rows, "values": values, "lo": number(low), "hi": number(high)}
+
+
+def _extremes(array: Any) -> tuple[float, float]:
+    """The least and the greatest finite element; infinity and its negative if there is none."""
+    low, high = inf, -inf
+    for x in _parts(array):
+        x = x[np.isfinite(x)]
+        if x.size:
+            low, high = min(low, float(x.min())), max(high, float(x.max()))
+    return low, high
 
 
 def _fitting(rows: int, columns: int, pixels: int) -> tuple[int, int]:

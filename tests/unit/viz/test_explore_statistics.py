@@ -84,6 +84,11 @@ def test_an_image_shows_rows_and_columns() -> None:
     large = image(GENERATOR.normal(size=(2, 300, 20)))
     assert large is not None
     assert (large["width"], large["height"]) == (20, 64)
+    hidden = np.zeros((100, 100))
+    hidden[2, 2] = 7.                                    # not among the rows and columns that are shown
+    part = image(hidden)
+    assert part is not None
+    assert (part["hi"], {*levels(part)}) == (7.0, {1})
     row = image(np.arange(20))
     assert row is not None
     assert (row["width"], row["height"]) == (20, 1)

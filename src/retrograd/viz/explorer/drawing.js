@@ -97,7 +97,7 @@ function boxElement(box) {
     const second = fitted(beside, FONTS.note, Math.max(20, room - textWidth(first, FONTS.name) - 6));
     element.append(draw("text", { class: "name", x: middle, y: 18 }, first, beside ? draw("tspan", { class: "beside", dx: 3 }, ` ${second}`) : null),
       draw("text", { class: "note", x: middle, y: 34 }));
-    if (detail > 1 && box.item.mini) element.append(...miniatureParts(box.item.mini, middle, BOX.mini));
+    if (box.item.mini && (detail > 1 || box.item.mini.picture)) element.append(...miniatureParts(box.item.mini, middle, BOX.mini));
   }
   return element;
 }
@@ -216,6 +216,7 @@ function arrivalMarks(step) {
 /** One mark. A box that stands for a group may receive several gradients: the mark has the norms of the first three. */
 function arrivalMark(box, arrivals) {
   const mini = miniature(arrivals.length === 1 && !box.item.members ? pictureThere(arrivals[0]) : null, number(arrivals[0].norm));
+  if (mini.picture) Object.assign(mini, { width: Math.max(THUMB.least, mini.width / 2), height: Math.min(11, mini.height) });
   const sign = ({ adds }) => (adds ? "+ " : "");
   const few = mini.lines.length > 0;
   const text = few ? sign(arrivals[0]) : arrivals.slice(0, 3).map((one) => `${sign(one)}${digits(one.norm)}`).join(", ");
