@@ -128,12 +128,20 @@ def long_chain() -> Any:
     return viz.explore(y.sum())
 
 
+def unrolled() -> Any:
+    """A recurrent network without modules, whose gradient is 0 before it reaches the first steps."""
+    w, u, h = (torch.randn(4, 4) * 0.01).requires_grad_(), torch.randn(4, 2, requires_grad=True), torch.zeros(1, 4)
+    for x in torch.randn(200, 1, 2):
+        h = torch.tanh(h @ w + x @ u.t())
+    return viz.explore(h.sum(), params={"w": w, "u": u})
+
+
 def large() -> Any:
     return transformer(37)
 
 
 PASSES: dict[str, Callable[[], Any]] = {
-    made.__name__: made for made in (mlp, cnn, transformer, lstm, nan, views, one_node, long_chain)}
+    made.__name__: made for made in (mlp, cnn, transformer, lstm, nan, views, one_node, long_chain, unrolled)}
 
 
 @cache

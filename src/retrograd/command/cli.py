@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import re
 import sys
 from types import ModuleType
@@ -49,7 +50,20 @@ _PROGRAM = re.compile(r"-(m|$)")
 def main(arguments: list[str] | None = None) -> None:
     """Entry point of ``retrograd`` and ``python -m retrograd``."""
     module, options = read(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(module.run(options))
+    if getattr(options, "has_program", False):
+        sys.exit(module.run(options))
+    try:
+        status = module.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:                              # such as `retrograd completion bash | head`
+        close_output()
+        status = 1
+    sys.exit(status)
+
+
+def close_output() -> None:
+    """Write nothing more to standard output, since nobody reads it. Python would complain of it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def read(words: list[str]) -> tuple[ModuleType, argparse.Namespace]:
@@ -63,6 +77,7 @@ def read(words: list[str]) -> tuple[ModuleType, argparse.Namespace]:
         raise AssertionError(words)  # the parser accepts only names in the table
     parser = parser_of(chosen)
     ours, the_programs = _split(parser, words[1:])
+    _point_out(parser, ours, the_programs)
     return chosen.load(), parser.parse_args(ours, argparse.Namespace(arguments=the_programs))
 
 
@@ -84,6 +99,17 @@ def parser_of(subcommand: Subcommand) -> argparse.ArgumentParser:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     subcommand.load().add(parser)
     return parser
+
+
+def _point_out(parser: argparse.ArgumentParser, ours: list[str], the_programs: list[str]) -> None:
+    """Say which options of retrograd stand behind the program's name. The program gets them, whoever is meant."""
+    known = {word for action in parser._actions if action.dest not in ("help", "module")
+             for word in action.option_strings}
+    behind = [word for word in the_programs if word.partition("=")[0] in known]
+    if behind:
+        verb = "stands" if len(behind) == 1 else "stand"
+        print(f"{parser.prog}: {', '.join(behind)} {verb} behind {ours[-1]}, so the program gets "
+              f"{'it' if len(behind) == 1 else 'them'}; options of retrograd stand before the program", file=sys.stderr)
 
 
 def _split(parser: argparse.ArgumentParser, words: list[str]) -> tuple[list[str], list[str]]:

@@ -19,12 +19,15 @@ from typing import Any
 
 from retrograd.command import difference
 from retrograd.command.run import add_program
-from retrograd.command.steps import OURS, PYTORCH, End, Step, child
+from retrograd.command.steps import OURS, PYTORCH, End, SeenPass, Step, child
+from retrograd.viz.beside import RTOL, beside, summary
+from retrograd.viz.exploring import Explored
 
 _NEAR = 200        # how many steps are looked at to find where the two runs meet again
 _EXAMPLES = """examples:
   retrograd compare train.py --epochs 1
   retrograd compare --rtol 1e-3 -m package.train
+  retrograd compare --page differs.html train.py
 
 The options stand before the program; what stands after it belongs to the program. Both runs begin with the seed 0 for
 torch, NumPy and random. What the program prints with PyTorch is not shown. The exit status is 0 if all steps agree, 1
@@ -40,6 +43,8 @@ def add(parser: argparse.ArgumentParser) -> None:
                         help="how much a number may differ, as a part of PyTorch's (by default as in "
                              "torch.testing.assert_close)")
     parser.add_argument("--atol", type=float, metavar="A", help="how much a number may differ besides")
+    parser.add_argument("--page", metavar="FILE", help="write the explorer's page of the first backward pass with "
+                        "retrograd, with PyTorch's gradients beside it")
     add_program(parser)
 
 
@@ -54,20 +59,42 @@ def run(options: argparse.Namespace) -> int:
     os.environ.setdefault("PYTHONHASHSEED", "0")
     sides = _Side(PYTORCH, options), _Side(OURS, options)
     try:
-        return _compared(*sides, difference.Tolerance(options.rtol, options.atol))
+        status = _compared(*sides, difference.Tolerance(options.rtol, options.atol))
+        return status if options.page is None or _page(*sides, options) else status or 1
     finally:
         for side in sides:
             side.stop()
 
 
+def _page(theirs: _Side, ours: _Side, options: argparse.Namespace) -> bool:
+    """Write the page of the two passes, and say so. Returns whether there is a page."""
+    for side in (theirs, ours):
+        side.fill_document()
+        if side.document is None:
+            print(f"retrograd: no page: there was no backward pass with {side.package}", file=sys.stderr)
+            return False
+    both = beside(ours.document, theirs.document, (OURS, PYTORCH), options.rtol or RTOL)
+    try:
+        Explored(both).save(options.page)
+    except OSError as error:
+        print(f"retrograd: cannot write {options.page!r}: {error.strerror}", file=sys.stderr)
+        return False
+    print(f"wrote {options.page}: {summary(both)}")
+    return True
+
+
 class _Side:
-    """One of the two runs: its process, its steps that were read but not compared, and its end once it has ended."""
+    """One of the two runs: its process, its steps that were read but not compared, and its end once it has ended.
+
+    `document` is that of the first backward pass, if a page is asked for and the pass has run.
+    """
 
     def __init__(self, package: str, options: argparse.Namespace) -> None:
         context = multiprocessing.get_context("spawn")
         self.package = package
         self.steps: deque[Step] = deque()
         self.end, self.skipped = "", 0
+        self.document: Any = None
         self.receiver: Connection
         self.receiver, sender = context.Pipe(duplex=False)
         self.process = context.Process(target=child, args=(sender, package, options))
@@ -77,15 +104,25 @@ class _Side:
     def fill(self, count: int) -> None:
         """Read steps until there are so many, or the program has ended."""
         while len(self.steps) < count and not self.end:
-            try:
-                received = self.receiver.recv()
-            except EOFError:
-                self.process.join()
-                received = End(f"exit status {self.process.exitcode}")
-            if isinstance(received, End):
-                self.end = received.said
-            else:
-                self.steps.append(received)
+            self._receive()
+
+    def fill_document(self) -> None:
+        """Read until the first backward pass has run, or the program has ended."""
+        while self.document is None and not self.end:
+            self._receive()
+
+    def _receive(self) -> None:
+        try:
+            received = self.receiver.recv()
+        except EOFError:
+            self.process.join()
+            received = End(f"exit status {self.process.exitcode}")
+        if isinstance(received, End):
+            self.end = received.said
+        elif isinstance(received, SeenPass):
+            self.document = received.document
+        else:
+            self.steps.append(received)
 
     def skip(self, count: int) -> None:
         """Leave out the next steps."""

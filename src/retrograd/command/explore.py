@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import webbrowser
+from pathlib import Path
 
 from retrograd.command.run import add_program
 from retrograd.command.watching import Watch
+from retrograd.viz.beside import summary
+from retrograd.viz.explorer.page import document_in
 from retrograd.viz.exploring import Explored
 from retrograd.viz.passes import exploring
 
 _EPILOG = """\
 examples:
   retrograd explore train.py                        the first backward pass of train.py, to step.html
+  retrograd explore --open --stop train.py          the same page, at once, in a browser
+  retrograd explore --beside before.html train.py   what differs from an earlier page is marked
   retrograd explore -o late.html --pass 100 train.py --epochs 3
   retrograd explore -m package.train
 
-The program runs to its end. The exit status is the program's own, or 1 if there was no such pass or no page."""
+The program runs to its end, or with --stop until the page is written. The exit status is the program's own, or 1 if
+there was no such pass or no page."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +34,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", dest="output", metavar="FILE", default="step.html", help="the page (default: step.html)")
     parser.add_argument("--pass", dest="number", metavar="N", type=_positive, default=1,
                         help="which backward pass, counted from 1 (default: 1)")
+    parser.add_argument("--beside", metavar="PAGE", help="an earlier page, whose pass is shown beside this one; what "
+                        "differs is marked")
+    parser.add_argument("--open", action="store_true", help="show the page in a browser once it is written")
+    parser.add_argument("--stop", action="store_true", help="end the program after the page is written")
     add_program(parser)
 
 
@@ -42,15 +54,29 @@ _positive.__name__ = "positive int"                      # argparse names it in 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and write the page when the pass comes. Returns the exit status of a program that ends."""
     program = options.module or options.script
-    look = exploring(f"Backward pass {options.number} of {program}", program)
-    return _Page(options.number, options.output).run(options, look)
+    try:
+        other = options.beside and Explored(document_in(Path(options.beside).read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        print(f"retrograd: cannot read {options.beside!r}: {why}", file=sys.stderr)
+        return 2
+    look = exploring(f"Backward pass {options.number} of {program}", program, other or None,
+                     ("this run", Path(options.beside or "").name))
+    return _Page(options.number, options.output, options.open, options.stop).run(options, look)
 
 
 class _Page(Watch):
+    def __init__(self, number: int, output: str, browser: bool, stop: bool) -> None:
+        super().__init__(number, output, stop)
+        self.browser = browser
+
     def put(self, found: Explored) -> str:
         assert self.output is not None
         found.save(self.output)
-        return f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes"
+        if self.browser and not webbrowser.open(Path(self.output).resolve().as_uri()):
+            self._say("no browser can be opened here")
+        differs = f"; {summary(found.document)}" if "beside" in found.document else ""
+        return f"wrote {self.output}: backward pass {self.number}, {found.document['totals']['nodes']} nodes{differs}"
 
     def refused(self, error: Exception) -> str:
         return f"no page: backward pass {self.number} raised {type(error).__name__}"

@@ -28,10 +28,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of ``retrograd launch``."""
     parser.description = ("Start a program as several processes on this machine, as mpiexec does. In each process "
                           "`import torch` means retrograd, and torch.distributed.init_process_group finds the others.")
-    parser.epilog = ("examples:\n  retrograd launch --nproc 4 train.py --epochs 3\n"
+    parser.epilog = ("examples:\n  retrograd launch -n 4 train.py --epochs 3\n"
                      "  retrograd launch --nproc 2 -m package.train")
-    parser.add_argument("--nproc", "--nproc-per-node", type=int, default=os.cpu_count(), metavar="N",
-                        help="how many processes; by default as many as processors")
+    parser.add_argument("-n", "--nproc", "--nproc-per-node", dest="nproc", type=int, default=os.cpu_count(),
+                        metavar="N", help="how many processes; by default as many as processors")
     add_program(parser)
 
 

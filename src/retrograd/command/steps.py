@@ -12,14 +12,17 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from retrograd.command import pytorch_pass
 from retrograd.command.imports import as_torch
 from retrograd.command.run import run
+from retrograd.viz.passes import awaiting, exploring
 
 PYTORCH, OURS = "PyTorch", "retrograd"
 # Calls that the code of these modules makes are parts of a step of the program.
@@ -48,6 +51,12 @@ class Step(NamedTuple):
     error: str = ""
 
 
+class SeenPass(NamedTuple):
+    """The document of the first backward pass, for the page."""
+
+    document: Any
+
+
 class End(NamedTuple):
     """How a program ended: its exit status, or the error that ended it."""
 
@@ -69,7 +78,7 @@ def child(connection: Connection, package: str, options: argparse.Namespace) -> 
     recorder = _Recorder(torch, connection)
     end = "exit status 0"
     try:
-        with recorder.mode():
+        with recorder.mode(), _pass_sent(package, torch, connection, options):
             run(options, ours=package == OURS)
     except SystemExit as error:
         end = f"exit status {error.code or 0}"
@@ -78,6 +87,22 @@ def child(connection: Connection, package: str, options: argparse.Namespace) -> 
     sys.stdout.flush()
     connection.send(End(end))
     connection.close()
+
+
+@contextmanager
+def _pass_sent(package: str, torch: Any, connection: Connection, options: argparse.Namespace) -> Iterator[None]:
+    """A context in which the first backward pass is sent, if a page is asked for."""
+    program = options.module or options.script
+    with ExitStack() as stack:
+        if options.page is None:
+            pass
+        elif package == PYTORCH:
+            pytorch_pass.watch(torch, lambda document: connection.send(SeenPass(document)))
+        else:
+            look = exploring(f"First backward pass of {program}", program)
+            stack.enter_context(awaiting(1, look, lambda count: None, lambda found: connection.send(SeenPass(
+                getattr(found, "document", None)))))
+        yield
 
 
 class _Recorder:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from retrograd.command.cli import close_output
 from retrograd.command.run import run as run_program
 from retrograd.viz.passes import awaiting
 from retrograd.viz.terminal import Line
@@ -16,11 +17,13 @@ from retrograd.viz.terminal import Line
 class Watch(ABC):
     """Waits for the backward pass `number`. `output` is the name of a file; None means the terminal.
 
+    With `stop`, the program ends when the pass comes, after what was found is written.
+
     Until the pass comes, a line of the terminal counts the passes, if there is a terminal and the passes take long.
     """
 
-    def __init__(self, number: int, output: str | None) -> None:
-        self.number, self.output, self.done, self.written = number, output, False, False
+    def __init__(self, number: int, output: str | None, stop: bool = False) -> None:
+        self.number, self.output, self.stop, self.done, self.written = number, output, stop, False, False
         self.line = Line()
 
     @abstractmethod
@@ -59,6 +62,11 @@ class Watch(ABC):
 
     def _write(self, found: Any) -> None:
         self.done = True
+        self._put(found)
+        if self.stop:
+            raise SystemExit
+
+    def _put(self, found: Any) -> None:
         if isinstance(found, Exception):
             self._say(self.refused(found))
             return
@@ -66,7 +74,10 @@ class Watch(ABC):
             text = self.put(found)
         except OSError as error:
             if self.output is None:
-                raise
+                if not isinstance(error, BrokenPipeError):
+                    raise
+                close_output()                           # such as `retrograd graph --text train.py | head`
+                return
             self._say(f"cannot write {self.output!r}: {error.strerror}")
             return
         self.written = True

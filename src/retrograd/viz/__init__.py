@@ -6,10 +6,9 @@ Drawing reads the graph and changes nothing.
 from typing import TYPE_CHECKING
 
 from ..foundations.names import inside, late
-from .drawing import dot, tree
-
 if TYPE_CHECKING:
     # imported when a program first names them
+    from .drawing import dot as dot, tree as tree
     from .exploring import explore as explore
     from .notes import recording as recording
     from .pictures import Picture as Picture, graph as graph, svg as svg
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["Picture", "dot", "explore", "graph", "progress", "recording", "svg", "tree"]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({
-        "exploring": "explore", "notes": "recording", "pictures": "Picture graph svg", "terminal": "progress"},
-        __name__))
+    __getattr__, _ = late(__name__, __all__, inside({
+        "drawing": "dot tree", "exploring": "explore", "notes": "recording", "pictures": "Picture graph svg",
+        "terminal": "progress"}, __name__))
+
+    def __dir__() -> list[str]:
+        return [*__all__]

@@ -1,7 +1,8 @@
 """The coordinates of a layered layout: boxes move to where their edges become straight and short.
 
 First, sweeps over the ranks move each box to the mean of where its edges draw it. Then chains become straight columns.
-Nothing recurses, and the time is nearly linear.
+Nothing recurses, and the time is nearly linear. In the explorer's page groups fold, so the page has the same rules in
+JavaScript (`explorer/layout.js`). It takes the constants from here.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import NamedTuple
 
 from .layers import Layers
 
-_SWEEPS = 4                     # down and up
+SWEEPS = 4                      # down and up
 # What edges weigh: between two points, to the maker that leads deepest, and others.
-_LONG, _DEEPEST, _OTHER = 24.0, 16.0, 1.0
-_SLOPE = 0.06                   # of the distance that edges go to the side, how much is added between two ranks
+WEIGHTS = {"long": 24.0, "deepest": 16.0, "other": 1.0}
+SLOPE = 0.06                    # of the distance that edges go to the side, how much is added between two ranks
 
 # What draws a place: a neighbor, how far right of the neighbor the place wants to be, and the weight of the edge.
 _Pull = tuple[int, float, float]
@@ -57,7 +58,7 @@ def coordinates(layers: Layers, sizes: Sequence[tuple[float, float]], gaps: Gaps
         for place, at in zip(rank, steps):
             x[place] = at - steps[-1] / 2
     rows = [*zip(layers.ranks, packed)]
-    for _ in range(_SWEEPS):
+    for _ in range(SWEEPS):
         for rank, steps in rows[1:]:
             _settle(rank, steps, x, [above])
         for rank, steps in rows[-2::-1]:
@@ -72,7 +73,7 @@ def coordinates(layers: Layers, sizes: Sequence[tuple[float, float]], gaps: Gaps
     y = 0.0
     for rank in layers.ranks:
         aside = max((abs(x[other] + shift - x[place]) for place in rank for other, shift, _ in above[place]), default=0)
-        y += gaps.ranks + min(aside * _SLOPE, gaps.ranks * 2) if tops else 0
+        y += gaps.ranks + min(aside * SLOPE, gaps.ranks * 2) if tops else 0
         tops.append(y)
         y += max((sizes[place][1] for place in rank if place < layers.boxes), default=0.0)
         bottoms.append(y)
@@ -97,8 +98,8 @@ def _pulls(layers: Layers, offsets: Mapping[tuple[int, int], float]) -> tuple[_P
     above: _Pulls = [[] for _ in range(total)]
     below: _Pulls = [[] for _ in range(total)]
     for upper, lower, shift in pairs:
-        weight = (_LONG if upper >= layers.boxes and lower >= layers.boxes else
-                  _DEEPEST if depth[lower] + 1 == deepest[upper] else _OTHER)
+        weight = WEIGHTS["long" if upper >= layers.boxes and lower >= layers.boxes else
+                         "deepest" if depth[lower] + 1 == deepest[upper] else "other"]
         above[lower].append((upper, shift, weight))
         below[upper].append((lower, -shift, weight))
     return above, below

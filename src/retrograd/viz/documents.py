@@ -15,8 +15,9 @@ from ..graph.node import AccumulateGrad, Node, origin_of, site_of
 from ..nn.parameter import Parameter
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.state.base import StridedView, requires
+from .folding import open_at_first
 from .graphs import DrawnNode, drawn
-from .groups import groups_as_data
+from .groups import groups_as_data, groups_of
 from .naming import Names
 from .notes import cuts, noted_of
 from .observing import Observation, Step
@@ -49,11 +50,13 @@ class Document:
                  for i, (one, live) in enumerate(zip(graph.nodes, graph.live, strict=True))]
         nodes += [self._node(i, one, None, tensor)
                   for i, (one, (_, tensor)) in enumerate(zip(alone, absent, strict=True), len(nodes))]
+        groups = groups_of(graph._replace(nodes=[*graph.nodes, *alone]), runs=True)
         self.facts: Facts = {
             "title": title, "program": program, "sources": self.sources,
             "rules": [statement._asdict() for statement in self.rules], "nodes": nodes,
             "steps": [self._step(step) for step in seen.steps], "cuts": self._cuts(),
-            "groups": groups_as_data(graph._replace(nodes=[*graph.nodes, *alone])), "totals": self._totals(nodes)}
+            "groups": groups_as_data(groups), "open": open_at_first(groups, len(nodes)),
+            "totals": self._totals(nodes)}
 
     # Nodes
 
@@ -84,6 +87,7 @@ class Document:
             "gradient": gradient, "picture": None if step is None else step.picture,
             "time": None if step is None or step.time is None else number(step.time),
             "bytes": 0 if live is None else self.held[live], "parameter": one.parameter,
+            "value": None if leaf is None else self.saved.shown(leaf._array),
             "problem": None if elsewhere else _problem(leaf is not None, gradient, saved),
             "notes": [_ELSEWHERE] if elsewhere else self._notes(live, step)}
 
@@ -132,7 +136,8 @@ class Document:
     def _step(self, step: Step) -> Facts:
         return {"node": self.number[step.node], "frees": self.held[step.node],
                 "arrivals": [{"to": self.number[a.to], "output": a.output, "adds": a.adds, "norm": a.norm,
-                              "shape": [*a.shape]} for a in step.arrivals]}
+                              "shape": [*a.shape], **({} if a.picture is None else {"picture": a.picture})}
+                             for a in step.arrivals]}
 
     def _cuts(self) -> list[Facts]:
         made = {node.number: i for node, i in self.number.items()}
@@ -147,8 +152,22 @@ class Document:
         return {"nodes": len(nodes), "bytes": sum(self.held.values()),
                 "time": number(sum([step.time or 0 for step in self.seen.steps])),
                 "parameters": sum([node["kind"] == "leaf" for node in nodes]),
-                "without_gradient": sum([node["problem"] == "none" for node in nodes]),
+                "without_gradient": sum([node["problem"] == "none" for node in nodes]), "vanished": self._vanished(),
                 "first_bad": {"backward": backward, "forward": None if oldest is None else self.number[oldest]}}
+
+    def _vanished(self) -> list[int] | None:
+        """The first and the last step of the longest row of operations at which gradients of zeros arrive.
+
+        `None` if there are no two such operations in a row. A step of a leaf, or without a gradient, ends no row.
+        """
+        best: list[int] = []
+        row: list[int] = []
+        for place, step in enumerate(self.seen.steps):
+            if step.gradient is None or isinstance(step.node, AccumulateGrad):
+                continue
+            row = [*row[:1], place] if step.gradient["norm"] == 0 else []
+            best = row if len(row) > 1 and (not best or row[1] - row[0] >= best[1] - best[0]) else best
+        return best or None
 
 
 def _problem(leaf: bool, gradient: Facts | None, saved: Sequence[Facts]) -> str | None:

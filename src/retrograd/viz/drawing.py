@@ -1,15 +1,17 @@
 """The gradient graph as text: as a tree, and in the DOT language of Graphviz.
 
 Drawing reads the graph and changes nothing. Of a node it reads little more than users see: `links`, `name()`,
-`variable`, `shape`. There is no recursion, so a graph of any depth can be drawn.
+`variable`, `shape`. There is no recursion, so a graph of any depth can be drawn. Leaves are named as in `graph`.
 """
 
 from __future__ import annotations
 
+from types import FrameType
 from typing import Any
 
 from ..graph.node import AccumulateGrad, Node
-from .graphs import beginnings, label_of, names_of, reachable, shape_text
+from .graphs import beginnings, label_of, reachable, shape_text
+from .naming import Names, calling_frame
 
 _HEAD = """\
 digraph gradients {
@@ -21,15 +23,16 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
     """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as text, the newest operation first.
 
     A line has the name of an operation and the shape of its result. A leaf has its name from `params`, which is a
-    Module, a dictionary from names to tensors, or the result of `Module.named_parameters()`. Constants are left out. If
-    a node occurs again, the lines below it are not repeated. The text has at most `max_nodes` lines.
+    Module, a dictionary from names to tensors, or the result of `Module.named_parameters()`. Other leaves get the names
+    of the caller's variables. Constants are left out. If a node occurs again, the lines below it are not repeated. The
+    text has at most `max_nodes` lines.
 
     Raises ValueError for a tensor that requires no grad, and TypeError for `params` that name no leaves.
 
     >>> import retrograd as torch
     >>> w, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
     >>> y = (w * 2).exp()
-    >>> print(tree((y * y + b).sum(), {"w": w, "b": b}))
+    >>> print(tree((y * y + b).sum()))
     SumBackward0 []
     └─ AddBackward0 [3]
        ├─ MulBackward0 [3]
@@ -39,11 +42,17 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
        │  └─ ExpBackward0 [3] (see above)
        └─ b [3]
     """
-    names = names_of(params)
+    return tree_text(outputs, params, calling_frame(), max_nodes)
+
+
+def tree_text(outputs: Any, params: Any, frame: FrameType | None, max_nodes: int) -> str:
+    """The text of `tree`. `frame` is the program's, whose variables name leaves without a name."""
+    begin = beginnings(outputs)
+    names = Names(reachable([node for node, _ in begin]), params, frame).leaves
     lines: list[str] = []
     seen: set[Node] = set()
     # Still to print: a node, the number of its output, the prefix of its line, and the prefix of the lines below it.
-    stack = [(node, index, "", "") for node, index in reversed(beginnings(outputs))]
+    stack = [(node, index, "", "") for node, index in reversed(begin)]
     while stack:
         if len(lines) >= max_nodes:
             lines.append(f"… (cut after {max_nodes} nodes: max_nodes= shows more)")
@@ -65,12 +74,13 @@ def tree(outputs: Any, params: Any = None, max_nodes: int = 200) -> str:
 def dot(outputs: Any, params: Any = None) -> str:
     """The graph behind a tensor (or a `grad_fn`, or a sequence of them) as DOT text; leaves are green.
 
-    Arrows point from an operation to its inputs. `params` may name leaves, as in `tree`.
+    Arrows point from an operation to its inputs. Leaves are named as in `tree`.
 
     Raises ValueError for a tensor that requires no grad.
     """
-    names = names_of(params)
-    number = {node: i for i, node in enumerate(reachable([node for node, _ in beginnings(outputs)]))}
+    nodes = reachable([node for node, _ in beginnings(outputs)])
+    names = Names(nodes, params, calling_frame()).leaves
+    number = {node: i for i, node in enumerate(nodes)}
     lines = [_HEAD]
     for node, i in number.items():
         text = label_of(node, names)

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..tensors.recording.gradients import refuse_inside, starting
 from ..tensors.tensor import Tensor
+from .beside import RTOL, beside
 from .documents import Document
-from .explorer.page import page
+from .explorer.page import document_in, page
 from .naming import calling_frame
 from .notes import recording
 from .observing import Observation
@@ -37,6 +38,17 @@ class Explored:
     def save(self, path: PathLike) -> None:
         """Write the page to a file. Raises OSError if the file cannot be written."""
         Path(path).write_text(self.page, encoding="utf-8")
+
+    def beside(self, other: Explored | PathLike, names: tuple[str, str] = ("this pass", "the other pass"),
+               rtol: float = RTOL) -> Explored:
+        """This pass with another one beside it, such as the pass before a change. What differs is marked.
+
+        `other` may be the file of an explorer's page. `names` say which pass is which on the page. Gradients differ if
+        they are further apart than `rtol` of their norm. Raises OSError if the file cannot be read, and ValueError if
+        the file is no such page.
+        """
+        document = other.document if isinstance(other, Explored) else document_in(Path(other).read_text("utf-8"))
+        return Explored(beside(self.document, document, names, rtol))
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that nothing of it reaches the notebook around it."""

@@ -39,9 +39,9 @@ Calls = tuple[Call, ...]         # the calls that are open at one time, the oute
 class DrawnNode(NamedTuple):
     """What is shown of a node.
 
-    `kind` is leaf, operator, view, write or function. `shapes` and `dtypes` are those of the outputs, None for an
-    output that is not a tensor. `links` are (node, output) for each input, and None for a constant. `calls` are the
-    calls of modules that made the node, as far as they are known.
+    `kind` is leaf, operator, view, write or function, or group for a folded part of a graph. `shapes` and `dtypes` are
+    those of the outputs, None for an output that is not a tensor. `links` are (node, output) for each input, and None
+    for a constant. `calls` are the calls of modules that made the node, as far as they are known.
     """
 
     kind: str

@@ -17,7 +17,7 @@ from typing import Any
 
 from .graphs import Call, Drawn, shared
 from .layers import Layers, layered
-from .runs import runs_in
+from .runs import Run, runs_in
 
 Value = tuple[int, int]          # a node, and the number of its output
 
@@ -42,10 +42,11 @@ class Group:
     edges: list[Value] = field(default_factory=list)
     alike: int | None = None
     repeats: int = 1
+    step: int | None = None
 
 
 def groups_of(graph: Drawn, runs: bool = False) -> list[Group]:
-    """The groups of a graph, each parent before its children; with `runs`, also groups around runs of equal groups."""
+    """The groups of a graph, each parent before its children; with `runs`, also groups around runs of equal parts."""
     groups, home = _tree(graph)
     if runs:
         groups, home = _with_runs(graph, groups, home)
@@ -62,13 +63,13 @@ def groups_of(graph: Drawn, runs: bool = False) -> list[Group]:
     return groups
 
 
-def groups_as_data(graph: Drawn) -> list[dict[str, Any]]:
+def groups_as_data(groups: list[Group]) -> list[dict[str, Any]]:
     """The groups of a graph for the explorer's document."""
     return [{"path": group.path, "class": group.kind, "parent": group.parent,
              "children": [{"node": child} if child >= 0 else {"group": -child} for child in group.children],
              "points": group.layers.points, "ranks": group.layers.ranks, "edges": group.layers.edges,
-             "ports": [[*port] for port in group.ports], "alike": group.alike, "repeats": group.repeats}
-            for group in groups_of(graph, runs=True)]
+             "ports": [[*port] for port in group.ports], "alike": group.alike, "repeats": group.repeats,
+             "step": group.step} for group in groups]
 
 
 # The tree
@@ -92,7 +93,7 @@ def _tree(graph: Drawn) -> tuple[list[Group], list[int]]:
 
 
 def _with_runs(graph: Drawn, groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
-    """The tree with a group around each run of equal groups, and of the nodes between them."""
+    """The tree with a group around each run of equal parts: modules with the nodes between them, or a loop's nodes."""
     inside: list[list[int]] = [[] for _ in groups]       # in the engine's order
     met = {0}
     for i, node in enumerate(graph.nodes):
@@ -110,22 +111,36 @@ def _with_runs(graph: Drawn, groups: list[Group], home: list[int]) -> tuple[list
                  for child in inside[number]]
         look[number] = known.setdefault((groups[number].kind, *items), len(known))
         for run in runs_in(items, [child < 0 for child in inside[number]]):
-            members = inside[number][run.start: run.end]
-            groups.append(_around([groups[-child] for child in members if child < 0], number, run.times))
-            for child in members:
-                if child >= 0:
-                    home[child] = len(groups) - 1
-                else:
-                    groups[-child].parent = len(groups) - 1
+            _wrap(groups, home, inside[number][run.start: run.end], number, run)
     return _renumbered(groups, home)
 
 
-def _around(members: list[Group], parent: int, times: int) -> Group:
-    """The group around a run. The newest of its members comes first, and the oldest last."""
-    first, last = members[-1].path, members[0].path
-    kinds = {member.kind for member in members}
-    return Group(first if first == last else f"{first} … {last}", kinds.pop() if len(kinds) == 1 else "", parent,
-                 repeats=times)
+def _wrap(groups: list[Group], home: list[int], members: list[int], parent: int, run: Run) -> None:
+    """Put a group around a run, and one around each step of a loop that is no group. The newest step comes first.
+
+    A run is a loop if it calls a module again, or no module.
+    """
+    held = [groups[-child] for child in members if child < 0]
+    paths, kinds = [group.path for group in held], {group.kind for group in held}
+    loop = len({*paths}) < len(paths) or not paths
+    kind = "loop" if not held else kinds.pop() if len(kinds) == 1 else ""
+    path = "" if not paths else paths[0] if paths[-1] == paths[0] else f"{paths[-1]} … {paths[0]}"
+    around = Group(path, kind, parent, repeats=run.times)
+    groups.append(around)
+    number = len(groups) - 1
+    for place in range(run.times):
+        part, outer = members[place * run.length: (place + 1) * run.length], number
+        if loop and run.length > 1:
+            groups.append(Group("", "iteration", number))
+            outer = len(groups) - 1
+        for child in part:
+            if child >= 0:
+                home[child] = outer
+            else:
+                groups[-child].parent = outer
+        step = groups[-part[0]] if outer == number and part[0] < 0 else groups[outer]
+        if loop and step is not around:
+            step.step = run.times - place
 
 
 def _renumbered(groups: list[Group], home: list[int]) -> tuple[list[Group], list[int]]:
@@ -182,7 +197,7 @@ def _without_single(groups: list[Group], home: list[int]) -> tuple[list[Group], 
         else:
             place[i] = len(kept)
             kept.append(Group(group.path, group.kind, None if group.parent is None else place[outer],
-                              repeats=group.repeats))
+                              repeats=group.repeats, step=group.step))
     home = [place[into[number]] for number in home]
     for i, number in enumerate(home):
         kept[number].children.append(i)

@@ -30,13 +30,17 @@ _SHOWN_PER_NODE = 3                                     # pictures: of the gradi
 
 
 class Arrival(NamedTuple):
-    """A gradient that a node gave to output `output` of the node `to`; `adds` if another was there already."""
+    """A gradient that a node gave to output `output` of the node `to`; `adds` if another was there already.
+
+    `picture` is None if the gradient arrives alone and unchanged, since the picture of `to` then shows the same.
+    """
 
     to: Node
     output: int
     adds: bool
     norm: Any
     shape: tuple[int, ...]
+    picture: Facts | None
 
 
 class Step:
@@ -70,7 +74,10 @@ class ObservedPass(Pass):
     def __init__(self, roots: Any, **options: Any) -> None:
         super().__init__(roots, **{**options, "keep": True})
         self.steps: list[Step] = []
-        self.pictures = Pictures(_SHOWN_PER_NODE * len(self.order))
+        self.alone = _alone(self.order)
+        edges = sum([len(node.edges) for node in self.order])
+        nodes = len(self.order) + len(self.due)         # the leaves, too
+        self.pictures = Pictures(_SHOWN_PER_NODE * nodes + edges - len(self.alone))
         self.met: set[tuple[Any, int]] = set()          # the outputs that have got a gradient
 
     def run(self) -> dict[Any, Any]:
@@ -116,7 +123,8 @@ class ObservedPass(Pass):
                 array = self._array(result)
                 size = norm(array)
                 to = edge.node, edge.index
-                step.arrivals.append(Arrival(*to, to in self.met, size, tuple(array.shape)))
+                picture = None if to in self.alone else self.pictures.of(array)
+                step.arrivals.append(Arrival(*to, to in self.met, size, tuple(array.shape), picture))
                 self.met.add(to)
                 if sound and type(size) is str:
                     step.bad.append(place)
@@ -135,6 +143,21 @@ class ObservedPass(Pass):
             (cotangent,) = self._called(leaf.hooks.before, cotangent)
         self.steps.append(step := Step(leaf))
         step.arrived([self._array(cotangent)], self.pictures)
+
+
+def _alone(order: Sequence[Any]) -> set[tuple[Any, int]]:
+    """The outputs at which one gradient arrives at most, if the node has no other output and no hooks."""
+    count: dict[tuple[Any, int], int] = {}
+    for node in order:
+        for edge in node.edges:
+            if edge is not None and edge.node is not None:
+                to = edge.node, edge.index
+                count[to] = count.get(to, 0) + 1
+    return {to for to, times in count.items() if times == 1 and to[0].outputs == 1 and not _has_hooks(to[0])}
+
+
+def _has_hooks(node: Any) -> bool:
+    return node.hooks is not None or (isinstance(node, AccumulateGrad) and bool(node.variable._backward_hooks))
 
 
 class _InnerPass(Pass):

@@ -69,9 +69,15 @@ def awaiting(number: int, look: Callable[..., Any], told: Callable[[int], None],
         awaited.stop()
 
 
-def exploring(title: str, program: str) -> Callable[..., Explored]:
-    """A `look` that observes the pass."""
-    return lambda starts, **options: Explored(observed(starts, None, calling_frame(), title, program, **options))
+def exploring(title: str, program: str, other: Explored | None = None,
+              names: tuple[str, str] = ("", "")) -> Callable[..., Explored]:
+    """A `look` that observes the pass, and puts another pass beside it, if one is given."""
+
+    def look(starts: list[tuple[Any, Any]], **options: Any) -> Explored:
+        found = Explored(observed(starts, None, calling_frame(), title, program, **options))
+        return found if other is None else found.beside(other, names)
+
+    return look
 
 
 def drawing(starts: Starts, **options: Any) -> Picture:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..graph.node import AccumulateGrad
 from ..tensors.state.base import TensorBase
-from .drawing import tree
+from .drawing import tree_text
 from .exploring import Explored, explore
 from .graphs import Drawn, beginnings, drawn, reachable
 from .naming import Names, calling_frame
@@ -75,14 +75,15 @@ def _leaves(graph: Drawn) -> list[tuple[str, Any]]:
 
 def named_tree(outputs: Any, frame: FrameType | None) -> str:
     """The whole graph as a text tree, with leaves named by the variables of a frame."""
-    return tree(outputs, _leaves(_read(outputs, None, frame)[0]), max_nodes=sys.maxsize)
+    return tree_text(outputs, None, frame, sys.maxsize)
 
 
 def graph(outputs: Any, params: Any = None) -> Picture:
     """The picture of the graph behind a tensor (or a `grad_fn`, or a sequence of them).
 
     Arrows point from an operation to its inputs: the way that gradients go. Shapes tell operators, leaves, views,
-    writes through views and Functions of the user apart. Frames show the modules.
+    writes through views and Functions of the user apart. Frames show the modules. In a large graph, modules and runs of
+    equal parts are folded to one box, as in the explorer; in the explorer they unfold.
 
     `params` names the leaves: a Module, a dictionary from names to tensors, or the result of
     `Module.named_parameters()`. Other leaves get the names of the caller's variables. The modules are known if the

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from .folding import folded
 from .graphs import Drawn, DrawnNode
 from .groups import Group, groups_of
 from .placing import Box, Line, placed
@@ -20,14 +21,14 @@ _SLANT = 11.0                    # how far the sides of a view and of a write le
 _ARROW = 6.0
 # What a reader sees in the legend, in this order.
 KINDS = {"operator": "operator", "leaf": "leaf", "view": "view", "write": "write through a view",
-         "function": "function of the user"}
+         "function": "function of the user", "group": "folded: a module or a run"}
 # The colors in the light and in the dark: (paper, text, weak text, line, frame, its fill), and (fill, edge) by kind.
 _LIGHT = ("#ffffff", "#1b1f24", "#59636e", "#7d8792", "#c9d0d8", "#6b7f990d")
 _DARK = ("#14171b", "#e8ebee", "#9aa4af", "#87919c", "#3b444e", "#9fb4cc12")
 _KINDS_LIGHT = {"operator": ("#f3f5f7", "#8b95a1"), "leaf": ("#dcf1ea", "#00815c"), "view": ("#e2eefa", "#2b72b3"),
-                "write": ("#fdeeda", "#b86200"), "function": ("#f5e6f0", "#a34a86")}
+                "write": ("#fdeeda", "#b86200"), "function": ("#f5e6f0", "#a34a86"), "group": ("#e6e9ed", "#4d5866")}
 _KINDS_DARK = {"operator": ("#232931", "#75808c"), "leaf": ("#10342a", "#3fb893"), "view": ("#14304a", "#6cb2ee"),
-               "write": ("#3d2a10", "#eca44b"), "function": ("#3b2034", "#db8fc3")}
+               "write": ("#3d2a10", "#eca44b"), "function": ("#3b2034", "#db8fc3"), "group": ("#2d343c", "#a3adb8")}
 
 
 def _colors(scheme: tuple[str, ...], kinds: dict[str, tuple[str, str]]) -> str:
@@ -54,8 +55,9 @@ text-anchor:middle}}
 </style>"""
 
 
-def svg_text(graph: Drawn) -> str:
-    """The picture of a graph."""
+def svg_text(whole: Drawn) -> str:
+    """The picture of a graph. Modules and runs of a large graph are folded."""
+    graph = folded(whole)
     groups = groups_of(graph)
     heads = [_SMALL * (len(group.path) + len(group.kind) + 1) for group in groups]
     picture = placed(graph, groups, [_size(node) for node in graph.nodes], heads)
@@ -63,7 +65,7 @@ def svg_text(graph: Drawn) -> str:
     width = max(picture.frames[0].width, legend[1]) + 2 * _MARGIN
     height = low + 2 * _MARGIN + (34 if legend[1] else 0)
     left = _MARGIN + max(0.0, legend[1] - picture.frames[0].width) / 2
-    words = escape(_summary(graph))
+    words = escape(_summary(whole))
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" class="retrograd-graph" role="graphics-document document" '
         f'aria-label="{words}" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
@@ -91,6 +93,8 @@ def _count(number: int, word: str, words: str = "") -> str:
 
 def _detail(node: DrawnNode) -> str:
     """The line below the name: the shape of the result, and the dtype if the dtype is not float32."""
+    if node.kind == "group":
+        return node.name
     if len(node.shapes) != 1:
         return _count(len(node.shapes), "output")
     shape, dtype = node.shapes[0], node.dtypes[0]
@@ -110,6 +114,8 @@ def outline(kind: str, width: float, height: float) -> str:
             return f"M{s:g} 0H{w:g}L{w - s:g} {h:g}H0Z"
         case "write":                                    # a hexagon
             return f"M{s:g} 0H{w - s:g}L{w:g} {h / 2:g}L{w - s:g} {h:g}H{s:g}L0 {h / 2:g}Z"
+        case "group":                                    # a stack
+            return f"{outline('operator', w, h - 4)}M5 {h - 2:g}H{w - 5:g}M9 {h:g}H{w - 9:g}"
         case "function":                                 # as flow charts draw a subroutine
             return f"M0 0H{w:g}V{h:g}H0ZM6 0V{h:g}M{w - 6:g} 0V{h:g}"
     r = h / 2 if kind == "leaf" else 6
@@ -129,7 +135,7 @@ def _box(node: DrawnNode, box: Box) -> str:
 
 def _parts(node: DrawnNode) -> tuple[str, str]:
     """The name of an operation, and the end that all such names have."""
-    at = node.label.rfind("Backward") if node.kind != "leaf" else -1
+    at = node.label.rfind("Backward") if node.kind not in ("leaf", "group") else -1
     return (node.label[:at], node.label[at:]) if at > 0 else (node.label, "")
 
 
@@ -151,7 +157,8 @@ def _drawn_lines(graph: Drawn, lines: list[Line]) -> Iterator[str]:
         x, _, end = line.stretches[-1]
         if line.maker is not None:
             heads.append(f"M{x:.4g} {end:g}l-{_ARROW * 0.6:g} -{_ARROW:g}h{_ARROW * 1.2:g}z")
-            if len(graph.nodes[line.maker].shapes) > 1:
+            maker = graph.nodes[line.maker]
+            if len(maker.shapes) > 1 and maker.kind != "group":
                 words.append(_word(x + 6, end - 4, str(line.value[1])))
         if line.user is not None:
             times = graph.nodes[line.user].links.count(line.value)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-_LONGEST = 12                    # of a pattern
+_LONGEST = 48                    # of a pattern
 _FEWEST = 3                      # times that a pattern must occur to be a run
+_LOOP = 8                        # times that a pattern without a mark must occur
+_LARGE = 24                      # items that all these times must have together
 
 
 class Run(NamedTuple):
@@ -23,7 +25,7 @@ class Run(NamedTuple):
 
 
 def runs_in(items: Sequence[Hashable], marked: Sequence[bool]) -> list[Run]:
-    """The runs of a sequence, without overlaps. A pattern has at least one item that is marked.
+    """The runs of a sequence, without overlaps. A pattern without an item that is marked must occur more often.
 
     Of several patterns that begin at one place, the pattern is taken that covers most, and then the shortest.
     """
@@ -31,7 +33,8 @@ def runs_in(items: Sequence[Hashable], marked: Sequence[bool]) -> list[Run]:
     while start < len(items):
         best = max((_run_at(items, start, length) for length in range(1, _LONGEST + 1)),
                    key=lambda run: (run.end, -run.length))
-        if best.times >= _FEWEST and any(marked[start: start + best.length]):
+        known = any(marked[start: start + best.length])
+        if best.times >= _FEWEST and (known or (best.times >= _LOOP and best.end - best.start >= _LARGE)):
             found.append(best)
             start = best.end
         else:

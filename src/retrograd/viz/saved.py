@@ -32,6 +32,11 @@ class SavedValues:
         """The saved values of a node, in the order of their names."""
         return [self._described(name, value) for name, value in named_values(node)]
 
+    def shown(self, array: Any) -> Facts | None:
+        """The statistics and the picture of the value of a leaf; None for an array that is not NumPy's."""
+        facts = self._facts(array) if isinstance(array, np.ndarray) else None
+        return None if facts is None else {"stats": facts["stats"], "picture": facts["picture"]}
+
     def _described(self, name: str, value: Any) -> Facts:
         if isinstance(value, Converted):
             value = value.array

@@ -1,4 +1,4 @@
-"""Numbers and small pictures of arrays, as plain data for a document: statistics, histograms, images.
+"""Numbers and small pictures of arrays, as plain data for a document: statistics, numbers, heat maps, histograms.
 
 Floats are finite, or the words "nan", "inf" and "-inf", since JSON has no other numbers.
 """
@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
-BINS, FEW_BINS = 24, 12                     # of a histogram, and of one among many
+BINS = 24                                   # of a histogram
+FEW = 16                                    # elements of an array that is shown by its numbers
 SIDE = 64                                   # of an image, in pixels
 _SAMPLED = 1 << 12                          # a histogram of a larger array counts only so many elements
 _PART = 1 << 15                             # elements
-_SMALLEST = 8                               # an image has at least as many rows and columns
+_EXACT = 1 << 53                            # JavaScript has all integers up to here
+_PIXELS = 48                                # that an image may have at least, however many images there are
+_HISTOGRAM = 150                            # bytes of a histogram in a document, about
+_MIDDLE, _TOP = 128, 255                    # the levels of 0 in an image of signed numbers, and of the highest number
 
 Facts = dict[str, Any]
 
@@ -87,7 +91,7 @@ def statistics(array: Any) -> Facts | None:
             "zeros": zeros, "nans": nans, "infs": infs, "size": count + nans + infs}
 
 
-def histogram(array: Any, bins: int = BINS) -> Facts | None:
+def histogram(array: Any) -> Facts | None:
     """A histogram of the finite elements of an array; None if there are fewer than two."""
     x = array.reshape(-1)
     x = flat(x[::x.size // _SAMPLED] if x.size > _SAMPLED else x)
@@ -96,32 +100,67 @@ def histogram(array: Any, bins: int = BINS) -> Facts | None:
         return None
     low, high = float(x.min()), float(x.max())
     with np.errstate(all="ignore"):
-        places = (x - low) * (bins / (high - low)) if isfinite(high - low) and high > low else np.zeros(x.size)
-    counts = np.bincount(np.minimum(places.astype(np.intp), bins - 1), minlength=bins)
+        places = (x - low) * (BINS / (high - low)) if isfinite(high - low) and high > low else np.zeros(x.size)
+    counts = np.bincount(np.minimum(places.astype(np.intp), BINS - 1), minlength=BINS)
     return {"kind": "histogram", "edges": [number(low), number(high)], "counts": counts.tolist()}
 
 
-def image(array: Any, side: int = SIDE) -> Facts | None:
-    """An image of a matrix, or of the first matrix of a stack; None if the matrix is too small.
+def numbers(array: Any) -> Facts:
+    """The elements of a small array, in one list: floats with six digits, others exactly, as text if JSON has none."""
+    return {"kind": "numbers", "shape": [*array.shape], "values": [_plain(x) for x in array.reshape(-1).tolist()]}
 
-    A larger matrix is shown by some of its rows and columns, at most `side` of each.
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, int):
+        return value if abs(value) <= _EXACT else str(value)
+    return str(value) if isinstance(value, complex) else number(value)
+
+
+def image(array: Any, pixels: int = SIDE * SIDE) -> Facts | None:
+    """A heat map of an array, whose last dimension runs from left to right; all other dimensions are rows.
+
+    A level is a byte. 0 stands for NaN and the infinities, and 1 to 255 for numbers from `lo` to `hi`. If there are
+    negative and positive numbers, `lo` is -`hi`, so that 128 is 0. If there are more rows or columns than the picture
+    has room for, it shows some of them. None if no number is finite.
     """
-    while array.ndim > 2 and array.size:
-        array = array[0]
-    if array.ndim != 2 or min(array.shape) < _SMALLEST:
-        return None
-    rows, columns = (np.linspace(0, n - 1, min(n, side)).astype(np.intp) for n in array.shape)
-    part = array[np.ix_(rows, columns)]
-    x = flat(part)
+    matrix = array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
+    rows, columns = _fitting(matrix.shape[0], matrix.shape[1], pixels)
+    places = [np.linspace(0, n - 1, kept).astype(np.intp) for n, kept in zip(matrix.shape, (rows, columns))]
+    x = flat(matrix[np.ix_(*places)])
     finite = np.isfinite(x)
-    if not finite.any():
+    low, high = _extremes(array)
+    if low > high:
         return None
-    low, high = float(x[finite].min()), float(x[finite].max())
+    if low < 0 < high:
+        high = max(-low, high)
+        low = -high
     with np.errstate(all="ignore"):
-        levels = np.where(finite, (x - low) * (255 / (high - low)), 0) if 0 < high - low < inf else np.zeros(x.size)
-    values = base64.b64encode(levels.astype(np.uint8).tobytes()).decode("ascii")
-    return {"kind": "image", "width": part.shape[1], "height": part.shape[0], "values": values,
-            "lo": number(low), "hi": number(high)}
+        if low == high:
+            levels = np.full(x.size, float(_MIDDLE))
+        elif low < 0 < high:
+            levels = _MIDDLE + np.rint(x / high * (_TOP - _MIDDLE))
+        else:
+            levels = 1 + np.rint((x - low) / (high - low) * (_TOP - 1))
+    values = base64.b64encode(np.where(finite, levels, 0).astype(np.uint8).tobytes()).decode("ascii")
+    return {"kind": "image", "width": columns, "height": rows, "values": values, "lo": number(low), "hi": number(high)}
+
+
+def _extremes(array: Any) -> tuple[float, float]:
+    """The least and the greatest finite element; infinity and its negative if there is none."""
+    low, high = inf, -inf
+    for x in _parts(array):
+        x = x[np.isfinite(x)]
+        if x.size:
+            low, high = min(low, float(x.min())), max(high, float(x.max()))
+    return low, high
+
+
+def _fitting(rows: int, columns: int, pixels: int) -> tuple[int, int]:
+    """How many rows and columns of a matrix an image of so many pixels has room for."""
+    rows, columns = min(rows, SIDE), min(columns, SIDE)
+    while rows * columns > pixels:
+        rows, columns = (rows, (columns + 1) // 2) if columns >= rows else ((rows + 1) // 2, columns)
+    return rows, columns
 
 
 class Pictures:
@@ -132,12 +171,18 @@ class Pictures:
 
     def __init__(self, many: int, bytes: int = 800_000) -> None:
         each = bytes / max(1, many)
-        self.side = min(SIDE, int(sqrt(0.7 * each)))     # base64 takes four bytes for three pixels
-        self.bins = BINS if each > 10 * BINS else FEW_BINS
+        self.histograms = each > _HISTOGRAM * 2
+        self.pixels = max(_PIXELS, int(0.7 * (each - _HISTOGRAM)))    # base64 takes four bytes for three pixels
 
     def of(self, array: Any) -> Facts | None:
-        """The picture of an array: an image if it shows a matrix and the file has room, or else a histogram."""
-        if not isinstance(array, np.ndarray) or array.size < 2:
+        """The picture of an array: its numbers if they are few, or else a heat map; with a histogram if there is room.
+
+        None for an array that is not NumPy's, for an empty one, and for one of many elements that are all bad.
+        """
+        if not isinstance(array, np.ndarray | np.generic) or not array.size:
             return None
-        found = image(array, self.side) if self.side >= 2 * _SMALLEST else None
-        return found or histogram(array, self.bins)
+        if array.size <= FEW:
+            return numbers(array)
+        found = image(array, self.pixels)
+        spread = histogram(array) if self.histograms else None
+        return found if found is None or spread is None else {**found, "histogram": spread}

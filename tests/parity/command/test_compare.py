@@ -5,8 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+from retrograd.viz.explorer.page import document_in
 
 BEGINNING = """import torch
 OURS = hasattr(torch.version, "retrograd")
@@ -64,15 +68,17 @@ DIFFERING = {
 }
 
 
-def compared(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def compared(folder: Path, program: str, *arguments: str, options: tuple[str, ...] = ()) -> (
+        subprocess.CompletedProcess[str]):
     (folder / "train.py").write_text(BEGINNING + program)
-    command = [sys.executable, "-m", "retrograd", "compare", "train.py", *arguments]
+    command = [sys.executable, "-m", "retrograd", "compare", *options, "train.py", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
 
 
 def test_a_program_that_does_the_same_agrees(tmp_path: Path) -> None:
     result = compared(tmp_path, AGREEING, "--rtol", "1")
-    assert result.stderr == ""
+    assert result.stderr.startswith("retrograd compare: --rtol stands behind train.py")
+    assert len(result.stderr.splitlines()) == 1
     printed, said = result.stdout.splitlines()
     assert printed.startswith("refused ")
     assert printed.endswith(" ['--rtol', '1']")
@@ -88,3 +94,62 @@ def test_the_first_difference_is_named(name: str, tmp_path: Path) -> None:
     assert result.returncode == 1, result.stderr
     for line in lines:
         assert line.format(file=tmp_path / "train.py") in result.stdout, result.stdout
+
+
+# The page of both passes
+
+
+def page_of(folder: Path, program: str, status: int) -> dict[str, Any]:
+    """The document of the page of a program."""
+    result = compared(folder, program, options=("--page", "both.html"))
+    assert result.returncode == status, result.stderr
+    document = document_in((folder / "both.html").read_text("utf-8"))
+    count = document["beside"]["differing"]
+    assert f"wrote both.html: {count} of {len(document['nodes'])} gradients differ" in result.stdout.splitlines()[-1]
+    assert document["beside"]["names"] == ["retrograd", "PyTorch"]
+    return document
+
+
+def test_the_page_has_the_gradients_of_both(tmp_path: Path) -> None:
+    document = page_of(tmp_path, AGREEING.replace("sys.exit(3)", "").replace("nn.Dropout(0.2)", "nn.Identity()"), 0)
+    assert document["beside"]["differing"] == 0
+    assert document["beside"]["here"] == document["beside"]["there"] == []
+    assert {node["label"] for node in document["nodes"] if node["kind"] == "leaf"} == {
+        "x", "head.weight", "head.bias", "body.0.weight", "body.0.bias", "body.3.weight", "body.3.bias"}
+    for node in document["nodes"]:
+        assert node["other"]["name"] == node["name"]
+        assert node["other"]["gradient"]["norm"] == pytest.approx(node["gradient"]["norm"], rel=1e-4)
+
+
+def test_the_page_marks_what_differs(tmp_path: Path) -> None:
+    document = page_of(tmp_path, "y = x.exp() * (1.5 if OURS else 1.)\n(y.sin() + x).sum().backward()", 1)
+    changes = {node["name"]: node["change"] for node in document["nodes"]}
+    assert changes["SumBackward0"] == changes["AddBackward0"] == changes["SinBackward0"] == 0
+    assert min(changes[name] for name in ("MulBackward0", "ExpBackward0", "AccumulateGrad")) > 0.1
+    mul = next(node for node in document["nodes"] if node["name"] == "MulBackward0")
+    values = np.cos(np.exp(np.linspace(0, 1, 6)))
+    assert mul["other"]["picture"]["values"] == pytest.approx(values, rel=1e-5)
+
+
+def test_the_page_of_hooks_and_of_several_outputs(tmp_path: Path) -> None:
+    program = """
+a, b = x.unbind(1)[:2]
+y = a * 2
+y.register_hook(lambda g: g * (3 if OURS else 4))
+torch.autograd.grad((y + b.exp()).sum(), [x])
+"""
+    document = page_of(tmp_path, program, 1)
+    changes = {node["name"]: node["change"] for node in document["nodes"]}
+    assert changes["AddBackward0"] == changes["ExpBackward0"] == 0
+    assert changes["MulBackward0"] == pytest.approx(0.25)
+    assert changes["UnbindBackward0"] > 0
+
+
+def test_without_a_pass_there_is_no_page(tmp_path: Path) -> None:
+    result = compared(tmp_path, "x.exp()", options=("--page", "both.html"))
+    assert result.returncode == 1
+    assert "no page: there was no backward pass with PyTorch" in result.stderr
+    assert not (tmp_path / "both.html").exists()
+    result = compared(tmp_path, "x.exp().sum().backward()", options=("--page", "none/both.html"))
+    assert result.returncode == 1
+    assert "cannot write 'none/both.html': No such file" in result.stderr

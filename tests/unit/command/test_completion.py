@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,17 @@ def test_a_script_names_every_subcommand_and_option(shell: str, capsys: pytest.C
         for action in cli.parser_of(each)._actions:
             for word in action.option_strings:
                 assert word in text or f"-l {word[2:]}" in text or f"-s {word[1:]}" in text, (each.name, word)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed here")
+@pytest.mark.parametrize("words", ["completion bash", "info", "check retrograd", "graph --text wide.py"])
+def test_a_reader_that_stops_reading_is_no_error(words: str, tmp_path: Path) -> None:
+    """The reader has closed the pipe before the command writes."""
+    (tmp_path / "wide.py").write_text("import torch\ntorch.ones(2, requires_grad=True).sum().backward()\n")
+    found = subprocess.run(
+        ["bash", "-c", f"{{ sleep 0.2; {sys.executable} -m retrograd {words}; }} | true"], cwd=tmp_path,
+        capture_output=True, text=True, timeout=60)
+    assert found.stderr == ""
 
 
 def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

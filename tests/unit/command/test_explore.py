@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -81,6 +82,73 @@ def test_exit_statuses(folder: Path) -> None:
     nowhere = run(folder, "explore", "-o", "none/step.html", "train.py")
     assert nowhere.returncode == 1
     assert "cannot write 'none/step.html': No such file" in nowhere.stderr
+
+
+def test_the_program_ends_after_the_page(folder: Path) -> None:
+    (folder / "train.py").write_text(TRAINING + "\nraise AssertionError('the end')\n")
+    stopped = run(folder, "explore", "--stop", "--pass", "2", "train.py")
+    assert stopped.returncode == 0
+    assert stopped.stdout.splitlines() == run(folder, "run", "train.py").stdout.splitlines()[:1]
+    assert stopped.stderr == "retrograd: wrote step.html: backward pass 2, 12 nodes\n"
+    assert document_of(folder / "step.html")["title"] == "Backward pass 2 of train.py"
+
+
+def test_a_program_that_is_stopped_without_a_page(folder: Path) -> None:
+    nowhere = run(folder, "explore", "--stop", "-o", "none/step.html", "train.py")
+    assert nowhere.returncode == 1
+    assert nowhere.stdout == ""
+    late = run(folder, "explore", "--stop", "--pass", "9", "train.py")
+    assert late.returncode == 1
+    assert len(late.stdout.splitlines()) == 4
+
+
+def test_a_browser_shows_the_page(folder: Path) -> None:
+    """The browser of the test writes what it is asked to show."""
+    asked = folder / "asked.txt"
+    (folder / "browser.sh").write_text(f'#!/bin/sh\nprintf %s "$1" > {asked}\n')
+    (folder / "browser.sh").chmod(0o755)
+    found = subprocess.run([sys.executable, "-m", "retrograd", "explore", "--open", "train.py"], cwd=folder, text=True,
+                           capture_output=True, env=os.environ | {"BROWSER": f"{folder / 'browser.sh'} %s"})
+    assert found.returncode == 0
+    assert asked.read_text() == (folder / "step.html").resolve().as_uri()
+    assert "no browser" not in found.stderr
+
+
+def test_without_a_browser_the_page_is_written(folder: Path) -> None:
+    found = subprocess.run([sys.executable, "-m", "retrograd", "explore", "--open", "train.py"], cwd=folder, text=True,
+                           capture_output=True, env=os.environ | {"BROWSER": "false %s"})
+    assert found.returncode == 0
+    assert (folder / "step.html").exists()
+
+
+def test_a_page_beside_an_earlier_one(folder: Path) -> None:
+    run(folder, "explore", "-o", "before.html", "train.py")
+    same = run(folder, "explore", "--beside", "before.html", "train.py")
+    assert same.stderr.endswith("backward pass 1, 12 nodes; 0 of 12 gradients differ\n")
+    assert document_of(folder / "step.html")["beside"]["names"] == ["this run", "before.html"]
+    (folder / "train.py").write_text(TRAINING.replace("nn.Tanh()", "nn.Sigmoid()"))
+    other = run(folder, "explore", "--beside", "before.html", "train.py")
+    found = document_of(folder / "step.html")
+    assert [node["name"] for node in found["beside"]["there"]] == ["TanhBackward0"]
+    count = found["beside"]["differing"]
+    assert other.stderr.endswith(
+        f"; {count} of 12 gradients differ, 1 node is only in this run, 1 node is only in before.html\n")
+    assert found["beside"]["differing"] > 5
+    for name, said in (("none.html", "No such file"), ("train.py", "this is no page of the explorer")):
+        wrong = run(folder, "explore", "--beside", name, "train.py")
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert f"cannot read {name!r}: {said}" in wrong.stderr
+
+
+def test_options_behind_the_program_are_pointed_out(folder: Path) -> None:
+    found = run(folder, "explore", "train.py", "0", "-o", "late.html", "--pass=3", "--help")
+    assert found.stderr.splitlines()[0] == (
+        "retrograd explore: -o, --pass=3 stand behind train.py, so the program gets them; options of retrograd stand "
+        "before the program")
+    assert (folder / "step.html").exists()
+    assert "stands behind train.py, so the program gets it;" in run(folder, "explore", "train.py", "0", "--stop").stderr
+    assert "behind" not in run(folder, "explore", "-o", "x.html", "train.py", "0", "--epochs", "3").stderr
+    assert "behind" not in run(folder, "run", "train.py", "0", "-m", "--help", "-o").stderr
 
 
 def test_a_pass_that_raises(tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ def test_the_picture_of_the_first_pass(folder: Path) -> None:
     plain = run(folder, "run", "train.py", "0", "-o", "x")
     drawn = run(folder, "graph", "train.py", "0", "-o", "x")
     assert (drawn.stdout, drawn.returncode) == (plain.stdout, 0)
-    assert drawn.stderr == "retrograd: wrote graph.svg: the graph of the first backward pass\n"
+    assert drawn.stderr.splitlines() == [
+        "retrograd graph: -o stands behind train.py, so the program gets it; options of retrograd stand before the "
+        "program", "retrograd: wrote graph.svg: the graph of the first backward pass"]
     root = ElementTree.fromstring((folder / "graph.svg").read_text(encoding="utf-8"))
     words = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert {"scale", "0.weight", "2.bias", "TanhBackward0", "0 Linear", "2 Linear", "Sequential"} <= {*words}

@@ -133,6 +133,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--nproc", "0", "x.py"], "--nproc must be at least 1, not 0"),
+    (["-n", "0", "x.py"], "--nproc must be at least 1, not 0"),
     (["-"], "standard input cannot be given to several processes")])
 def test_the_launcher_says_what_is_wrong(arguments: list[str], message: str, tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, "-m", "retrograd", "launch", *arguments], capture_output=True, text=True,

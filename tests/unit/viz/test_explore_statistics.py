@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_a_histogram_counts_all_elements() -> None:
     counts, edges = np.histogram(x, bins=24)
     assert found["counts"] == counts.tolist()
     assert found["edges"] == pytest.approx([edges[0], edges[-1]], rel=1e-5)
-    few = histogram(np.array([1., np.nan, 2.]), 12)
+    few = histogram(np.array([1., np.nan, 2.]))
     assert few is not None
     assert sum(few["counts"]) == 2
     assert histogram(np.array([1., np.inf])) is None
@@ -79,13 +80,56 @@ def test_an_image_shows_rows_and_columns() -> None:
     found = image(x)
     assert found is not None
     assert (found["width"], found["height"], found["lo"], found["hi"]) == (10, 10, 0.0, 99.0)
-    pixels = np.frombuffer(base64.b64decode(found["values"]), np.uint8)
-    assert pixels.tolist() == (x.ravel() * (255 / 99)).astype(np.uint8).tolist()
+    assert levels(found) == (1 + np.rint(x.ravel() * (254 / 99))).astype(np.uint8).tolist()
     large = image(GENERATOR.normal(size=(2, 300, 20)))
     assert large is not None
     assert (large["width"], large["height"]) == (20, 64)
-    assert image(np.ones((3, 100))) is None
+    hidden = np.zeros((100, 100))
+    hidden[2, 2] = 7.                                    # not among the rows and columns that are shown
+    part = image(hidden)
+    assert part is not None
+    assert (part["hi"], {*levels(part)}) == (7.0, {1})
+    row = image(np.arange(20))
+    assert row is not None
+    assert (row["width"], row["height"]) == (20, 1)
     assert image(np.full((9, 9), np.nan)) is None
+
+
+def levels(picture: dict[str, Any]) -> list[int]:
+    """The level of each pixel of an image."""
+    return np.frombuffer(base64.b64decode(picture["values"]), np.uint8).tolist()
+
+
+def test_an_image_of_signed_numbers_has_0_in_the_middle() -> None:
+    found = image(np.array([[-1., 0.], [3., -0.0], [1.5, -3e-9]]))
+    assert found is not None
+    assert (found["lo"], found["hi"]) == (-3.0, 3.0)
+    assert levels(found) == [128 - 42, 128, 255, 128, 128 + 64, 128]
+
+
+def test_an_image_tells_what_is_not_finite() -> None:
+    found = image(np.array([1., np.nan, 2., np.inf]))
+    assert found is not None
+    assert levels(found) == [1, 0, 255, 0]
+    constant = image(np.array([2., 2., np.nan]))
+    assert constant is not None
+    assert (levels(constant), constant["lo"], constant["hi"]) == ([128, 128, 0], 2.0, 2.0)
+    wide = image(np.array([-1.7e308, 1.7e308]))
+    assert wide is not None
+    assert levels(wide) == [1, 255]
+
+
+@pytest.mark.parametrize(("array", "values"), [
+    (np.array([[1 / 3, np.nan], [np.inf, -2.]], np.float32), [0.333333, "nan", "inf", -2.0]),
+    (np.array([12345678, -1]), [12345678, -1]), (np.array([True, False]), [True, False]),
+    (np.array([2**60]), [str(2**60)]), (np.array([1 + 2j]), ["(1+2j)"]), (np.float64(2.5), [2.5])])
+def test_few_elements_are_shown_by_their_numbers(array: Any, values: list[Any]) -> None:
+    assert Pictures(1).of(array) == {"kind": "numbers", "shape": [*array.shape], "values": values}
+
+
+def test_up_to_sixteen_elements_are_few() -> None:
+    kinds = [(found or {})["kind"] for found in (Pictures(1).of(np.ones(16)), Pictures(1).of(np.ones(17)))]
+    assert kinds == ["numbers", "image"]
 
 
 def test_many_pictures_are_small() -> None:
@@ -98,4 +142,7 @@ def test_many_pictures_are_small() -> None:
     assert sizes[0] < 10 * 6000
     assert sizes[1] < 800_000 * 1.3
     assert sizes[2] < 800_000 * 1.3
-    assert Pictures(1).of(np.ones(1)) is None
+    assert Pictures(1).of(np.ones(0)) is None
+    assert Pictures(1).of("text") is None
+    assert "histogram" in (Pictures(10).of(array) or {})
+    assert "histogram" not in (Pictures(6000).of(array) or {})

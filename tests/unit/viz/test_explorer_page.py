@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from retrograd.viz.coordinates import SLOPE, SWEEPS, WEIGHTS
 from retrograd.viz.explorer import page as module
 from retrograd.viz.explorer.page import page
 
@@ -121,6 +122,14 @@ def test_top_level_names_are_defined_once() -> None:
     definition = re.compile(r"^(?:async )?(?:function|const|let) (\w+)", re.M)
     names = [name for path in SCRIPTS for name in definition.findall(path.read_text(encoding="utf-8"))]
     assert sorted(names) == sorted(set(names))
+
+
+def test_the_constants_of_the_layout_stand_in_python_only() -> None:
+    constants = json.loads(Reader(page(EMPTY)).scripts["layout"])
+    assert constants == {"sweeps": SWEEPS, "weights": WEIGHTS, "slope": SLOPE}
+    text = (FOLDER / "layout.js").read_text(encoding="utf-8")
+    assert not re.search(r"const (SWEEPS|WEIGHTS|SLOPE) =", text)
+    assert "const { sweeps: SWEEPS, weights: WEIGHTS, slope: SLOPE } = JSON.parse(" in text
 
 
 # Colors

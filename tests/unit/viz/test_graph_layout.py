@@ -211,7 +211,7 @@ def test_lines_pass_no_boxes(graph: Drawn) -> None:
 
 @given(graphs())
 def test_groups_are_a_tree_whose_data_is_complete(graph: Drawn) -> None:
-    data = groups_as_data(graph)
+    data = groups_as_data(groups_of(graph, runs=True))
     assert [group["parent"] is None for group in data] == [True] + [False] * (len(data) - 1)
     assert sorted(child["node"] for group in data for child in group["children"] if "node" in child) == [
         *range(len(graph.nodes))]
@@ -259,7 +259,14 @@ def test_runs_are_repetitions_that_do_not_overlap(before: str, pattern: str, tim
         assert run.times >= 3
         assert text[run.start: run.end] == text[run.start: run.start + run.length] * run.times
     assert all(one.end <= other.start for one, other in pairwise(runs))
-    assert runs_in(text, [False] * len(text)) == []
+    assert all(run.times >= 8 and run.end - run.start >= 24 for run in runs_in(text, [False] * len(text)))
+
+
+def test_a_pattern_without_a_mark_is_a_run_if_there_is_much_of_it() -> None:
+    assert runs_in("x" + "ab" * 12 + "y", [False] * 26) == [Run(1, 2, 12)]
+    assert runs_in("ab" * 11, [False] * 22) == []
+    assert runs_in("abcdefgh" * 7, [False] * 56) == []
+    assert runs_in("abcdefgh" * 8, [False] * 64) == [Run(0, 8, 8)]
 
 
 def test_the_pattern_that_covers_most_is_a_run() -> None:
@@ -287,7 +294,7 @@ def test_equal_blocks_in_a_row_have_a_group_around_them() -> None:
     node("embedding", [14])
     node("x", [])
     graph = Drawn(nodes, [], [(0, 0)])
-    data = groups_as_data(graph)
+    data = groups_as_data(groups_of(graph, runs=True))
     assert [(group["path"], group["class"], group["parent"], group["repeats"]) for group in data] == [
         ("", "", None, 1), ("blocks.0 … blocks.3", "Block", 0, 4),
         *[(f"blocks.{number}", "Block", 1, 1) for number in (3, 2, 1, 0)]]

@@ -11,29 +11,11 @@ import pytest
 
 import retrograd as torch
 from retrograd import nn, viz
-
-SVG = "{http://www.w3.org/2000/svg}"
+from showing.drawings import SVG, nodes, read, titles
 
 
 def leaf(*shape: int) -> Any:
     return torch.ones(shape, requires_grad=True)
-
-
-def read(text: str) -> ElementTree.Element:
-    root = ElementTree.fromstring(text)
-    assert root.tag == f"{SVG}svg"
-    return root
-
-
-def nodes(root: ElementTree.Element) -> list[tuple[str, str, list[str]]]:
-    """The class, the title and the lines of text of each node."""
-    return [(group.get("class", ""), group.findtext(f"{SVG}title", ""),
-             ["".join(text.itertext()) for text in group.findall(f"{SVG}text")])
-            for group in root.iter(f"{SVG}g") if group.get("role") == "graphics-symbol img"]
-
-
-def titles(root: ElementTree.Element) -> list[str]:
-    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text") if "head" in text.get("class", "")]
 
 
 def words(root: ElementTree.Element) -> list[str]:
@@ -124,7 +106,7 @@ def test_texts_stand_out_from_what_is_behind_them() -> None:
         (weak,) = re.findall(r"\.weak\{fill:(#\w{6})\}", rules)
         (paper,) = re.findall(r"\.paper\{fill:(#\w{6})\}", rules)
         fills = re.findall(r"path\{fill:(#\w{6});stroke:(#\w{6})\}", rules)
-        assert len(fills) == 5
+        assert len(fills) == 6
         for fill, edge in [*fills, (paper, text)]:
             assert contrast(text, fill) > 7
             assert contrast(weak, fill) > 4.5
@@ -179,7 +161,9 @@ def test_a_deep_graph_is_drawn() -> None:
     y = x
     for _ in range(3000):
         y = y * 2
-    assert len(nodes(read(viz.svg(y)))) == 3001
+    loop, parameter = nodes(read(viz.svg(y)))
+    assert loop == ("group", "loop × 3000: folded: a module or a run 3000 nodes", ["loop × 3000", "3000 nodes"])
+    assert parameter[2] == ["x", "[]"]
 
 
 @pytest.mark.parametrize("draw", [viz.svg, viz.graph])

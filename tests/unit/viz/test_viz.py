@@ -43,8 +43,20 @@ def test_names_come_as_a_dictionary_or_as_pairs() -> None:
     x, y = leaf(3), leaf(3)
     product = x * y
     assert viz.tree(product, {"x": x, "y": y}) == viz.tree(product, [("x", x), ("y", y)])
-    assert viz.tree(product, iter([("y", y)])).splitlines() == ["MulBackward0 [3]", "├─ leaf [3]", "└─ y [3]"]
-    assert viz.tree(product).splitlines()[1:] == ["├─ leaf [3]", "└─ leaf [3]"]
+    assert viz.tree(product, iter([("y", y)])).splitlines() == ["MulBackward0 [3]", "├─ x [3]", "└─ y [3]"]
+
+
+def test_other_leaves_have_the_names_that_the_picture_has() -> None:
+    weight, held = leaf(3), [leaf(3)]
+    product = weight * held[0]
+    assert viz.tree(product).splitlines()[1:] == ["├─ weight [3]", "└─ leaf [3]"]
+    picture = viz.svg(product)
+    assert ">weight<" in picture
+    assert ">leaf<" in picture
+    assert 'label="weight\\n[3]"' in viz.dot(product)
+    model = nn.Sequential(nn.Linear(2, 1))
+    assert "0.weight [1, 2]" in viz.tree(model(torch.ones(1, 2)))
+    assert model is not None
 
 
 def test_a_module_names_its_parameters() -> None:
@@ -71,7 +83,7 @@ def test_what_names_no_leaves(params: Any, kind: str, draw: Any) -> None:
 def test_constants_are_left_out() -> None:
     x = leaf(2)
     assert viz.tree(torch.ones(2) * x * 3).splitlines() == [
-        "MulBackward0 [2]", "└─ MulBackward0 [2]", "   └─ leaf [2]"]
+        "MulBackward0 [2]", "└─ MulBackward0 [2]", "   └─ x [2]"]
 
 
 def test_what_is_shared_is_shown_once() -> None:

@@ -2,12 +2,18 @@
 "use strict";
 
 const ZOOM = { least: 0.03, most: 3 };
+
+/** The zoom, within its limits. The whole graph can always be shown. */
+function zoomed(k) {
+  const whole = Math.min(graph().clientWidth / scene.width, freeHeight() / scene.height) / 1.2;
+  return Math.min(ZOOM.most, Math.max(Math.min(ZOOM.least, whole), k));
+}
 const BRIEF = 4;
 let frame = 0;
 
 /** Moves the camera; the picture follows at the next frame. */
 function look(view) {
-  const k = Math.min(ZOOM.most, Math.max(ZOOM.least, view.k));
+  const k = zoomed(view.k);
   state.view = { x: view.x, y: view.y, k };
   if (!frame) {
     frame = requestAnimationFrame(() => {
@@ -21,7 +27,7 @@ function look(view) {
 /** Zooms so that the point at x, y on the page stays where it is. */
 function zoomAt(x, y, factor) {
   const { view } = state;
-  const k = Math.min(ZOOM.most, Math.max(ZOOM.least, view.k * factor));
+  const k = zoomed(view.k * factor);
   look({ x: x - ((x - view.x) * k) / view.k, y: y - ((y - view.y) * k) / view.k, k });
 }
 

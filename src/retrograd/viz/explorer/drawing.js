@@ -39,7 +39,7 @@ function sync() {
   const { x, y, k } = state.view;
   byId("camera").setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
   const next = k < 0.36 ? 0 : k < 0.6 ? 1 : 2;
-  if ((next === 0) !== (detail === 0)) clearDrawing();
+  if (next !== detail) clearDrawing();
   detail = next;
   graph().dataset.detail = detail;
   graph().style.setProperty("--thin", Math.max(1.4, 0.9 / k));
@@ -97,8 +97,15 @@ function boxElement(box) {
     const second = fitted(beside, FONTS.note, Math.max(20, room - textWidth(first, FONTS.name) - 6));
     element.append(draw("text", { class: "name", x: middle, y: 18 }, first, beside ? draw("tspan", { class: "beside", dx: 3 }, ` ${second}`) : null),
       draw("text", { class: "note", x: middle, y: 34 }));
+    if (box.item.mini && (detail > 1 || box.item.mini.picture)) element.append(...miniatureParts(box.item.mini, middle, BOX.mini));
   }
   return element;
+}
+
+/** The numbers or the heat map of a miniature, its middle and its top at x, y. */
+function miniatureParts({ lines, picture, width, height }, x, y) {
+  if (picture) return [thumb(picture, x - width / 2, y, width, height)];
+  return lines.map((line, k) => draw("text", { class: "few", x, y: y + 9 + 13 * k }, line));
 }
 
 /** What a pointer that rests on a box is told. */
@@ -143,7 +150,7 @@ function dress(box, element) {
     element.setAttribute("aria-pressed", chosen);
   }
   const faded = state.find && !box.open && !isFound(item);
-  const flags = { chosen: chosen || (!box.open && chosenItem() && boxOf(chosenItem()) === box), current, ahead: progress === "ahead", waiting: progress === "waiting", faded, found: state.find && !box.open && isFound(item), wrong: item.problem, flagged: item.problem && progress !== "ahead" };
+  const flags = { chosen: chosen || (!box.open && chosenItem() && boxOf(chosenItem()) === box), current, ahead: progress === "ahead", waiting: progress === "waiting", faded, found: state.find && !box.open && isFound(item), wrong: item.problem, different: !box.open && besideMark(item), flagged: item.problem && progress !== "ahead" };
   for (const [name, on] of Object.entries(flags)) element.classList.toggle(name, Boolean(on));
   if (box.open) return;
   badge(box, element);
@@ -165,13 +172,14 @@ function progressOf(item) {
   return inner.includes("waiting") ? "waiting" : "ahead";
 }
 
-/** A red badge that says what is wrong. */
+/** A red badge that says what is wrong, or else a badge that says what differs from the other pass. */
 function badge(box, element) {
   element.querySelector(".flag")?.remove();
-  if (!box.item.problem || progressOf(box.item) === "ahead") return;
-  const text = problemText[box.item.problem];
+  const wrong = box.item.problem ? problemText[box.item.problem] : null;
+  const text = wrong ?? besideMark(box.item);
+  if (!text || progressOf(box.item) === "ahead") return;
   const width = Math.round(textWidth(text, FONTS.mark)) + 14;
-  element.append(draw("g", { class: "flag", transform: `translate(${round(box.width - width + 6)} -13)` },
+  element.append(draw("g", { class: wrong ? "flag" : "flag different", transform: `translate(${round(box.width - width + 6)} -13)` },
     draw("rect", { width, height: 18, rx: 9 }), draw("text", { x: width / 2, y: 13 }, ` ${text}`)));
 }
 
@@ -190,22 +198,33 @@ function paintRoutes() {
   byId("going").setAttribute("d", path(going));
   byId("goingheads").setAttribute("d", going.filter(([, to]) => to.head).map(([, to]) => headPath(to, scene.direction)).join(""));
   byId("coming").setAttribute("d", path(box && !box.open ? routes(box, "last") : []));
-  byId("marks").replaceChildren(...(state.step === null ? [] : arrivalMarks(model.steps[state.step])));
+  const at = state.step ?? (item && !item.members ? item.position : null);
+  byId("marks").replaceChildren(...(at === null ? [] : arrivalMarks(model.steps[at])));
 }
 
-/** The norms of the gradients that a step sends, beside the boxes where they arrive. */
+/** The gradients that a step sends, beside the boxes where they arrive: their numbers, or norms and heat maps. */
 function arrivalMarks(step) {
   const texts = new Map();
   for (const arrival of step.arrivals ?? []) {
     const node = model.nodes.get(arrival.to);
     const box = node && boxOf(node);
-    if (box && !contains(box.item, step.node)) texts.set(box, [...(texts.get(box) ?? []), `${arrival.adds ? "+ " : ""}${digits(arrival.norm)}`]);
+    if (box && !contains(box.item, step.node)) texts.set(box, [...(texts.get(box) ?? []), arrival]);
   }
-  return [...texts].map(([box, all]) => {
-    const text = all.slice(0, 3).join(", ");
-    const width = Math.round(textWidth(text, FONTS.mark)) + 12;
-    const [x, y] = scene.direction === "down" ? [box.top.x + 8, box.top.y - 21] : [box.top.x - width - 6, box.top.y - 24];
-    return draw("g", { class: "mark", transform: `translate(${round(x)} ${round(y)})` },
-      draw("rect", { width, height: 17, rx: 4 }), draw("text", { x: width / 2, y: 12.5 }, text));
-  });
+  return [...texts].map(([box, all]) => arrivalMark(box, all));
+}
+
+/** One mark. A box that stands for a group may receive several gradients: the mark has the norms of the first three. */
+function arrivalMark(box, arrivals) {
+  const mini = miniature(arrivals.length === 1 && !box.item.members ? pictureThere(arrivals[0]) : null, number(arrivals[0].norm));
+  if (mini.picture) Object.assign(mini, { width: Math.max(THUMB.least, mini.width / 2), height: Math.min(11, mini.height) });
+  const sign = ({ adds }) => (adds ? "+ " : "");
+  const few = mini.lines.length > 0;
+  const text = few ? sign(arrivals[0]) : arrivals.slice(0, 3).map((one) => `${sign(one)}${digits(one.norm)}`).join(", ");
+  const wide = text ? Math.round(textWidth(text, FONTS.mark)) : 0;
+  const beside = mini.width ? mini.width + (wide ? 6 : 0) : 0;
+  const [width, height] = [wide + beside + 12, Math.max(17, mini.height + 5)];
+  const [x, y] = scene.direction === "down" ? [box.top.x - width / 2, box.top.y - height - 8] : [box.top.x - width - 6, box.top.y - height - 7];
+  return draw("g", { class: "mark", transform: `translate(${round(x)} ${round(y)})` },
+    draw("rect", { width, height, rx: 4 }), text ? draw("text", { x: 6 + wide / 2, y: height / 2 + 4 }, text) : null,
+    ...(mini.width ? miniatureParts(mini, width - 6 - mini.width / 2, (height - mini.height) / 2 + (few ? 0.5 : 0)) : []));
 }

@@ -42,11 +42,12 @@ function nodeParts(node) {
   return [
     headPart(node, node.label || node.name, node.label && node.label !== node.name ? node.name : null),
     problemPart(node),
-    section("Gradient that arrives", statsTable(node.gradient), pictureOf(node.picture)),
+    beside ? besidePart(node) : section("Gradient that arrives", statsTable(node.gradient), pictureOf(node.picture)),
     node.notes?.length ? section("Notes", make("ul", { class: "notes" }, ...node.notes.map((note) => make("li", {}, note)))) : null,
     sourcePart(node.site),
     ...wirePart(node),
     rulePart(node),
+    node.value ? section("Value", statsTable(node.value.stats), pictureOf(node.value.picture)) : null,
     ...savedPart(node),
     section("Cost", facts([["Time", seconds(node.time)], ["Saved values", node.bytes ? bytes(node.bytes) : null], ["Freed after the step", freedText(node)]])),
   ];
@@ -101,12 +102,20 @@ function wirePart(node) {
   const sent = (node.position === null ? [] : model.steps[node.position].arrivals ?? []).filter((arrival) => model.nodes.has(arrival.to));
   const quiet = sent.length ? [] : targets(node);
   const plus = () => make("abbr", { title: "adds to what arrived before" }, "+");
-  const row = (id, arrival) => () => itemLink(model.nodes.get(id), arrival ? make("span", { class: "value" }, arrival.adds ? plus() : null, digits(arrival.norm)) : null);
+  const row = (id, arrival) => () => itemLink(model.nodes.get(id), arrival ? make("span", { class: "value" }, arrival.adds ? plus() : null, arrivalValue(arrival)) : null);
   const users = [...new Set(node.users)];
   return [
     section("Sends gradients to", shortList([...sent.map((arrival) => row(arrival.to, arrival)), ...quiet.map((id) => row(id))], MOST_WIRES)),
     section("Receives gradients from", shortList(node.received.length ? node.received.map((arrival) => row(arrival.from, arrival)) : users.map((id) => row(id)), MOST_WIRES)),
   ];
+}
+
+/** A gradient on its wire: its numbers if there are two at most, else a small heat map and the norm. */
+function arrivalValue(arrival) {
+  const picture = pictureThere(arrival);
+  if (picture?.kind === "numbers" && picture.values.length <= 2) return picture.values.map(shortText).join("\u2002");
+  const canvas = picture?.kind === "image" ? heatCanvas(picture, { class: "inline", "aria-hidden": "true" }) : null;
+  return make("span", {}, canvas, digits(arrival.norm));
 }
 
 function rulePart(node) {

@@ -1,14 +1,13 @@
 // Coordinates of what is drawn, from the ranks and the order that the document gives for each group. Python has the
-// same rules for its pictures (viz/coordinates.py). "Across" runs along a rank; "along" runs from rank to rank.
+// same rules for its pictures, and gives their constants (viz/coordinates.py). "Across" runs along a rank; "along" runs
+// from rank to rank.
 "use strict";
 
 const GAPS = { boxes: 22, points: 12, ranks: 38, bends: 10, pad: 16, head: 24 };
-const BOX = { widest: 280, margin: 22 };
-const SWEEPS = 4;
-const WEIGHTS = { long: 24, deepest: 16, other: 1 };
-const SLOPE = 0.06;
+const BOX = { widest: 280, margin: 22, mini: 41, below: 4 };
+const { sweeps: SWEEPS, weights: WEIGHTS, slope: SLOPE } = JSON.parse(document.getElementById("layout").textContent);
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
-const FONTS = { name: `600 13px ${SANS}`, note: `11.5px ${SANS}`, mark: `600 11.5px ${SANS}` };
+const FONTS = { name: `600 13px ${SANS}`, note: `11.5px ${SANS}`, mark: `600 11.5px ${SANS}`, small: `10.5px ${SANS}` };
 
 /** The boxes, frames and wires for the groups in `open`. */
 function arrange(open, direction) {
@@ -50,9 +49,11 @@ function noteText(item, color) {
 function boxSize(item) {
   item.words ??= boxWords(item);
   const [name, beside] = item.words;
+  item.mini ??= miniature(item.members ? null : item.picture, item.norm);
   const notes = Object.keys(MEASURES).map((color) => textWidth(noteText(item, color), FONTS.note));
   const widest = Math.max(textWidth(name, FONTS.name) + (beside ? textWidth(beside, FONTS.note) + 6 : 0), ...notes);
-  return [Math.round(Math.min(BOX.widest, Math.max(72, widest + 28))), item.members ? 50 : 44];
+  const height = (item.members ? 50 : 44) + (item.mini.height ? item.mini.height + BOX.below : 0);
+  return [Math.round(Math.min(BOX.widest, Math.max(72, widest + 28, item.mini.width + 28))), Math.round(height)];
 }
 
 /** The ranks of one open group as rows of items, settled; all lengths are those of the group alone. */
@@ -164,6 +165,7 @@ function measured(group, items, rows, direction) {
   });
   const margin = whole ? 0 : GAPS.pad;
   const made = { items, width: Math.max(right + margin, before + margin), depth: end + margin, entering: new Map(), leaving: new Map() };
+  if (group.repeats > WRAP.least) wrap(made, rows);
   if (!whole && direction === "down") widenForTitle(made, group);
   for (const [edge, place] of group.ports) (items[place].rank === 0 ? made.entering : made.leaving).set(edge, items[place].at);
   return made;
@@ -238,6 +240,7 @@ function joinItems(scene, upper, lower, edge) {
   if (lower.boxed && !lower.made) join(scene, ...lower.entry);
   const from = upper.made ? upper.boxed.port(edge, true).gate : upper.exit[1];
   const to = lower.made ? lower.boxed.port(edge, false).gate : lower.entry[0];
+  markLane(upper, lower, to);
   join(scene, from, to);
 }
 
@@ -280,6 +283,7 @@ function routes(box, way) {
 
 /** A wire as path data: straight where it can be, else a curve that leaves and arrives along the flow. */
 function wirePath([from, to], direction) {
+  if (isBack(from, to, direction)) return lanePath(from, to, direction);
   if (from.x === to.x || from.y === to.y) {
     const flows = direction === "down" ? from.x === to.x : from.y === to.y;
     if (flows) return `M${round(from.x)} ${round(from.y)}L${round(to.x)} ${round(to.y)}`;

@@ -25,8 +25,7 @@ function paintControls() {
 /** Chooses a node or group. What hides it is unfolded if asked, and it comes into sight. */
 function choose(item, unfold = false) {
   if (unfold) {
-    const open = new Set(state.open);
-    for (let at = item.home; at !== null && at !== undefined; at = model.groups[at].home) open.add(at);
+    const open = new Set([...state.open, ...groupsAround(item)]);
     if (!sameSet(open, state.open)) change({ open });
   }
   const step = state.step !== null && !item.members && item.position !== null ? item.position : state.step;
@@ -151,6 +150,7 @@ function follows() {
 }
 
 function start() {
+  startBeside();
   Object.assign(state, readAddress(location.hash));
   searchAgain();
   rearrange();

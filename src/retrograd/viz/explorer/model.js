@@ -74,15 +74,19 @@ function sumUp(made) {
   }
 }
 
+/** The picture of a gradient where it arrives: its own, or that of the node if no other gradient arrives there. */
+const pictureThere = (arrival) => arrival.picture ?? model.nodes.get(arrival.to)?.picture ?? null;
+
 /** The nodes to which a node sends gradients, each once. */
 function targets(node) {
   return [...new Set((node.links ?? []).filter((link) => link && model.nodes.has(link[0])).map((link) => link[0]))];
 }
 
-/** The path of a group, or its class; of a run of equal blocks also how many they are. */
+/** The path of a group, or its class; of a run of equal parts also how many they are, and of a part its number. */
 function groupTitle(group) {
   if (group.index === 0) return "the whole graph";
-  return `${group.path || group.class || "group"}${group.repeats > 1 ? ` × ${group.repeats}` : ""}`;
+  const step = group.step ? ` ${group.path ? "#" : ""}${group.step}` : "";
+  return `${group.path || group.class || "group"}${step}${group.repeats > 1 ? ` × ${group.repeats}` : ""}`;
 }
 
 /** "in 2: Linear", as error messages name a module. */

@@ -12,7 +12,7 @@ function overviewParts() {
         [counted(model.nodes.size, "node"), counted(model.steps.length, "step")], [bytes(totals.bytes), "saved"],
         [seconds(totals.time), "in the pass"], [digits(totals.parameters), totals.parameters === 1 ? "leaf" : "leaves"],
       ].flatMap(([value, name]) => [make("div", {}, make("dd", {}, value), make("dt", {}, name))]))),
-    alarmPart(), normPart(), costPart("What holds the memory", "bytes"), costPart("What takes the time", "time"),
+    besideOverview(), alarmPart(), normPart(), costPart("What holds the memory", "bytes"), costPart("What takes the time", "time"),
     viewPart(), cutPart(),
   ];
 }
@@ -22,12 +22,28 @@ function alarmPart() {
   const forward = model.nodes.get(model.data.totals?.first_bad?.forward);
   const without = model.order.filter((node) => node.problem === "none");
   const count = model.order.filter((node) => node.problem === "nan" || node.problem === "inf").length;
-  if (!maker && !forward && !count && !without.length) return make("p", { class: "fine" }, "No NaN, no infinity, and every leaf gets a gradient.");
+  const zero = model.order.filter((node) => node.kind === "leaf" && node.norm === 0);
+  const vanished = vanishedPart();
+  if (!maker && !forward && !count && !without.length && !zero.length && !vanished) return make("p", { class: "fine" }, "No NaN, no infinity, and every leaf gets a gradient that is not 0.");
   const told = (text, node) => (node ? [make("p", {}, text), itemLink(node, node.site ? make("span", { class: "value" }, siteText(node.site)) : null)] : []);
   const bad = maker || forward || count ? make("div", { class: "alarm" }, make("p", {}, `NaN or infinity in ${counted(count, "node")}.`),
     ...told("The first of the pass is made by the rule of", maker), ...told("The first of the forward computation is made by", forward)) : null;
-  const lost = without.length ? make("div", { class: "alarm" }, make("p", {}, `${counted(without.length, "leaf").replace("leafs", "leaves")} without gradient:`), shortList(without.map((node) => itemLink(node)))) : null;
-  return make("section", {}, make("h3", {}, "What is wrong"), ...[bad, lost].filter(Boolean));
+  const lost = without.length ? make("div", { class: "alarm" }, make("p", {}, `${leavesText(without.length)} without gradient:`), shortList(without.map((node) => itemLink(node)))) : null;
+  const still = zero.length ? make("div", { class: "alarm" }, make("p", {}, `${leavesText(zero.length)} with a gradient of zeros:`), shortList(zero.map((node) => itemLink(node)))) : null;
+  return make("section", {}, make("h3", {}, "What is wrong"), ...[bad, lost, vanished, still].filter(Boolean));
+}
+
+const leavesText = (count) => counted(count, "leaf").replace("leafs", "leaves");
+
+/** Where the pass hands on zeros only. */
+function vanishedPart() {
+  const [first, last] = model.data.totals?.vanished ?? [];
+  if (first === undefined) return null;
+  const after = model.steps.slice(last + 1).some((step) => model.nodes.get(step.node)?.kind !== "leaf");
+  const node = model.nodes.get(model.steps[first].node);
+  const place = (step) => `step ${(step + 1).toLocaleString("en")}`;
+  return make("div", { class: "alarm" }, make("p", {}, `The gradient is 0 from ${place(first)} ${after ? `to ${place(last)}` : "on"}: vanished.`),
+    itemLink(node, node.site ? make("span", { class: "value" }, siteText(node.site)) : null));
 }
 
 /** The norms along the pass, then the parameters from the smallest norm to the largest. */
@@ -36,9 +52,8 @@ function normPart() {
   const leaves = model.order.filter((node) => node.kind === "leaf" && node.norm !== null && Number.isFinite(node.norm));
   leaves.sort((a, b) => a.norm - b.norm);
   const text = leaves.length > 1 && leaves[0].norm > 0 ? `The largest norm of a leaf is ${digits(leaves.at(-1).norm / leaves[0].norm)} times the smallest.` : null;
-  const zero = leaves.filter((node) => node.norm === 0).length;
-  return section("Where gradients vanish or explode", passChart(along, (k) => goTo(k)),
-    text ? make("p", { class: "muted" }, text) : null, zero ? make("p", { class: "muted" }, `${counted(zero, "gradient")} of leaves ${zero === 1 ? "is" : "are"} zero.`) : null,
+  return section("Where gradients vanish or explode", passChart(along, (k) => goTo(k), beside && model.steps.map((step) => number(model.nodes.get(step.node)?.other?.gradient?.norm ?? null))),
+    text ? make("p", { class: "muted" }, text) : null,
     leaves.length ? make("h4", {}, leaves.length > 8 ? "Smallest norms of leaves" : "Norms of leaves") : null, rankedList(leaves, (node) => node.norm, digits, leaves.length > 8 ? 4 : 8),
     leaves.length > 8 ? make("h4", {}, "Largest norms of leaves") : null, leaves.length > 8 ? rankedList([...leaves].reverse(), (node) => node.norm, digits, 4) : null);
 }

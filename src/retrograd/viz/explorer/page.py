@@ -14,11 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..coordinates import SLOPE, SWEEPS, WEIGHTS
+
 _FOLDER = Path(__file__).parent
 _STYLE = re.compile(r'<link rel="stylesheet" href="([\w.]+)">')
 _SCRIPT = re.compile(r'<script src="([\w.]+)"></script>')
 _TITLE = "<title>retrograd explorer</title>"
+_LAYOUT = '<script type="application/json" id="layout"></script>'
 _DATA = '<script type="application/json" id="document"></script>'
+_DOCUMENT = re.compile(f"{re.escape(_DATA).replace('></', '>(.*?)</')}", re.DOTALL)
 # No sign in a string of JSON may end the script element that holds it.
 _SAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
@@ -38,10 +42,21 @@ def page(document: Mapping[str, Any]) -> str:
     return _frame().replace(_TITLE, title, 1).replace(_DATA, _DATA.replace("></", f">{data}</"), 1)
 
 
+def document_in(text: str) -> dict[str, Any]:
+    """The document in the text of a page. Raises ValueError if the text is no such page."""
+    found = _DOCUMENT.search(text)
+    if found is None:
+        raise ValueError("this is no page of the explorer")
+    document: dict[str, Any] = json.loads(found[1])
+    return document
+
+
 @cache
 def _frame() -> str:
-    """The page without a document, with the text of its stylesheet and scripts inside."""
+    """The page without a document: its stylesheet, its scripts and the constants of the layout are inside."""
+    constants = json.dumps({"sweeps": SWEEPS, "weights": WEIGHTS, "slope": SLOPE})
     text = _STYLE.sub(lambda found: f"<style>\n{_read(found[1])}</style>", _read("page.html"))
+    text = text.replace(_LAYOUT, _LAYOUT.replace("></", f">{constants}</"), 1)
     return _SCRIPT.sub(lambda found: f"<script>\n{_read(found[1])}</script>", text)
 
 

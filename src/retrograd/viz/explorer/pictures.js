@@ -1,11 +1,88 @@
-// Small pictures of arrays: histograms and images, with their statistics.
+// Small pictures of arrays: their numbers if they are few, else heat maps and histograms; and their statistics.
 "use strict";
 
 const PICTURE = { width: 288, height: 220, pixel: 10, least: 12, caption: 220 };
+const THUMB = { width: 72, height: 18, pixel: 5, least: 8 };
+const BESIDE = 4;
+const LEVELS = { bad: 0, zero: 128, span: 127 };
+
+const isSigned = (picture) => number(picture.lo) < 0 && number(picture.hi) > 0;
+
+/** The colors of the levels of an image, as red, green and blue: 0 is for what is not finite. */
+function levelColors(picture) {
+  const rgb = (color) => color.match(/\d+/g).map(Number);
+  const bad = channels(getComputedStyle(document.documentElement).getPropertyValue("--wrong").trim());
+  const same = number(picture.lo) === number(picture.hi) ? (number(picture.lo) === 0 ? signedColor(0) : paletteColor(0.5)) : null;
+  const color = same ? () => same : isSigned(picture) ? (k) => signedColor((k - LEVELS.zero) / LEVELS.span) : (k) => paletteColor((k - 1) / 254);
+  return Array.from({ length: 256 }, (_, k) => (k === LEVELS.bad ? bad : rgb(color(k))));
+}
+
+/** A canvas on which each pixel is one number of an image. */
+function heatCanvas(picture, attributes = {}) {
+  const { width, height, values } = picture;
+  const canvas = make("canvas", { width, height, ...attributes });
+  const raw = atob(values);
+  const pen = canvas.getContext("2d");
+  const pixels = pen.createImageData(width, height);
+  const colors = levelColors(picture);
+  for (let k = 0; k < width * height; k += 1) pixels.data.set([...colors[raw.charCodeAt(k)], 255], 4 * k);
+  pen.putImageData(pixels, 0, 0);
+  return canvas;
+}
 
 function pictureOf(picture) {
   if (!picture) return null;
-  return picture.kind === "image" ? imagePicture(picture) : histogramPicture(picture);
+  if (picture.kind === "numbers") return numbersTable(picture);
+  return picture.histogram ? make("div", {}, imagePicture(picture), histogramPicture(picture.histogram)) : imagePicture(picture);
+}
+
+/** The numbers of a small array. The last dimension runs from left to right, all others from top to bottom. */
+function numbersTable({ shape, values }) {
+  const wide = shape.at(-1) ?? 1;
+  const most = values.reduce((a, value) => (Number.isFinite(number(value)) ? Math.max(a, Math.abs(number(value))) : a), 0);
+  const cell = (value) => {
+    const plain = typeof value === "boolean" || number(value) === null ? null : number(value);
+    const color = most && Number.isFinite(plain) ? signedColor(plain / most) : null;
+    const wrong = typeof value === "string" && ["nan", "inf", "-inf"].includes(value);
+    return make("td", { class: wrong ? "wrong" : null, style: color && `background: ${color}; color: ${inkOn(color)}`, title: String(value) }, shortText(value));
+  };
+  const rows = Array.from({ length: values.length / wide }, (_, r) => make("tr", {}, ...values.slice(r * wide, (r + 1) * wide).map(cell)));
+  return make("div", { class: "numbers", tabindex: wide > BESIDE ? 0 : null, role: wide > BESIDE ? "group" : null, "aria-label": wide > BESIDE ? "Numbers" : null }, make("table", {}, make("tbody", {}, ...rows)));
+}
+
+/** A number of a small array in few letters. */
+function shortText(value) {
+  if (typeof value === "boolean") return value ? "true" : "false";
+  if (typeof value === "string" && !["nan", "inf", "-inf"].includes(value)) return value;
+  const x = number(value);
+  const size = Math.abs(x);
+  if (!Number.isFinite(x) || (Number.isInteger(x) && size < 1e5)) return digits(value);
+  return size >= 1e5 || size < 1e-3 ? x.toExponential(1) : String(Number(x.toPrecision(3)));
+}
+
+/** The numbers of a small array as lines of text: its rows, or four a line if the rows are many or long. */
+function numberLines({ shape, values }) {
+  const wide = (shape.at(-1) ?? 1) <= BESIDE && values.length / (shape.at(-1) || 1) <= BESIDE ? shape.at(-1) ?? 1 : BESIDE;
+  return Array.from({ length: Math.ceil(values.length / wide) }, (_, r) => values.slice(r * wide, (r + 1) * wide).map(shortText).join("\u2002"));
+}
+
+/** What a box or a mark of the graph shows of an array besides its norm: lines of numbers, or a heat map of a size. */
+function miniature(picture, norm) {
+  if (!picture || (picture.values.length === 1 && number(picture.values[0]) === norm)) return { lines: [], width: 0, height: 0 };
+  if (picture.kind === "numbers") {
+    const lines = numberLines(picture);
+    return { lines, width: Math.max(...lines.map((line) => textWidth(line, FONTS.small))), height: 13 * lines.length };
+  }
+  const fit = (count, most) => Math.max(THUMB.least, Math.min(most, count * THUMB.pixel));
+  return { lines: [], picture, width: fit(picture.width, THUMB.width), height: fit(picture.height, THUMB.height) };
+}
+
+/** A heat map as an element of a drawing. */
+function thumb(picture, x, y, width, height) {
+  const theme = dark.matches ? "dark" : "light";
+  picture.urls ??= {};
+  picture.urls[theme] ??= heatCanvas(picture).toDataURL();
+  return draw("image", { class: "thumb", href: picture.urls[theme], x: round(x), y: round(y), width: round(width), height: round(height), preserveAspectRatio: "none" });
 }
 
 function histogramPicture({ edges, counts }) {
@@ -22,19 +99,16 @@ function histogramPicture({ edges, counts }) {
     make("figcaption", {}, make("span", {}, low), make("span", {}, high)));
 }
 
-function imagePicture({ width, height, values, lo, hi }) {
-  const canvas = make("canvas", { width, height, role: "img", "aria-label": `Image of ${height} by ${width} values from ${digits(lo)} to ${digits(hi)}` });
-  const raw = atob(values);
-  const pen = canvas.getContext("2d");
-  const pixels = pen.createImageData(width, height);
-  const colors = Array.from({ length: 256 }, (_, k) => paletteColor(k / 255).match(/\d+/g).map(Number));
-  for (let k = 0; k < width * height; k += 1) pixels.data.set([...colors[raw.charCodeAt(k)], 255], 4 * k);
-  pen.putImageData(pixels, 0, 0);
+function imagePicture(picture) {
+  const { width, height, lo, hi } = picture;
+  const canvas = heatCanvas(picture, { role: "img", "aria-label": `Heat map of ${height} by ${width} values from ${digits(lo)} to ${digits(hi)}` });
   const wide = Math.min(PICTURE.width, width * PICTURE.pixel, (PICTURE.height * width) / height);
   Object.assign(canvas.style, { width: `${Math.max(PICTURE.least, wide)}px`, height: `${Math.max(PICTURE.least, (wide * height) / width)}px` });
-  const ramp = Array.from({ length: 9 }, (_, k) => paletteColor(k / 8)).join(", ");
-  return make("figure", { class: "picture image", style: `max-width: ${Math.max(PICTURE.caption, wide)}px` }, canvas,
-    make("figcaption", {}, make("span", {}, digits(lo)), make("i", { class: "ramp", style: `background: linear-gradient(to right, ${ramp})` }), make("span", {}, digits(hi))));
+  const figure = (...caption) => make("figure", { class: "picture image", style: `max-width: ${Math.max(PICTURE.caption, wide)}px` }, canvas, make("figcaption", {}, ...caption));
+  if (number(lo) === number(hi)) return figure(`all ${digits(lo)}`);
+  const signed = isSigned(picture);
+  const ramp = Array.from({ length: 9 }, (_, k) => (signed ? signedColor(k / 4 - 1) : paletteColor(k / 8))).join(", ");
+  return figure(make("span", {}, digits(lo)), make("i", { class: "ramp", style: `background: linear-gradient(to right, ${ramp})` }, signed ? make("b", {}, "0") : null), make("span", {}, digits(hi)));
 }
 
 /** Statistics of an array as a table, two to a row. What is wrong is red. */
@@ -50,40 +124,7 @@ function statsTable(stats) {
 
 function zeros({ zeros: count, size }) {
   if (!count || !size) return digits(count);
+  if (count === size) return "all";
   const share = (100 * count) / size;
-  return `${share < 1 ? "<1" : Math.round(share)} %`;
-}
-
-/** Positive values in at most 90 columns: the place of each column, and its values. */
-function columnsOf(values) {
-  const wide = Math.max(1, values.length / 90);
-  const columns = new Map();
-  values.forEach((value, k) => {
-    if (!Number.isFinite(value) || value <= 0) return;
-    const column = Math.floor(k / wide);
-    columns.set(column, [...(columns.get(column) ?? []), value]);
-  });
-  return [...columns].map(([column, all]) => [(column + 0.5) * wide - 0.5, all]);
-}
-
-/** The norms along the pass as a chart on a logarithmic scale; a click goes to the step. */
-function passChart(values, go) {
-  const finite = values.filter((x) => Number.isFinite(x) && x > 0);
-  if (finite.length < 2) return null;
-  const [low, high] = [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))];
-  const span = Math.log(high / low) || 1;
-  const x = (k) => round((100 * (k + 0.5)) / values.length);
-  const y = (value) => round(38 - (36 * Math.log(value / low)) / span);
-  const columns = columnsOf(values).map(([at, all]) => [x(at), y(Math.max(...all)), y(Math.min(...all)), y(Math.exp(all.reduce((sum, value) => sum + Math.log(value), 0) / all.length))]);
-  const band = `M${[...columns.map(([at, top]) => `${at} ${top}`), ...columns.map(([at, , bottom]) => `${at} ${bottom}`).reverse()].join("L")}Z`;
-  const line = `M${columns.map(([at, , , middle]) => `${at} ${middle}`).join("L")}`;
-  const wrong = values.map((value, k) => (value !== null && !Number.isFinite(value) ? `M${x(k)} 0V40` : "")).join("");
-  const chart = draw("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `Gradient norms along the pass, from ${digits(low)} to ${digits(high)}` },
-    draw("path", { class: "band", d: band }), draw("path", { d: line }), draw("path", { class: "wrongline", d: wrong }));
-  chart.addEventListener("click", (event) => {
-    const area = chart.getBoundingClientRect();
-    go(Math.min(values.length - 1, Math.floor(((event.clientX - area.left) / area.width) * values.length)));
-  });
-  return make("figure", { class: "picture chart" }, make("div", { class: "axis", "aria-hidden": "true" }, make("span", {}, digits(high)), make("span", {}, digits(low))), chart,
-    make("figcaption", {}, make("span", {}, "loss"), make("span", {}, "steps of the pass"), make("span", {}, "end")));
+  return `${share < 1 ? "<1" : Math.min(99, Math.round(share))} %`;
 }

@@ -4,14 +4,25 @@
 const PLAY = { least: 60, most: 600, whole: 24000 };
 let playing = null;
 
-/** Walks to a step; the node of the step is chosen. Null ends the walk. */
+let followed = new Set();
+
+/** Walks to a step; the node of the step is chosen, and what hides it opens. Null ends the walk. */
 function goTo(step, remember = false) {
   if (step === null) return change({ step: null }, remember);
   const to = Math.min(model.steps.length - 1, Math.max(0, step));
   const { node } = model.steps[to] ?? {};
   if (!model.nodes.has(node)) return undefined;
-  change({ step: to, node, group: null }, remember);
+  change({ step: to, node, group: null, open: openAround(model.nodes.get(node)) }, remember);
   return reveal(boxOf(model.nodes.get(node)));
+}
+
+/** The open groups, with those around an item. What the walk opened before closes again behind it. */
+function openAround(item) {
+  const around = groupsAround(item);
+  const open = new Set([...state.open].filter((group) => !followed.has(group) || around.includes(group)));
+  followed = new Set(around.filter((group) => !state.open.has(group) || followed.has(group)));
+  for (const group of around) open.add(group);
+  return sameSet(open, state.open) ? state.open : open;
 }
 
 /** One step on or back. The first step on begins the walk where the chosen node is, else at the loss. */
@@ -89,7 +100,7 @@ function paintTicks() {
     if (!node) return;
     const wrong = node.problem !== null && node.problem !== undefined;
     const t = level(node, state.color) ?? 0;
-    const high = wrong ? height - 6 : 5 + t * (height - 12);
+    const high = wrong ? height - 6 : t === ZERO_LEVEL ? 1.5 : 5 + t * (height - 12);
     pen.globalAlpha = state.step === null || k <= state.step ? 1 : 0.35;
     pen.fillStyle = colors.getPropertyValue(wrong ? "--wrong" : "--tick");
     const thick = Math.max(0.75, Math.min(14, wide - (wide > 4 ? 2 : 0)));

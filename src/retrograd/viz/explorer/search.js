@@ -1,8 +1,11 @@
-// Search: by name, label, module, class, line, shape and dtype. Finds are marked in the graph and listed.
+// Search: by name, label, module, class, line, shape and dtype. Finds are marked in the graph and listed. The text of
+// the program is searched apart: the list ends with its lines, and a line stands for all nodes that it made.
 "use strict";
 
 const MOST_FINDS = 40;
+const MOST_LINES = 8;
 let found = new Set();
+let lines = [];
 let picked = -1;
 
 /** Everything that can be found about an item, in lower case. */
@@ -11,7 +14,7 @@ function searchText(item) {
   const { site } = item;
   const outputs = (item.outputs ?? []).map(outputText);
   return [item.name, item.label, item.module, item.class, kindText[item.kind], item.problem && problemText[item.problem],
-    ...outputs, site && siteText(site), site && sourceLine(site), site?.function].filter(Boolean).join(" ").toLowerCase();
+    ...outputs, site && siteText(site), site?.function].filter(Boolean).join(" ").toLowerCase();
 }
 
 /** The items in which every word of the search occurs, those with a name that begins with it first. */
@@ -27,6 +30,21 @@ function finds(text) {
   return fits.sort((a, b) => rank(a) - rank(b));
 }
 
+/** The lines of the program with every word of the search, if nodes stand at them: the site, the text, the nodes. */
+function foundLines(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return [];
+  const lines = new Map();
+  for (const node of model.order) {
+    const line = sourceLine(node.site);
+    if (line === null || !words.every((word) => line.toLowerCase().includes(word))) continue;
+    const key = `${node.site.file}:${node.site.line}`;
+    if (!lines.has(key)) lines.set(key, { site: node.site, text: line.trim(), nodes: [] });
+    lines.get(key).nodes.push(node);
+  }
+  return [...lines.values()];
+}
+
 const isFound = (item) => found.has(item) || (item.members ?? []).some((id) => found.has(model.nodes.get(id)));
 
 /** Marks the finds of the present search. */
@@ -34,15 +52,31 @@ function searchAgain() {
   found = new Set(finds(state.find));
   const box = byId("search");
   if (box.value !== state.find) box.value = state.find;
+  lines = foundLines(state.find);
+  if (!found.size) for (const line of lines) for (const node of line.nodes) found.add(node);
   byId("count").textContent = state.find ? counted(found.size, "find") : "";
+}
+
+/** What the list shows: items, and lines of the program. */
+const listed = () => [...[...found].slice(0, MOST_FINDS), ...lines.slice(0, MOST_LINES)];
+
+/** What tells a find from others of the same name: the module, the step, the line, and the norm. */
+function findNote(item) {
+  if (item.members) return [item.class ?? "group", counted(item.members.length, "node")].join(" · ");
+  const name = item.label && item.label !== item.name ? item.name : null;
+  return [name, whereText(item), item.position === null ? null : `step ${item.position + 1}`, item.site && siteText(item.site), item.norm === null ? null : digits(item.norm)].filter(Boolean).join(" · ");
+}
+
+/** The parts of a row of the list. */
+function findParts(one) {
+  if (one.nodes) return [make("span", { class: "title code" }, one.text), make("span", { class: "muted" }, `${siteText(one.site)} · ${counted(one.nodes.length, "node")}`)];
+  return [glyphOf(one), make("span", { class: "title" }, one.members ? groupTitle(one) : one.label || one.name), make("span", { class: "muted" }, findNote(one))];
 }
 
 function showFinds() {
   const list = byId("finds");
-  const shown = [...found].slice(0, MOST_FINDS);
-  const option = (item, k) => make("li", { role: "option", id: `find${k}`, "aria-selected": k === picked, pointerdown: (event) => { event.preventDefault(); take(item); } },
-    glyphOf(item), make("span", { class: "title" }, item.members ? groupTitle(item) : item.label || item.name),
-    make("span", { class: "muted" }, item.members ? item.class ?? "group" : [item.label !== item.name ? item.name : null, whereText(item)].filter(Boolean).join(" ")));
+  const shown = listed();
+  const option = (one, k) => make("li", { role: "option", id: `find${k}`, class: one.nodes ? "line" : null, "aria-selected": k === picked, pointerdown: (event) => { event.preventDefault(); take(one); } }, ...findParts(one));
   list.replaceChildren(...shown.map(option));
   const open = Boolean(state.find) && document.activeElement === byId("search");
   list.hidden = !open || !shown.length;
@@ -53,11 +87,12 @@ function showFinds() {
   list.children[picked]?.scrollIntoView({ block: "nearest" });
 }
 
-/** Chooses a find and unfolds what hides it. */
-function take(item) {
+/** Chooses a find and unfolds what hides it. Of a line, the nodes that it made are found, and the first is chosen. */
+function take(one) {
   picked = -1;
   byId("search").blur();
-  choose(item, true);
+  if (one.nodes) change({ find: siteText(one.site) });
+  choose(one.nodes ? one.nodes[0] : one, true);
 }
 
 function startSearch() {
@@ -70,7 +105,7 @@ function startSearch() {
   box.addEventListener("focus", showFinds);
   box.addEventListener("blur", () => { byId("finds").hidden = true; box.setAttribute("aria-expanded", false); });
   box.addEventListener("keydown", (event) => {
-    const all = [...found].slice(0, MOST_FINDS);
+    const all = listed();
     const moves = { ArrowDown: 1, ArrowUp: -1 };
     if (event.key in moves && all.length) picked = (picked + moves[event.key] + all.length + (picked < 0 && event.key === "ArrowUp" ? 1 : 0)) % all.length;
     else if (event.key === "Enter" && all.length) return take(all[Math.max(0, picked)]);

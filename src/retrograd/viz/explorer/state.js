@@ -2,9 +2,6 @@
 "use strict";
 
 const state = { node: null, group: null, step: null, color: "norm", direction: "down", open: null, view: null, find: "" };
-const MOST_BOXES = 60;
-const FEW_BOXES = 6;
-const MOST_BLOCKS = 8;
 
 /** Changes the state, paints what depends on it, and writes the address. */
 function change(changes, remember = false) {
@@ -15,30 +12,15 @@ function change(changes, remember = false) {
   writeAddress(remember);
 }
 
-/** Whether a group stays folded at first: a long run of blocks, or a block like an earlier one. */
-const staysFolded = (group) => group.repeats > MOST_BLOCKS || (group.alike !== null && model.nodes.size > MOST_BOXES);
+/** The groups that are open at first. */
+const openAtFirst = () => (model.openAtFirst ??= new Set(model.data.open ?? [0]));
 
-/** The groups that are open at first: from the outside in, as many as leave the graph easy to survey. */
-const openAtFirst = (() => {
-  let known = null;
-  return () => {
-    if (known) return known;
-    known = new Set([0]);
-    let boxes = model.groups[0].children.length;
-    const queue = [model.groups[0]];
-    for (const group of queue) {
-      for (const child of group.children) {
-        const inner = child.group === undefined ? null : model.groups[child.group];
-        const most = boxes < FEW_BOXES ? 8 * MOST_BOXES : MOST_BOXES;
-        if (!inner || staysFolded(inner) || boxes + inner.children.length - 1 > most) continue;
-        known.add(inner.index);
-        boxes += inner.children.length - 1;
-        queue.push(inner);
-      }
-    }
-    return known;
-  };
-})();
+/** The groups around an item, the innermost first. */
+function groupsAround(item) {
+  const around = [];
+  for (let at = item.home; at !== null && at !== undefined; at = model.groups[at].home) around.push(at);
+  return around;
+}
 
 const allGroups = () => new Set(model.groups.map((group) => group.index));
 const sameSet = (a, b) => a.size === b.size && [...a].every((x) => b.has(x));
@@ -72,7 +54,7 @@ function openText() {
 
 /** The part of the address that holds the state. */
 function addressText() {
-  const view = state.view && `${Math.round(state.view.x)},${Math.round(state.view.y)},${Number(state.view.k.toFixed(3))}`;
+  const view = state.view && `${Math.round(state.view.x)},${Math.round(state.view.y)},${Number(state.view.k.toPrecision(4))}`;
   const parts = {
     node: state.node, group: state.group, step: state.step === null ? null : state.step + 1,
     color: state.color === "norm" ? null : state.color, direction: state.direction === "down" ? null : state.direction,
@@ -93,11 +75,13 @@ function readAddress(hash) {
   const open = given.get("open");
   const view = (given.get("view") ?? "").split(",").map(Number);
   const step = whole("step", model.steps.length + 1);
+  const shown = step ? model.nodes.get(model.steps[step - 1].node) : model.nodes.get(node);
+  const firstOpen = () => new Set([...openAtFirst(), ...(shown ? groupsAround(shown) : [])]);
   return {
-    node, group: node === null ? whole("group", model.groups.length) : null, step: step ? step - 1 : null,
+    node: node ?? (step ? shown?.id ?? null : null), group: node === null ? whole("group", model.groups.length) : null, step: step ? step - 1 : null,
     color: Object.hasOwn(MEASURES, given.get("color")) ? given.get("color") : "norm",
     direction: given.get("direction") === "right" ? "right" : "down",
-    open: open === "all" ? allGroups() : open === "none" ? new Set([0]) : open ? readRanges(open) : new Set(openAtFirst()),
+    open: open === "all" ? allGroups() : open === "none" ? new Set([0]) : open ? readRanges(open) : firstOpen(),
     find: given.get("find") ?? "",
     view: view.length === 3 && view.every(Number.isFinite) && view[2] > 0 ? { x: view[0], y: view[1], k: view[2] } : null,
   };

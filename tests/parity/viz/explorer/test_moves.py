@@ -198,8 +198,8 @@ def test_a_notebook_shows_the_page_in_a_frame(shown: Browser, folder: Path) -> N
     path.write_text(f"<!doctype html><title>notebook</title>{explored('mlp')._repr_html_()}", encoding="utf-8")
     shown.open(path)
     shown.driver.switch_to.frame(0)
-    shown.click(f"[data-key=n{number_of('mlp', 'ReluBackward0')}]")
-    assert shown.text("#about h2") == "ReluBackward0"
+    shown.click(f"[data-key=n{number_of('mlp', 'LogSoftmaxBackward0')}]")
+    assert shown.text("#about h2") == "LogSoftmaxBackward0"
     assert json.loads(shown.value("JSON.stringify(model.data.title)")) == explored("mlp").document["title"]
     shown.driver.switch_to.default_content()
     assert not shown.complaints

@@ -18,7 +18,7 @@ CHOSEN = "[state.node, state.group, state.step]"
 
 
 def test_a_click_chooses_and_the_address_says_so(page: Any) -> None:
-    shown = page("mlp")
+    shown = page("mlp", height=1200)
     relu = number_of("mlp", "ReluBackward0")
     shown.click(f"[data-key=n{relu}]")
     assert shown.text("#about h2") == "ReluBackward0"
@@ -28,7 +28,7 @@ def test_a_click_chooses_and_the_address_says_so(page: Any) -> None:
 
 
 def test_back_and_forward_go_through_what_was_chosen(page: Any) -> None:
-    shown = page("mlp")
+    shown = page("mlp", height=1200)
     for name in ("ReluBackward0", "LogSoftmaxBackward0"):
         shown.click(f"[data-key=n{number_of('mlp', name)}]")
     shown.driver.back()

@@ -1,0 +1,103 @@
+"""The first backward pass of a program that runs with PyTorch, as a document to put beside the explorer's.
+
+The document has what `viz.beside` needs: the nodes in the engine's order, with their links and gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from retrograd.viz.statistics import Facts, Pictures, statistics
+
+
+def watch(torch: Any, done: Callable[[Facts], None]) -> None:
+    """Call `done` with the document of the next backward pass. `torch` is PyTorch."""
+    usual = torch.autograd._engine_run_backward
+
+    def run(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        torch.autograd._engine_run_backward = usual
+        seen = _Pass(torch, outputs)
+        result = usual(outputs, *args, **kwargs)
+        done(seen.document())
+        return result
+
+    torch.autograd._engine_run_backward = run
+
+
+class _Pass:
+    """Notes the gradients that arrive at the nodes behind these outputs, as the pass runs."""
+
+    def __init__(self, torch: Any, outputs: Any) -> None:
+        self.torch = torch
+        self.begin = [getattr(output, "node", None) or torch.autograd.graph.get_gradient_edge(output).node
+                      for output in outputs]
+        self.nodes = _in_order(self.begin)
+        self.arrived: dict[Any, Any] = {}
+        self.handles = [node.register_prehook(self._noting(node)) for node in self.nodes]
+
+    def _noting(self, node: Any) -> Callable[[Any], None]:
+        def note(gradients: Any) -> None:
+            given = [_array(self.torch, gradient) for gradient in gradients if gradient is not None]
+            if given:
+                self.arrived[node] = given[0] if len(given) == 1 else np.concatenate([one.reshape(-1) for one in given])
+
+        return note
+
+    def document(self) -> Facts:
+        """What was noted. The pass is over, so the nodes are no longer watched."""
+        for handle in self.handles:
+            handle.remove()
+        number = {node: i for i, node in enumerate(self.nodes)}
+        pictures = Pictures(3 * len(self.nodes))
+        return {"nodes": [self._node(i, node, number, pictures) for i, node in enumerate(self.nodes)]}
+
+    def _node(self, i: int, node: Any, number: dict[Any, int], pictures: Pictures) -> Facts:
+        leaf = hasattr(node, "variable")
+        gradient = self.arrived.get(node)
+        shapes = [node.variable.shape] if leaf else [one.shape for one in node._input_metadata]
+        return {"id": i, "kind": "leaf" if leaf else "operator", "name": node.name().rpartition("::")[2],
+                "label": "leaf" if leaf else node.name(), "outputs": [{"shape": [*shape]} for shape in shapes],
+                "links": [None if maker is None else [number[maker], output] for maker, output in node.next_functions],
+                "gradient": None if gradient is None else statistics(gradient),
+                "picture": None if gradient is None else pictures.of(gradient)}
+
+
+def _array(torch: Any, gradient: Any) -> Any:
+    """The numbers of a gradient as a NumPy array of its own."""
+    plain = gradient.detach()
+    plain = plain.to_dense() if plain.layout != torch.strided else plain
+    plain = plain.float() if plain.dtype == torch.bfloat16 else plain
+    return np.array(plain.resolve_conj().resolve_neg().cpu().numpy())
+
+
+def _in_order(begin: list[Any]) -> list[Any]:
+    """Every reachable node once, in the order of the explorer: the newest first, users before makers, leaves last."""
+    found = [*dict.fromkeys(begin)]
+    users: dict[Any, int] = dict.fromkeys(found, 0)
+    for node in found:
+        for maker, _ in node.next_functions:
+            if maker is not None:
+                if maker not in users:
+                    found.append(maker)
+                users[maker] = users.get(maker, 0) + 1
+    order: list[Any] = []
+    ready: list[tuple[int, int, Any]] = []
+    for i, node in enumerate(found):
+        if not users[node]:
+            heappush(ready, (-node._sequence_nr(), i, node))
+    count = len(found)
+    while ready:
+        node = heappop(ready)[2]
+        order.append(node)
+        for maker, _ in node.next_functions:
+            if maker is not None:
+                users[maker] -= 1
+                if not users[maker]:
+                    count += 1
+                    heappush(ready, (-maker._sequence_nr(), count, maker))
+    return [*[node for node in order if not hasattr(node, "variable")],
+            *[node for node in order if hasattr(node, "variable")]]
