@@ -90,10 +90,10 @@ figures: $(VENV)/.bench ## measure growth with size; write it and the last `make
 
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
 	cd tests && $(abspath $(BIN))/python -m showing.pages ../README.md ../CONTRIBUTING.md \
-		../docs/*.md ../docs/use/*.md ../docs/errors/*.md
+		../docs/*.md ../docs/use/*.md ../docs/errors/*.md ../docs/ko/*.md
 	cd tests && $(abspath $(BIN))/python -m showing.notebooks ../docs/learn/*.py
 	cd tests && $(abspath $(BIN))/python -m showing.error_index
-	cd tests && $(abspath $(BIN))/python -m showing.reading_list
+	cd tests && $(abspath $(BIN))/python -m showing.reading_list && $(abspath $(BIN))/python -m showing.demo
 	cd tests && $(abspath $(BIN))/python -m comparing.subgradients && $(abspath $(BIN))/python -W ignore -m comparing.derivatives
 	cd tests && $(abspath $(BIN))/python -m showing.pictures && $(abspath $(BIN))/python -m showing.graph_pictures
 

@@ -18,10 +18,10 @@ author = "The retrograd developers"
 version = release = installed("retrograd")
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design",
-              "reference", "coverage_table"]
+              "reference", "coverage_table", "landing"]
 exclude_patterns = ["conf.py", "_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 nb_custom_formats = {".py": "showing.notebooks.as_notebook"}
