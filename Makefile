@@ -104,7 +104,7 @@ docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 clean: ## remove everything that these targets make
-	rm -rf $(VENV) $(FIELD) build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FIELD) build dist docs/_build docs/reference/class .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra of pyproject.toml. A package whose newest release has no wheel for this interpreter is

@@ -73,12 +73,12 @@ def figures() -> list[Figure]:
             "ko": "작은 신경망의 학습 한 단계에 걸리는 시간(PyTorch를 1로 볼 때).",
         }, "performance"),
         Figure(f"{statistics.median(compiled):.2f} ×", {
-            "en": f"the time of the faster of PyTorch's compiler and JAX: the median of {len(compiled)} compiled steps.",
+            "en": f"the time of PyTorch's compiler or JAX, the faster one: the median of {len(compiled)} compiled steps.",
             "ko": f"컴파일한 단계 {len(compiled)}가지의 중앙값(PyTorch 컴파일러와 JAX 중 빠른 쪽을 1로 볼 때).",
         }, "performance"),
         Figure(f"{passed - missed:,}", {
-            "en": f"of {passed:,} tests pass here that pass with PyTorch, from {len(suites)} packages for PyTorch.",
-            "ko": f"PyTorch용 패키지 {len(suites)}개의 테스트 중 PyTorch에서 통과하는 {passed:,}개 가운데 여기서도 통과하는 수.",
+            "en": f"of the {passed:,} tests that PyTorch passes, from {len(suites)} packages.",
+            "ko": f"패키지 {len(suites)}개의 테스트 중 PyTorch가 통과하는 {passed:,}개 가운데 통과한 수.",
         }, "packages"),
     ]
 
