@@ -20,7 +20,7 @@ import tempfile
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -70,15 +70,15 @@ def figures() -> list[Figure]:
         }, "use/deployment"),
         Figure(f"{ratios[SMALL_STEP]} ×", {
             "en": "PyTorch's time for a training step of a small network.",
-            "ko": "작은 신경망의 학습 한 단계에 걸리는 시간(PyTorch를 1로 볼 때).",
+            "ko": "작은 신경망을 한 단계 학습하는 시간. PyTorch가 1입니다.",
         }, "performance"),
         Figure(f"{statistics.median(compiled):.2f} ×", {
-            "en": f"the time of PyTorch's compiler or JAX, the faster one: the median of {len(compiled)} compiled steps.",
-            "ko": f"컴파일한 단계 {len(compiled)}가지의 중앙값(PyTorch 컴파일러와 JAX 중 빠른 쪽을 1로 볼 때).",
+            "en": f"the time of PyTorch's compiler or JAX, the faster one: the median of {len(compiled)} steps.",
+            "ko": f"컴파일한 단계 {len(compiled)}가지의 중앙값. PyTorch 컴파일러와 JAX 중 빠른 쪽이 1입니다.",
         }, "performance"),
         Figure(f"{passed - missed:,}", {
             "en": f"of the {passed:,} tests that PyTorch passes, from {len(suites)} packages.",
-            "ko": f"패키지 {len(suites)}개의 테스트 중 PyTorch가 통과하는 {passed:,}개 가운데 통과한 수.",
+            "ko": f"패키지 {len(suites)}개에서 PyTorch가 통과하는 테스트 {passed:,}개 중 통과한 수.",
         }, "packages"),
     ]
 
@@ -86,7 +86,7 @@ def figures() -> list[Figure]:
 class Figures(SphinxDirective):
     """The four figures side by side. Each leads to the page that has all figures of its kind."""
 
-    option_spec = {"language": directives.unchanged}
+    option_spec: ClassVar[dict[str, Any]] = {"language": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         for file in (README, DEPLOYMENT, PACKAGES, Path(__file__)):
@@ -112,7 +112,7 @@ def explorer(source: str) -> str:
 class Explored(SphinxDirective):
     """The first program of this page in the explorer."""
 
-    option_spec = {"title": directives.unchanged_required}
+    option_spec: ClassVar[dict[str, Any]] = {"title": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         for file in sorted((ROOT / "src" / "retrograd" / "viz").rglob("*.*")):

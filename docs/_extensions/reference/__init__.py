@@ -6,7 +6,7 @@
 This lists the names of a namespace, each with one line, and then shows the entries of the functions. The first word is
 a namespace, the second one a family of the namespace, if it has families. Classes have pages of their own:
 
-    ```{class} torch.nn.Linear
+    ```{class-entry} torch.nn.Linear
     ```
 """
 
@@ -120,7 +120,7 @@ def _after_building(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("reference", Reference)
-    app.add_directive("class", Class)
+    app.add_directive("class-entry", Class)
     app.connect("builder-inited", _before_building)
     app.connect("env-before-read-docs", _before_reading)
     app.connect("doctree-read", _after_reading)

@@ -1,7 +1,7 @@
 """A page for each class: which classes have one, and the files that Sphinx reads for them.
 
 Sphinx reads files, so each page is a file of three lines in `docs/reference/class`, which git ignores. The content is
-made by the directive `{class}`.
+made by the directive `{class-entry}`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from pathlib import Path
 from reference.namespaces import NAMESPACES, Member, first_paths, members
 
 FOLDER = "reference/class"
+REFERENCE = Path(__file__).parents[2] / "reference"
 _PAGE = """\
 ---
 orphan: true
 ---
 # {path}
 
-```{{class}} {path}
+A class of [{namespace}](../{page}.md).
+
+```{{class-entry}} {path}
 ```
 """
 
@@ -36,11 +39,24 @@ def docname(path: str) -> str:
     return f"{FOLDER}/{path}"
 
 
+def _page(member: Member) -> str:
+    return _PAGE.format(path=member.path, namespace=member.namespace, page=_home(member))
+
+
+def _home(member: Member) -> str:
+    """The page on which the class is listed: that of its namespace, or of the nearest namespace around it."""
+    if member.namespace == "torch":
+        return "torch-types"
+    parts = member.namespace.split(".")[1:] or [member.namespace]
+    ends = ["-".join(parts[:i]) for i in range(len(parts), 0, -1)]
+    return next((end for end in ends if (REFERENCE / f"{end}.md").exists()), "retrograd")
+
+
 def write(source: Path) -> None:
     """Write the pages, and remove those of classes that are gone."""
     folder = source / FOLDER
     folder.mkdir(exist_ok=True)
-    wanted = {folder / f"{path}.md": _PAGE.format(path=path) for path in classes()}
+    wanted = {folder / f"{path}.md": _page(member) for path, member in classes().items()}
     for file in folder.glob("*.md"):
         if file not in wanted:
             file.unlink()

@@ -161,7 +161,7 @@ def _of_function(function: FunctionType) -> Iterator[Section]:
     body = function if public is None else public.body
     found = [*dict.fromkeys(_ops_in(body, _DEEP))]
     statement = source_of(function.__name__, body)
-    template = "<locals>" in getattr(bare(body), "__qualname__", "")        # of several functions that a factory makes
+    template = "<locals>" in bare(body).__code__.co_qualname        # of several functions that a factory makes
     if statement is not None and not (template and found):
         yield _shown("its definition", statement)
     for inner in [inner for inner in found if inner.steps] or found:
