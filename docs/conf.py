@@ -65,6 +65,13 @@ def _scripts_to_download(app, docname, content):
     content[0] = re.sub(r"(?<=\]\()(?=\.\./[\w./]+\.py\))", "path:", content[0])
 
 
+def _language(app, pagename, templatename, context, doctree):
+    """Screen readers are told the language of the pages in Korean."""
+    if pagename.startswith("ko/"):
+        context["language"] = "ko"
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("source-read", _scripts_to_download)
+    app.connect("html-page-context", _language)

@@ -79,8 +79,8 @@ agree("by a", by_hand, by_a)
 #> by a: True
 
 # %% [markdown]
-# Nothing by hand is there to compare the other two gradients with. Differences decide: move one weight a little, and see
-# how the loss changes. `gradcheck` does this for every weight.
+# Nothing by hand is there to compare the other two gradients with. Differences decide: move one weight a little, and
+# see how the loss changes. `gradcheck` does this for every weight.
 
 # %%
 print("by all weights:", torch.autograd.gradcheck(loss_of, net))
@@ -156,7 +156,7 @@ print("differences:", torch.autograd.gradcheck(likelihood, (length, noise)))
 # of the Jacobian of f. The *planar* flow is f(z) = z + u tanh(w·z + b). Its paper says that the determinant costs no
 # more than a dot product:
 #
-# $$\det \frac{\partial f}{\partial z} = 1 + u\cdot\psi(z), \qquad \psi(z) = \bigl(1 - \tanh^2(w\cdot z + b)\bigr)\, w.$$
+# $$\det \frac{\partial f}{\partial z} = 1 + u\cdot\psi(z), \quad \psi(z) = \bigl(1 - \tanh^2(w\cdot z + b)\bigr)\, w.$$
 #
 # Is that so? Ask for the whole Jacobian, for a batch of points.
 
