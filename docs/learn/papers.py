@@ -29,7 +29,7 @@ def agree(name, by_hand, by_autograd):
 # One hidden layer is u(x) = Σ aᵢ tanh(wᵢx + bᵢ). The derivatives of tanh are 1 − t² and −2t(1 − t²), where t is the
 # tanh itself. Each derivative by x brings a factor wᵢ. So
 #
-# $$u'' = \sum_i a_i\, w_i^2\, \bigl(-2 t_i (1 - t_i^2)\bigr).$$
+# > u″ = Σ aᵢ wᵢ² (−2 tᵢ (1 − tᵢ²)).
 
 # %%
 x = torch.linspace(0., 3., 30, **DIGITS)[:, None]
@@ -107,13 +107,12 @@ print("everywhere near sin(x):", torch.allclose(u(x, *net), torch.sin(x), atol=0
 # A Gaussian process says how likely some data y are, given how far a point influences its neighbors. The *log marginal
 # likelihood* of the data is
 #
-# $$L = -\tfrac12\, y^\top K^{-1} y - \tfrac12 \log\det K - \tfrac n2 \log 2\pi,$$
+# > L = −½ yᵀ K⁻¹ y − ½ log det K − ½ n log 2π,
 #
 # where K has exp(−d²/2ℓ²) for each pair of points with the distance d, and the variance of the noise on its diagonal.
 # Textbooks give the gradient by a parameter θ of K as
 #
-# $$\frac{\partial L}{\partial \theta} = \tfrac12 \operatorname{tr}\Bigl((\alpha\alpha^\top - K^{-1})
-# \frac{\partial K}{\partial\theta}\Bigr), \qquad \alpha = K^{-1} y.$$
+# > ∂L/∂θ = ½ tr((ααᵀ − K⁻¹) ∂K/∂θ), with α = K⁻¹ y.
 
 # %%
 at = torch.linspace(0., 5., 12, **DIGITS)
@@ -156,7 +155,7 @@ print("differences:", torch.autograd.gradcheck(likelihood, (length, noise)))
 # of the Jacobian of f. The *planar* flow is f(z) = z + u tanh(w·z + b). Its paper says that the determinant costs no
 # more than a dot product:
 #
-# $$\det \frac{\partial f}{\partial z} = 1 + u\cdot\psi(z), \quad \psi(z) = \bigl(1 - \tanh^2(w\cdot z + b)\bigr)\, w.$$
+# > det ∂f/∂z = 1 + u·ψ(z), with ψ(z) = (1 − tanh²(w·z + b)) w.
 #
 # Is that so? Ask for the whole Jacobian, for a batch of points.
 
