@@ -113,8 +113,9 @@ def test_the_search_finds_functions_first(browser: browsers.Browser, folder: Pat
     assert first in [link.text.partition(" ")[0] for link in links[:3]]
 
 
-MESSAGE = ("RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: "
-           "[torch.FloatTensor [5, 7]], which is output 0 of ReluBackward0, is at version 1; expected version 0 instead.")
+MESSAGE = ("RuntimeError: one of the variables needed for gradient computation has been modified by an inplace "
+           "operation: [torch.FloatTensor [5, 7]], which is output 0 of ReluBackward0, is at version 1; expected "
+           "version 0 instead.")
 
 
 @pytest.mark.parametrize(("message", "anchor"), [

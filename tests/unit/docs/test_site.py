@@ -53,7 +53,8 @@ def test_every_public_name_has_an_entry(found: dict[str, site.Page]) -> None:
 @pytest.mark.parametrize(("page", "names"), [
     ("torch-reductions", "torch.cumsum torch.max torch.logsumexp torch.sum torch.argmax torch.var"),
     ("torch-sorting", "torch.sort torch.topk torch.unique"), ("torch-comparison", "torch.maximum torch.where torch.eq"),
-    ("class/torch.nn.Linear", "torch.nn.Linear torch.nn.Linear.forward"), ("class/torch.optim.Adam", "torch.optim.Adam"),
+    ("class/torch.nn.Linear", "torch.nn.Linear torch.nn.Linear.forward"),
+    ("class/torch.optim.Adam", "torch.optim.Adam"),
     ("nn-functional", "torch.nn.functional.cross_entropy")])
 def test_a_name_has_its_entry_where_people_look(found: dict[str, site.Page], page: str, names: str) -> None:
     assert {*names.split()} <= {*found[f"reference/{page}.html"].anchors}
