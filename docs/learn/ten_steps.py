@@ -157,7 +157,7 @@ matmul = Op(np.matmul, "x y", linear=True, x=lambda g, y: g @ transpose(y),
 
 # %%
 class Tensor(Arithmetic):
-    """A value, and what it was made by. A leaf whose gradient is wanted is its own end."""
+    """A value, and where its gradient goes. A leaf that wants one is its own end."""
 
     rank = 4
 
@@ -531,7 +531,7 @@ class Traced(Arithmetic):
         return out
 
 def shortened(calls, result):
-    """The calls without repetitions, and without those that the result does not need."""
+    """The calls without repetitions, and without those that nobody needs."""
     known, names, kept = {}, {}, []
     for name, op, texts in calls:
         texts = [names.get(text, text) for text in texts]
@@ -550,14 +550,15 @@ NAMES = {add: "add", mul: "mul", exp: "exp", tanh: "tanh", matmul: "matmul",
          transpose: "transpose", spread: "spread", gather: "gather"}
 
 def compiled(function, example):
-    """A function that repeats the calls that one run makes, for inputs like this one."""
+    """A function that repeats the calls of one run, for inputs like this one."""
     calls = []
     out = function(Traced(example, "x", calls))
     calls, result = shortened(calls, out.name)
-    lines = [f"    {name} = {NAMES[op]}({', '.join(texts)})" for name, op, texts in calls]
+    lines = [f"    {name} = {NAMES[op]}({', '.join(texts)})"
+             for name, op, texts in calls]
     source = "\n".join(["def run(x):", *lines, f"    return {result}"])
     scope = {name: op.kernel for op, name in NAMES.items()}
-    scope["array"] = np.array                                # how NumPy writes constants
+    scope["array"] = np.array                            # how NumPy writes constants
     exec(source, scope)
     return scope["run"], source
 
@@ -623,7 +624,7 @@ tx = torch.tensor([1., 2., 0.5], dtype=torch.float64, requires_grad=True)
 (theirs,) = torch.autograd.grad(torch.softmax(tx, 0)[0], tx)
 print(same(mine, theirs))
 
-# For the tangent, nothing is missing: invert works element by element, so its rule will do.
+# For the tangent, nothing is missing: invert works element by element.
 print(same(softmax(Dual(x.value, first)).tangent, theirs))
 #> True
 #> True

@@ -19,6 +19,7 @@ from showing.pages import MADE, ROOT, WIDTH
 DOCS = ROOT / "docs"
 sys.path.append(str(DOCS / "_extensions"))
 
+import messages as messages  # noqa: E402
 from reference.namespaces import public_names as public_names  # noqa: E402
 
 BUILT = DOCS / "_build" / "tests"

@@ -12,7 +12,6 @@ from needing import DOCS, absent, needs
 if missing := absent(*DOCS):
     pytest.skip(missing, allow_module_level=True)
 
-import messages
 
 from showing import pages, site
 
@@ -71,8 +70,8 @@ def test_each_name_of_a_list_has_one_line(folder: Path) -> None:
 def test_messages_are_whole_lines() -> None:
     error = "ValueError: " + "word " * 40
     broken = "\n".join(pages.broken(error.strip()))
-    assert messages.whole(broken) == error.strip()
-    assert messages.whole("RuntimeError: a\n    y += 1\nb") == "RuntimeError: a\n    y += 1\nb"
+    assert site.messages.whole(broken) == error.strip()
+    assert site.messages.whole("RuntimeError: a\n    y += 1\nb") == "RuntimeError: a\n    y += 1\nb"
 
 
 # The reader of pages, held to pages with planted faults: a check that finds nothing anywhere would pass as well.
