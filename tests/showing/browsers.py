@@ -95,7 +95,8 @@ class Browser:
         self.driver.execute_script(axe.read_text(encoding="utf-8"))
         found = self.driver.execute_async_script(
             "const done = arguments[0]; axe.run(document, {iframes: false}).then("
-            "(result) => done(JSON.stringify(result.violations.map((one) => [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))))")
+            "(result) => done(JSON.stringify(result.violations.map("
+            "(one) => [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))))")
         return list(json.loads(found))
 
 

@@ -21,7 +21,7 @@ pytestmark = needs("chromium", "chromedriver")
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",
         "tour.html", "inplace.html", "performance.html", "search.html?q=grad", "reference/func.html",
-        "reference/retrograd.html", "reference/random.html", "change/index.html", "_source/op.html")
+        "reference/retrograd.html", "reference/random.html", "change/index.html", "_source/ops/framework.html")
 
 # Elements that end beyond the right edge of the window and stand in nothing that scrolls or cuts them off.
 CLIPPED = """
