@@ -90,10 +90,10 @@ figures: $(VENV)/.bench ## measure growth with size; write it and the last `make
 
 pages: $(VENV)/.test ## remake what the pages of the documentation show: outputs, tables, pictures
 	cd tests && $(abspath $(BIN))/python -m showing.pages ../README.md ../CONTRIBUTING.md \
-		../docs/*.md ../docs/use/*.md ../docs/errors/*.md
+		../docs/*.md ../docs/use/*.md ../docs/errors/*.md ../docs/ko/*.md
 	cd tests && $(abspath $(BIN))/python -m showing.notebooks ../docs/learn/*.py
 	cd tests && $(abspath $(BIN))/python -m showing.error_index
-	cd tests && $(abspath $(BIN))/python -m showing.reading_list
+	cd tests && $(abspath $(BIN))/python -m showing.reading_list && $(abspath $(BIN))/python -m showing.demo
 	cd tests && $(abspath $(BIN))/python -m comparing.subgradients && $(abspath $(BIN))/python -W ignore -m comparing.derivatives
 	cd tests && $(abspath $(BIN))/python -m showing.pictures && $(abspath $(BIN))/python -m showing.graph_pictures
 
@@ -104,7 +104,7 @@ docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W -b html docs docs/_build/html
 
 clean: ## remove everything that these targets make
-	rm -rf $(VENV) $(FIELD) build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FIELD) build dist docs/_build docs/reference/class .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra of pyproject.toml. A package whose newest release has no wheel for this interpreter is

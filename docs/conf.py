@@ -18,10 +18,10 @@ author = "The retrograd developers"
 version = release = installed("retrograd")
 
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design",
-              "reference", "coverage_table"]
+              "reference", "coverage_table", "landing", "messages"]
 exclude_patterns = ["conf.py", "_build", "_extensions", "**.ipynb_checkpoints", "jupyter_execute"]
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 nb_custom_formats = {".py": "showing.notebooks.as_notebook"}
@@ -65,6 +65,13 @@ def _scripts_to_download(app, docname, content):
     content[0] = re.sub(r"(?<=\]\()(?=\.\./[\w./]+\.py\))", "path:", content[0])
 
 
+def _language(app, pagename, templatename, context, doctree):
+    """Screen readers are told the language of the pages in Korean."""
+    if pagename.startswith("ko/"):
+        context["language"] = "ko"
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("source-read", _scripts_to_download)
+    app.connect("html-page-context", _language)

@@ -39,4 +39,33 @@ if (results) {
   const title = document.createElement("h1");
   title.textContent = "Search";
   results.before(title);
+  const script = document.createElement("script");
+  script.src = `${document.documentElement.dataset.content_root}_static/messages.js`;
+  script.onload = () => showEntries(results, new URLSearchParams(location.search).get("q") ?? "");
+  document.head.append(script);
+}
+
+// The entry of a whole message: the search wants every word on a page, and a message has words of the program in it.
+function showEntries(results, query) {
+  const words = (text) => text.toLowerCase().match(/[a-z_]{2,}/g) ?? [];
+  const asked = new Set(words(query));
+  if (asked.size < 3) return;
+  const scored = MESSAGES.map(([sentence, address]) => {
+    const needed = [...new Set(words(sentence))];
+    const shared = needed.filter((word) => asked.has(word)).length;
+    return { sentence, address, score: shared / needed.length, shared: shared / asked.size };
+  });
+  const found = scored.filter((one) => one.score >= 0.7 || one.shared >= 0.8);
+  found.sort((a, b) => b.score * b.shared - a.score * a.shared);
+  if (!found.length) return;
+  const list = document.createElement("ul");
+  list.className = "entries";
+  for (const { sentence, address } of found.slice(0, 3)) {
+    const link = document.createElement("a");
+    link.href = document.documentElement.dataset.content_root + address;
+    link.textContent = sentence;
+    list.append(document.createElement("li"));
+    list.lastChild.append("The error ", link);
+  }
+  results.before(list);
 }

@@ -179,7 +179,7 @@ except RuntimeError as error:
 #> Output 0 of Unbind is a view and is being modified inplace
 
 # %% [markdown]
-# ## Behind the back of autograd
+# ## Writes that autograd does not see
 #
 # `detach()` shares the memory and the version. So a write through it is noticed. `.data` shares the memory and hides
 # the write: the gradient is silently wrong. Do not use `.data`.

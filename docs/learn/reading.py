@@ -23,7 +23,7 @@
 # `CopySlices`, for writes in place. `graph/hooks.py` has `Hooks`, and `autograd/function.py` has `Function`, for
 # functions of your own.
 #
-# ## Have it beside you
+# ## The source on your disk
 #
 # The source is where your package is. Python can show it:
 

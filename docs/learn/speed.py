@@ -224,4 +224,4 @@ print(torch.allclose(mean_distance(points), faster(points)))
 # - `compilation/execution/plan.py`: what runs them.
 # - [Compiled functions](../compile.md) has the rules, [What makes a program fast or slow](../performance.md) figures.
 #
-# Next: [reading the source in an afternoon](reading.py). {download}`This page as a script <speed.py>`.
+# Next: [write autograd yourself, in ten steps](ten_steps.py). {download}`This page as a script <speed.py>`.

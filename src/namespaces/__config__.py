@@ -11,7 +11,7 @@ from .version import __version__
 
 __all__ = ["parallel_info", "show"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def show() -> str:

@@ -23,4 +23,4 @@ __all__ = ["HigherOrderOperator", "OpOverload", "OpOverloadPacket", "aten", "nam
 
 HigherOrderOperator = refused_class("torch._ops.HigherOrderOperator")
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

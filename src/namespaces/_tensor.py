@@ -8,4 +8,4 @@ from .tensors.tensor import Tensor
 
 __all__ = ["Tensor", "_rebuild_from_type_v2"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -8,7 +8,7 @@ from .tensors.tensor import Tensor
 
 __all__ = ["PRINT_OPTS", "printoptions", "set_printoptions"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class _Present:

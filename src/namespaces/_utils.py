@@ -26,7 +26,7 @@ __all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors",
            "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
            "_unflatten_dense_tensors"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _get_available_device_type() -> str | None:

@@ -15,7 +15,7 @@ in_dims_t = int | tuple[object, ...]
 out_dims_t = int | tuple[int, ...]
 __all__ = ["in_dims_t", "out_dims_t", "vmap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def vmap(func: Callable[..., Any], in_dims: in_dims_t = 0, out_dims: out_dims_t = 0) -> Callable[..., Any]:

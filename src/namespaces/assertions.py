@@ -15,7 +15,7 @@ from .tensors.state.base import TensorBase
 __all__ = ["_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
            "_check_tensor_all", "_check_type", "_check_value"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 Message = Callable[[], Any] | None
 

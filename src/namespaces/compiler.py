@@ -16,7 +16,7 @@ __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mar
            "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "nested_compile_region", "reset",
            "set_enable_guard_collectives", "set_stance"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def is_compiling() -> bool:

@@ -10,7 +10,7 @@ from .foundations.names import missing
 
 __all__ = ["cond", "fork", "wait", "while_loop"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:

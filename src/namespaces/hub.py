@@ -27,7 +27,7 @@ __all__ = ["HASH_REGEX", "download_url_to_file", "get_dir", "help", "list", "loa
            "set_dir"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _HUBCONF = "hubconf.py"
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")

@@ -19,7 +19,7 @@ __all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "annotate", 
            "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution", "save", "script",
            "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class Attribute(NamedTuple):

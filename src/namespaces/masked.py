@@ -237,4 +237,4 @@ def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: An
     return _kept(input, mask, dtype, 0) / length.maximum(length.new_full((), eps))  # type: ignore[no-any-return]
 
 
-__getattr__ = missing(__name__, __all__)
+__getattr__, __dir__ = missing(__name__, __all__)

@@ -7,4 +7,4 @@ from .foundations.names import missing
 
 __all__ = ["device_count", "is_available", "manual_seed"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

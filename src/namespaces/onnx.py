@@ -6,7 +6,7 @@ from .foundations.names import missing, refused, refused_class
 
 __all__ = ["ONNXProgram", "OnnxExporterError", "export", "is_in_onnx_export"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 export = refused("torch.onnx.export")
 ONNXProgram = refused_class("torch.onnx.ONNXProgram")

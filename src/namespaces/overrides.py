@@ -27,7 +27,7 @@ __all__ = [
     "wrap_torch_function",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _ROOT = __name__.partition(".")[0]
 

@@ -6,7 +6,7 @@ from .foundations.names import missing, refused_class
 
 __all__ = ["PackageExporter", "PackageImporter", "is_from_package"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 PackageExporter = refused_class("torch.package.PackageExporter")
 PackageImporter = refused_class("torch.package.PackageImporter")

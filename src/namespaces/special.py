@@ -19,4 +19,4 @@ from .tensors.functions.networks.softmax import logsumexp
 
 __all__ = offered(globals())
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

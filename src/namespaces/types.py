@@ -18,7 +18,7 @@ from .tensors.tensor import Tensor
 __all__ = ["BoolLikeType", "Device", "FileLike", "FloatLikeType", "IntLikeType", "Number", "PySymType", "Size",
            "Storage", "SymBool", "SymFloat", "SymInt", "Tensor", "py_sym_types"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _int, _float, _bool, _complex = int, float, bool, complex
 _dtype, _device, _layout = dtype, device, layout

@@ -11,7 +11,7 @@ __all__ = [
     "set_overwrite_module_params_on_conversion", "set_swap_module_params_on_conversion",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class _Ways:

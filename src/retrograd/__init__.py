@@ -249,7 +249,7 @@ _RARE = {
     "viz.explaining": "explain",
     "tensors.functions.lists": " ".join(f"_foreach_{name}" for name in _OF_LISTS),
 }
-__getattr__, __dir__ = _late(__name__, __all__, {
+__getattr__, __dir__ = _late(__name__, [*__all__, "explain", "op", "viz"], {
     **_inside(_OFFERED_LATE), **_inside({"": f"{_MODULES} {_OWN_MODULES}"}), **_inside(_RARE)})
 
 torch = _sys.modules[__name__]                               # in PyTorch, too, the module has its own name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from comparing import everyday
-from comparing.nn_calls import modules
+from comparing.module_calls import modules
 from comparing.table_calls import table_calls
 from comparing.wrong_calls import Call
 

@@ -33,6 +33,7 @@ SAID = "#> "
 NAME = re.compile(r"This page as a script <(\w+\.py)>")
 WRITTEN = re.compile(r'"(\w+\.(?:svg|html))"')
 RETROGRAD, HIDDEN = "retrograd", "hide-cell"
+OWN = "{.own}\nretrograd's own: PyTorch does not have this, or prints something else."      # above a cell with the tag
 
 
 class Cell(NamedTuple):
@@ -133,6 +134,8 @@ def as_notebook(script: str) -> Any:
             outputs = [v4.new_output("stream", name="stdout", text=cell.output)] if cell.output else []
             outputs += [v4.new_output("display_data", data=_shown(Path(folder, name), cell.alt))
                         for name in WRITTEN.findall(cell.source)]
+            if RETROGRAD in cell.tags:
+                shown.append(v4.new_markdown_cell(OWN))
             shown.append(v4.new_code_cell(cell.source.strip("\n"), outputs=outputs, metadata=_metadata(cell)))
     return v4.new_notebook(cells=shown, metadata={
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},

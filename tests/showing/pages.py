@@ -26,7 +26,8 @@ from typing import Any, NamedTuple
 import retrograd
 
 ROOT = Path(__file__).parents[2]
-DOCS = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
+MADE = {"_build", "class"}      # the folders that a build of the documentation makes
+DOCS = sorted(path for path in (ROOT / "docs").rglob("*.md") if not MADE & {*path.parts})
 ERRORS = [page for page in DOCS if page.parent.name == "errors"]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = "program.py"  # what the programs are called where a message names a line

@@ -14,11 +14,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from showing.pages import ROOT, WIDTH
+from showing.pages import MADE, ROOT, WIDTH
 
 DOCS = ROOT / "docs"
 sys.path.append(str(DOCS / "_extensions"))
 
+import messages as messages  # noqa: E402
 from reference.namespaces import public_names as public_names  # noqa: E402
 
 BUILT = DOCS / "_build" / "tests"
@@ -33,7 +34,7 @@ LONGEST = 600                   # seconds that a build may take on a busy machin
 def state() -> str:
     """A short name for the present state of everything that the documentation is made from."""
     files = {file for pattern in SOURCES for file in ROOT.glob(pattern)
-             if file.is_file() and "_build" not in file.parts and "__pycache__" not in file.parts}
+             if file.is_file() and not MADE & {*file.parts} and "__pycache__" not in file.parts}
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())

@@ -97,6 +97,13 @@ def shortened(text: str, most: int = 400) -> str:
     return line if len(line) <= most else f"{line[:most]} ..."
 
 
+def first_sentence(text: str) -> str:
+    """The first sentence of a docstring, in one line."""
+    paragraph = " ".join(re.split(r"\n\s*\n|\n\s*>>>", text.strip())[0].split())
+    end = re.search(r"(?<!\be\.g)(?<!\bi\.e)[.:](?= [A-Z`]|$)", paragraph)
+    return paragraph if end is None else paragraph[:end.start()] + "."
+
+
 def content(text: str) -> Iterator[nodes.Node]:
     """The nodes of a docstring."""
     items: nodes.bullet_list | None = None

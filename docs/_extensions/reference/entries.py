@@ -36,15 +36,29 @@ class Writer:
         entry += addnodes.desc_content("", *self.content(member, inside))
         return entry
 
-    def contents(self, found: list[Member]) -> nodes.paragraph:
-        """Links to the entries of a page; functions in place stand beside those that make a new tensor."""
-        line = nodes.paragraph(classes=["names"])
+    def contents(self, found: list[Member]) -> nodes.bullet_list:
+        """Links to the entries of names, each with one line about it."""
+        listed = nodes.bullet_list(classes=["names"])
         for member in found:
-            if is_twin(member):
-                continue
-            line += [nodes.reference("", "", nodes.literal("", member.name), internal=True, refid=member.path),
-                     nodes.Text(" ")]
-        return line
+            line = nodes.paragraph("", "", self.reference(member.path, member.name), nodes.Text(" "))
+            line += nodes.inline("", "", *docstrings.words(self.summary(member)), classes=["summary"])
+            listed += nodes.list_item("", line)
+        return listed
+
+    @staticmethod
+    def reference(path: str, text: str) -> addnodes.pending_xref:
+        """A link to the entry of a name."""
+        return addnodes.pending_xref("", nodes.literal("", text), refdomain="py", reftype="obj", reftarget=path,
+                                     refexplicit=True, refwarn=True)
+
+    @staticmethod
+    def summary(member: Member) -> str:
+        """One line about a name: the first sentence of its text, or the name that it stands for."""
+        first = first_paths().get(id(member.found), member.path)
+        if member.kind == "data":
+            return docstrings.shortened(repr(member.found), 60)
+        text = docstrings.first_sentence(inspect.getdoc(member.found) or "")
+        return text if first == member.path or text else f"Another name of `{first}`."
 
     def signature(self, member: Member, way: signatures.Signature | None, first: bool) -> addnodes.desc_signature:
         """One line of the head of an entry."""
@@ -106,9 +120,7 @@ class Writer:
     def same(self, member: Member, first: str) -> nodes.paragraph:
         """The line of a name that stands for a function or a class with another name."""
         words = "The method of " if member.kind == "method" else "Another name of "
-        link = addnodes.pending_xref("", nodes.literal("", first), refdomain="py", reftype="obj", reftarget=first,
-                                     refexplicit=True, refwarn=True)
-        return nodes.paragraph("", "", nodes.Text(words), link, nodes.Text("."))
+        return nodes.paragraph("", "", nodes.Text(words), self.reference(first, first), nodes.Text("."))
 
     def members(self, member: Member) -> Iterator[nodes.Node]:
         """The entries of what a class defines itself, unless the class is a namespace with pages of its own."""

@@ -19,6 +19,7 @@ import numpy as np
 import retrograd
 from op_table.entry import FUNCTIONAL, Entry, functional, method, named
 from op_table.table import TABLE
+from reference import sessions
 
 _NAMES = "xyzw"
 
@@ -89,7 +90,12 @@ def _lambdas(file: str) -> list[ast.Lambda]:
 
 
 def example(path: str) -> str:
-    """A session in which the function is called, '' if the table has no simple call of it."""
+    """A session in which a function is called, or a class, '' if nothing is known to call it with."""
+    return _of_table(path) or sessions.example(path)
+
+
+def _of_table(path: str) -> str:
+    """A session with a simple call of the table of operators, and its gradient, '' without such a call."""
     call = _calls().get(path)
     if call is None or "f" not in call.entry.kinds:
         return ""

@@ -32,17 +32,32 @@ NAMESPACES = (
     "retrograd", "retrograd.op", "retrograd.viz")
 # What the package adds to PyTorch's names.
 OWN = {"retrograd": ("as_torch", "compile")}
-# The families of `torch` and `torch.Tensor`, by the folder of the source in which a function or its operator stands.
+# The families of `torch` and `torch.Tensor`, by where a function or its operator stands in the source. The first family
+# with a place that fits is taken, and "other" if none does.
 FAMILIES = {
-    "creation": ("creation",),
+    "types": ("tensors.face.conversion", "foundations.dtypes"),
+    "creation": ("creation", "tensors.face.memory"),
+    "arithmetic": ("elementwise.arithmetic", "elementwise.blending", "elementwise.number_parts"),
+    "comparison": ("elementwise.comparison",),
     "elementwise": ("elementwise",),
-    "reductions": ("reductions", "scans", "quantiles", "differences"),
+    "reductions": ("reductions", "sums", "scans", "quantiles", "differences"),
+    "sorting": ("indexing.sorting", "indexing.histograms", "indexing.uniques"),
     "shapes": ("shapes", "shape", "joining", "view_copies"),
     "indexing": ("indexing", "data_dependent"),
-    "matrices": ("linalg",),
+    "matrices": ("linalg", "deprecated"),
     "networks": ("networks", "images", "nn"),
+    "sparse": ("sparse", "other_backends", "tensors.sparse"),
+    "settings": ("amp", "autograd", "tensors.face.settings", "tensors.face.threading", "tensors.face.printing",
+                 "foundations.errors", "tensors.arguments.generator"),
     "other": (),
 }
+# Functions that stand beside others in the source, and that people look for in another family.
+_LOOKED_FOR = {
+    "reductions": "max min amax amin aminmax median nanmedian mode logsumexp cumsum cumprod cummax cummin logcumsumexp",
+    "comparison": "maximum minimum fmax fmin logical_and logical_or logical_xor",
+    "indexing": "nonzero argwhere",
+}
+_MOVED = {name: part for part, names in _LOOKED_FOR.items() for name in names.split()}
 
 
 class Member(NamedTuple):
@@ -131,9 +146,14 @@ def _imported_from() -> dict[str, str]:
 def family(member: Member, home: str) -> str:
     """The family of a member of `torch` or `torch.Tensor`; `home` is the module of its function or operator."""
     function = member.name.removesuffix("_") if member.name.endswith("_") else member.name
-    home = _imported_from().get(member.name) or _imported_from().get(function) or home.removeprefix("retrograd.")
-    parts = home.removeprefix("tensors.functions.").removeprefix("ops.").split(".")
-    return next((name for name, folders in FAMILIES.items() if parts[0] in folders), "other")
+    if member.namespace == "torch" and member.kind not in ("function", "module"):
+        return "types"
+    if function in _MOVED:
+        return _MOVED[function]
+    home = _imported_from().get(member.name) or _imported_from().get(function) or home
+    place = home.removeprefix("retrograd.").removeprefix("tensors.functions.").removeprefix("ops.")
+    return next((name for name, places in FAMILIES.items() for start in places
+                 if f"{place}.".startswith(f"{start}.")), "other")
 
 
 def public_names() -> Iterator[Member]:

@@ -14,7 +14,7 @@ from ..tensors.transforms.levels import Level, in_effect, others, outer
 __all__ = ["_add_batch_dim", "_remove_batch_dim", "get_unwrapped", "is_batchedtensor", "is_functorch_wrapped_tensor",
            "is_gradtrackingtensor", "maybe_current_level", "maybe_get_bdim", "maybe_get_level"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class Place(int):

@@ -12,7 +12,7 @@ from .vmap import batch_size, vmap
 
 __all__ = ["chunk_vmap", "grad", "grad_and_value", "vmap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def chunk_vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error",

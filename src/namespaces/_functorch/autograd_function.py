@@ -8,7 +8,7 @@ from ..foundations.names import missing
 
 __all__ = ["VmapInfo", "has_overridden_vmap_rule"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def has_overridden_vmap_rule(autograd_function: Any) -> bool:

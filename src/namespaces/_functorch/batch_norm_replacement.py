@@ -7,4 +7,4 @@ from ..func.state import batch_norm_without_running_stats, replace_all_batch_nor
 
 __all__ = ["batch_norm_without_running_stats", "replace_all_batch_norm_modules_"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

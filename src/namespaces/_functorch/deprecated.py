@@ -14,7 +14,7 @@ from . import make_functional as modules
 __all__ = ["combine_state_for_ensemble", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
            "jvp", "make_functional", "make_functional_with_buffers", "vjp", "vmap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _deprecated(function: Callable[..., Any], instead: str = "") -> Callable[..., Any]:

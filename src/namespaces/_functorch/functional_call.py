@@ -7,4 +7,4 @@ from ..func.state import functional_call, stack_module_state
 
 __all__ = ["functional_call", "stack_module_state"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -19,7 +19,7 @@ from ..tensors.tensor import Tensor
 __all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "make_functional",
            "make_functional_with_buffers"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class FunctionalModuleWithBuffers(Module):

@@ -11,7 +11,7 @@ argnums_t = int | tuple[int, ...]
 _F = TypeVar("_F", bound=Callable[..., object])
 __all__ = ["argnums_t", "exposed_in"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def exposed_in(module: str) -> Callable[[_F], _F]:

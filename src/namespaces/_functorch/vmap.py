@@ -26,7 +26,7 @@ __all__ = ["Tensor", "TreeSpec", "_add_batch_dim", "_broadcast_to_and_flatten", 
            "_maybe_remove_batch_dim", "_process_batched_inputs", "_remove_batch_dim", "_unwrap_batched", "in_dims_t",
            "is_batchedtensor", "out_dims_t", "tree_flatten", "tree_unflatten", "vmap"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _RANDOMNESS = ("error", "different", "same")
 

@@ -6,7 +6,7 @@ from ..foundations.names import missing, refused_class
 
 __all__ = ["FakeTensor", "FakeTensorMode", "is_fake"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 FakeTensor = refused_class("torch._subclasses.fake_tensor.FakeTensor")
 FakeTensorMode = refused_class("torch._subclasses.fake_tensor.FakeTensorMode")

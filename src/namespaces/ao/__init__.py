@@ -7,4 +7,4 @@ from . import quantization
 
 __all__ = ["quantization"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -9,4 +9,4 @@ from .several_dims import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn
 
 __all__ = offered(globals())
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -26,4 +26,4 @@ from ..tensors.functions.linalg.solving import (
 
 __all__ = offered(globals())
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -14,4 +14,4 @@ __all__ = ["profile", "schedule", "supported_activities", "tensorboard_trace_han
            "ProfilerActivity", "kineto_available", "DeviceType", "record_function", "ExecutionTraceObserver"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, [*__all__, "profiler"])
+    __getattr__, __dir__ = missing(__name__, [*__all__, "profiler"])

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from ..foundations.dtypes import dtype as Dtype, float32, float64, get_default_dtype
+from ..foundations.names import missing
 from ..tensors.arguments.options import layout as Layout, strided
 from ..tensors.functions.creation.creation import empty, ones, tensor
 from ..tensors.functions.creation.ranges import arange, linspace
@@ -21,6 +22,7 @@ from ..tensors.tensor import Tensor
 
 __all__ = ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming",
            "hann", "kaiser", "nuttall"]
+__getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _options(name: str, m: int, dtype: Dtype | None, layout: Layout, device: Any,

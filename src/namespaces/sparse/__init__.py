@@ -148,4 +148,4 @@ class check_sparse_tensor_invariants:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = _missing(__name__, __all__)
+    __getattr__, __dir__ = _missing(__name__, __all__)

@@ -16,7 +16,7 @@ from ..graph.anomaly import Watch
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _switching = threading.Lock()
 _now = (False, True)

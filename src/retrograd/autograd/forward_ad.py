@@ -23,7 +23,7 @@ from .grad_mode import _Mode
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 # The number of the current level, -1 if there is none. PyTorch has this name.
 _current_level = -1

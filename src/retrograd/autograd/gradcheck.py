@@ -25,7 +25,7 @@ from .differences import as_tuple, is_float
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient computation."
 _WHERE = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'

@@ -32,7 +32,7 @@ __all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Kine
            "emit_itt", "emit_nvtx", "kineto_available", "load_nvprof", "profile", "record_function",
            "supported_activities"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class profile:

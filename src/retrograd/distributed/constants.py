@@ -7,4 +7,4 @@ from .distributed_c10d import default_pg_timeout
 
 __all__ = ["default_pg_timeout"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -17,7 +17,7 @@ from .objects import all_gather_object
 
 __all__ = ["ZeroRedundancyOptimizer"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class ZeroRedundancyOptimizer(Optimizer, Joinable):

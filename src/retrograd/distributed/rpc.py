@@ -6,7 +6,7 @@ from ..foundations.names import missing
 
 __all__ = ["is_available"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def is_available() -> bool:

@@ -8,7 +8,7 @@ the imports of a program to retrograd.
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from opcode import opmap
 from types import FrameType, ModuleType
@@ -50,10 +50,10 @@ def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown
 
     ``found`` says where these names are: "nn.utils" is a module, and "nn.utils:name" is in it. Once imported, a name is
     stored in the module, so that Python finds it there the next time. ``names`` and ``shown`` are as for ``missing``.
-    ``unlisted`` names are not in ``dir``, because their import needs a package that may be absent.
+    ``unlisted`` names are not in ``dir``: their import needs a package that may be absent, or they are files that
+    completion should not offer.
     """
     known, shown = tuple(names), shown or public(module_name)
-    listed = [name for name in found if name not in unlisted]
 
     def __getattr__(name: str) -> Any:
         place = found.get(name)
@@ -63,10 +63,21 @@ def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown
         vars(sys.modules[module_name])[name] = value           # of two threads, each stores the same object
         return value
 
-    def __dir__() -> list[str]:
-        return [*dict.fromkeys([*vars(sys.modules[module_name]), *listed])]
+    return __getattr__, _listing(module_name, known, shown, found, unlisted)
 
-    return __getattr__, __dir__
+
+def _listing(module_name: str, names: Collection[str], shown: str, found: Iterable[str] = (),
+             unlisted: Iterable[str] = ()) -> Callable[[], list[str]]:
+    """A module's ``__dir__``. It leaves out what the module imports for itself, so that completion offers no internals.
+
+    Offered are the module's own public ``names``, and those that PyTorch's module has, too, but for ``unlisted``.
+    """
+    def __dir__() -> list[str]:
+        offered = {*names, *in_pytorch(shown)}.difference(unlisted)
+        every = dict.fromkeys([*vars(sys.modules[module_name]), *found])
+        return [name for name in every if name.startswith("_") or name in offered]
+
+    return __dir__
 
 
 def _imported(place: str) -> Any:
@@ -80,8 +91,10 @@ def _imported(place: str) -> Any:
         raise ImportError(f"{error}, which stopped the import of {public(f'{PACKAGE}.{path}')}", name=path) from error
 
 
-def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable[[str], Any]:
-    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead.
+def missing(module_name: str, names: Iterable[str], shown: str = "") -> tuple[
+        Callable[[str], Any], Callable[[], list[str]]]:
+    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead; and
+    its ``__dir__``.
 
     ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module.
     """
@@ -90,7 +103,7 @@ def missing(module_name: str, names: Iterable[str], shown: str = "") -> Callable
     def __getattr__(name: str) -> Any:
         _refuse(module_name, name, known, shown, sys._getframe(1))
 
-    return __getattr__
+    return __getattr__, _listing(module_name, known, shown)
 
 
 def _refuse(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> NoReturn:
@@ -150,7 +163,8 @@ def hint_at_missing_names(package: str) -> None:
     """
     for name, module in [*sys.modules.items()]:
         if f"{name}.".startswith(f"{package}.") and "__all__" in vars(module):
-            vars(module).setdefault("__getattr__", missing(name, module.__all__))
+            for function in missing(name, module.__all__):
+                vars(module).setdefault(function.__name__, function)
 
 
 def _is_import_from(caller: FrameType) -> bool:

@@ -22,7 +22,7 @@ __all__ = ["CustomOpDef", "Library", "OpCheckError", "custom_op", "define", "fal
            "register_fake", "register_kernel", "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _operator(op: Any, caller: str) -> Operator:

@@ -25,6 +25,6 @@ BORROWED: dict[str, str] = {
     **{name: f"nn.common_types:{name}" for name in _SIZES}, **{name: f"nn.modules.utils:{name}" for name in _TOOLS}}
 
 
-def borrowing(module_name: str, names: Iterable[str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a file of layers, which has ``names``."""
-    return late(module_name, names, BORROWED)[0]
+def borrowing(module_name: str, names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a file of layers, which has ``names``."""
+    return late(module_name, names, BORROWED)

@@ -23,7 +23,7 @@ __all__ = [
     "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros_",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _GAINS: dict[str, float] = {
     "linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,

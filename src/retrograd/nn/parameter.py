@@ -18,7 +18,7 @@ from ..tensors.tensor import Tensor
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
            "clear_grad", "is_lazy"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _over(cls: type[Any], data: Any) -> Any:

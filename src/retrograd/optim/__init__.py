@@ -35,4 +35,5 @@ if not TYPE_CHECKING:                                        # a type checker re
         "sparse_adam": "SparseAdam", "swapping": "swap_in_optimizer_params_and_state",
     }
     __getattr__, __dir__ = late(__name__, __all__, {
-        **inside(_FILES, __name__), **inside({"": " ".join(_FILES) + " lr_scheduler swa_utils"}, __name__)})
+        **inside(_FILES, __name__), **inside({"": " ".join(_FILES) + " lr_scheduler swa_utils"}, __name__)},
+        unlisted=_FILES)

@@ -18,7 +18,7 @@ from .stepping import check_learning_rate
 
 __all__ = ["Adafactor"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class Adafactor(ElementsOptimizer):

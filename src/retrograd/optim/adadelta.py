@@ -13,7 +13,7 @@ from .stepping import check_learning_rate
 
 __all__ = ["Adadelta"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class Adadelta(ElementsOptimizer):

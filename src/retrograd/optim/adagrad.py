@@ -15,7 +15,7 @@ from .stepping import check_learning_rate, check_modes
 
 __all__ = ["Adagrad"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class Adagrad(ElementsOptimizer):

@@ -19,7 +19,7 @@ from .stepping import check_betas, check_learning_rate, check_modes, check_numbe
 
 __all__ = ["Adam"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class Adam(ElementsOptimizer):

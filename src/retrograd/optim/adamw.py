@@ -10,7 +10,7 @@ from .adam import Adam
 
 __all__ = ["AdamW"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class AdamW(Adam):

@@ -14,7 +14,7 @@ from .stepping import check_learning_rate
 
 __all__ = ["ASGD"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class ASGD(ElementsOptimizer):

@@ -24,7 +24,7 @@ from .saved_numbers import bring_up_to_date
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 Closure = Callable[[], Any]
 Hook = Callable[..., Any]

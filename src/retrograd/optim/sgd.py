@@ -13,7 +13,7 @@ from .stepping import check_learning_rate, check_modes, check_number
 
 __all__ = ["SGD"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class SGD(ElementsOptimizer):

@@ -18,7 +18,7 @@ from .stepping import check_betas
 
 __all__ = ["SparseAdam"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class SparseAdam(Optimizer):

@@ -26,7 +26,7 @@ from .schedules import Schedule, for_groups
 __all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
            "get_swa_multi_avg_fn", "update_bn"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 Average = Callable[[Any, Any, Any], Any]
 MultiAverage = Callable[[Sequence[Any], Sequence[Any], Any], None]

@@ -12,7 +12,7 @@ from .optimizer import Optimizer
 
 __all__ = ["swap_in_optimizer_params_and_state"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 @contextmanager

@@ -28,4 +28,4 @@ __all__ = ["LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType
            "set_default_mmap_options", "skip_data", "storage_to_tensor_type", "validate_cuda_device",
            "validate_hpu_device"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -13,7 +13,7 @@ from ..tensors.tensor import Tensor
 __all__ = ["_device_has_foreach_support", "_get_foreach_kernels_supported_devices",
            "_get_fused_kernels_supported_devices", "_group_tensors_by_device_and_dtype", "_has_foreach_support"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _foreach_supported_types = [Tensor]
 Groups = dict[tuple[Device, DType], tuple[list[list[Any]], list[int]]]

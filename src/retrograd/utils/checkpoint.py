@@ -42,7 +42,7 @@ __all__ = ["CheckpointError", "CheckpointFunction", "CheckpointPolicy", "Default
            "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
            "set_checkpoint_early_stop", "set_device_states"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
 

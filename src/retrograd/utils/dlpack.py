@@ -11,7 +11,7 @@ from ..tensors.recording.public import public
 
 __all__ = ["from_dlpack", "to_dlpack"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 @public()

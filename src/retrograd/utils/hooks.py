@@ -7,4 +7,4 @@ from ..graph.hooks import RemovableHandle
 
 __all__ = ["RemovableHandle"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

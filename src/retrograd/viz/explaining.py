@@ -159,10 +159,11 @@ def _of_function(function: FunctionType) -> Iterator[Section]:
             yield from _of_op(op)
         return
     body = function if public is None else public.body
-    statement = source_of(function.__name__, body)
-    if statement is not None:
-        yield _shown("its definition", statement)
     found = [*dict.fromkeys(_ops_in(body, _DEEP))]
+    statement = source_of(function.__name__, body)
+    template = "<locals>" in bare(body).__code__.co_qualname        # of several functions that a factory makes
+    if statement is not None and not (template and found):
+        yield _shown("its definition", statement)
     for inner in [inner for inner in found if inner.steps] or found:
         yield from _of_op(inner)
 
@@ -194,7 +195,8 @@ def _named_by(function: FunctionType) -> tuple[list[Op], list[FunctionType]]:
     """The operators that a function names, and the functions of the package that name others."""
     found: list[Op] = []
     further: list[FunctionType] = []
-    for value in _values_in(function.__code__, function.__globals__):
+    held = [cell.cell_contents for cell in function.__closure__ or ()]     # what the factory of the function gave to it
+    for value in (*held, *_values_in(function.__code__, function.__globals__)):
         ops = [value] if isinstance(value, Op) else _ops_of(value)
         found += ops
         inner = bare(getattr(getattr(value, "public", None), "body", value))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -20,7 +21,7 @@ pytestmark = needs("chromium", "chromedriver")
 READ = ("index.html", "learn/index.html", "use/index.html", "use/installing.html", "reference/index.html",
         "errors.html", "differences.html",
         "tour.html", "inplace.html", "performance.html", "search.html?q=grad", "reference/func.html",
-        "reference/retrograd.html", "reference/random.html", "change/index.html", "_source/op.html")
+        "reference/retrograd.html", "reference/random.html", "change/index.html", "_source/ops/framework.html")
 
 # Elements that end beyond the right edge of the window and stand in nothing that scrolls or cuts them off.
 CLIPPED = """
@@ -110,6 +111,47 @@ def test_the_search_finds_functions_first(browser: browsers.Browser, folder: Pat
         lambda page: len(page.find_elements(By.CSS_SELECTOR, "#search-results li a")) > 3)
     links = browser.driver.find_elements(By.CSS_SELECTOR, "#search-results li > a")
     assert first in [link.text.partition(" ")[0] for link in links[:3]]
+
+
+MESSAGE = ("RuntimeError: one of the variables needed for gradient computation has been modified by an inplace "
+           "operation: [torch.FloatTensor [5, 7]], which is output 0 of ReluBackward0, is at version 1; expected "
+           "version 0 instead.")
+
+
+@pytest.mark.parametrize(("message", "anchor"), [
+    (MESSAGE, "in-place.html#modified-in-place"),
+    ("mat1 and mat2 shapes cannot be multiplied (3x4 and 5x6)", "shapes.html#"),
+    ("grad can be implicitly created only for scalar outputs", "backward.html#")])
+def test_a_search_for_a_whole_message_finds_its_entry(browser: browsers.Browser, folder: Path, message: str,
+                                                      anchor: str) -> None:
+    opened(browser, folder, f"search.html?q={quote(message)}")
+    WebDriverWait(browser.driver, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, "ul.entries a"))
+    link = browser.driver.find_elements(By.CSS_SELECTOR, "ul.entries a")[0].get_attribute("href")
+    assert link is not None
+    assert anchor in link
+
+
+def test_a_link_within_a_page_leads_there_at_once(browser: browsers.Browser, folder: Path) -> None:
+    opened(browser, folder, "reference/torch-reductions.html")
+    assert browser.value("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+def test_messages_wrap_on_a_phone(browser: browsers.Browser, folder: Path) -> None:
+    browser.window(400)
+    opened(browser, folder, "errors/in-place.html")
+    assert len(browser.texts(".message pre")) > 5
+    assert max(browser.each(".message pre", "one.scrollWidth - one.clientWidth")) <= 0
+    browser.window(1200)
+
+
+@pytest.mark.parametrize("page", ["index.html", "ko/index.html"])
+def test_the_landing_page_shows_its_program_in_the_explorer(browser: browsers.Browser, folder: Path, page: str) -> None:
+    browser.window(1200, 2000)
+    opened(browser, folder, page)
+    WebDriverWait(browser.driver, 20).until(
+        lambda shown: shown.execute_script("return document.querySelector('iframe.page-in-page').contentDocument"
+                                           ".body?.innerText.includes('program.py')"))
+    assert [len(text.split()) > 1 for text in browser.texts(".figures .figure")] == [True] * 4
 
 
 def test_the_table_of_coverage_is_searched(browser: browsers.Browser, folder: Path) -> None:

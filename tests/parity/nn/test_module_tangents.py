@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from comparing.nn_calls import modules
+from comparing.module_calls import modules
 from comparing.tangents import drawn, numbers, pushed, same, transposed
 
 # Modules whose gradient follows a convention that the tangent does not follow, or that change what they are given.

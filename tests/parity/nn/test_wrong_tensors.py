@@ -17,7 +17,8 @@ import pytest
 import torch
 
 import retrograd
-from comparing.nn_calls import functions, modules
+from comparing.module_calls import modules
+from comparing.nn_calls import functions
 from comparing.wrong_calls import Call, function, maker
 
 FUNCTIONS = functions()

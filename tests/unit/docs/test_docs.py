@@ -82,6 +82,8 @@ def understood(command: str) -> bool:
     match shlex.split(command, comments=True):
         case ["make", target, *settings]:
             return target in targets() and all("=" in setting for setting in settings)
+        case ["git", "clone", "ADDRESS", "retrograd"] | ["pip", "install", "./retrograd"]:
+            return True
         case ["pip", "install", what] | ["pip", "install", "-e" | "--prefer-binary", what] if what.startswith("."):
             wanted = re.fullmatch(r"\.(?:\[([\w,]+)\])?", what)
             return wanted is not None and set(filter(None, (wanted[1] or "").split(","))) <= extras()

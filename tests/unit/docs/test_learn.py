@@ -52,6 +52,24 @@ def test_what_there_is_to_see_is_said(path: Path) -> None:
     assert [cell.source for cell in cells if bool(cell.alt) != bool(notebooks.WRITTEN.findall(cell.source))] == []
 
 
+def test_no_step_of_the_engine_in_ten_steps_is_longer_than_a_hundred_lines() -> None:
+    lines: dict[str, int] = {}
+    for cell in notebooks.cells(pages.text_of(READING.with_name("ten_steps.py"))):
+        if cell.text:
+            steps = re.findall(r"^## (Step \d+)", cell.source, re.MULTILINE)
+            lines |= dict.fromkeys(steps, 0)
+        elif lines:
+            lines[[*lines][-1]] += sum(1 for line in cell.source.splitlines() if line.strip())
+    assert [*lines] == [f"Step {number}" for number in range(1, 11)]
+    assert max(lines.values()) < 100, lines
+
+
+@needs("nbformat")
+def test_cells_of_retrograds_own_are_marked() -> None:
+    shown = notebooks.as_notebook('# %% tags=["retrograd"]\nprint(1)\n#> 1\n\n# %%\nprint(2)\n#> 2\n').cells
+    assert [cell.source for cell in shown] == [notebooks.OWN, "print(1)", "print(2)"]
+
+
 def test_the_list_of_tutorials_is_whole() -> None:
     index = pages.text_of(pages.ROOT / "docs" / "learn" / "index.md")
     assert sorted(re.findall(r"\((\w+)\.py\)", index)) == sorted(path.stem for path in notebooks.TUTORIALS)

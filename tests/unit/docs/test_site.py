@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from needing import DOCS, absent, needs
 if missing := absent(*DOCS):
     pytest.skip(missing, allow_module_level=True)
 
-from showing import site
+
+from showing import pages, site
 
 pytestmark = needs(*DOCS)
 
@@ -45,6 +47,31 @@ def test_every_public_name_has_an_entry(found: dict[str, site.Page]) -> None:
     names = [member.path for member in site.public_names() if member.kind != "module"]
     assert len(names) > 2000
     assert [name for name in names if name not in anchors] == []
+
+
+@pytest.mark.parametrize(("page", "names"), [
+    ("torch-reductions", "torch.cumsum torch.max torch.logsumexp torch.sum torch.argmax torch.var"),
+    ("torch-sorting", "torch.sort torch.topk torch.unique"), ("torch-comparison", "torch.maximum torch.where torch.eq"),
+    ("class/torch.nn.Linear", "torch.nn.Linear torch.nn.Linear.forward"),
+    ("class/torch.optim.Adam", "torch.optim.Adam"),
+    ("nn-functional", "torch.nn.functional.cross_entropy")])
+def test_a_name_has_its_entry_where_people_look(found: dict[str, site.Page], page: str, names: str) -> None:
+    assert {*names.split()} <= {*found[f"reference/{page}.html"].anchors}
+
+
+def test_each_name_of_a_list_has_one_line(folder: Path) -> None:
+    text = (folder / "reference" / "nn.html").read_text(encoding="utf-8")
+    lines = re.findall(r'<span class="summary">(.*?)</span></p>', text, re.DOTALL)
+    assert len(lines) > 150
+    assert [line for line in lines if not line.strip()] == []
+    assert "The base class of layers and models." in lines
+
+
+def test_messages_are_whole_lines() -> None:
+    error = "ValueError: " + "word " * 40
+    broken = "\n".join(pages.broken(error.strip()))
+    assert site.messages.whole(broken) == error.strip()
+    assert site.messages.whole("RuntimeError: a\n    y += 1\nb") == "RuntimeError: a\n    y += 1\nb"
 
 
 # The reader of pages, held to pages with planted faults: a check that finds nothing anywhere would pass as well.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import random
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def run(program: str) -> Any:
 
 
 def test_each_module_says_its_late_names_before_they_are_imported() -> None:
-    """`dir` gives the same before and after all names were touched, but for files of the package itself."""
+    """`dir` gives the same before and after all names were touched, whatever was imported for this."""
     before, after, public = run(f"""
 import importlib, sys, types
 homes = [importlib.import_module(name) for name in {LATE}]
@@ -40,13 +41,24 @@ public = [[*getattr(home, "__all__", ())] for home in homes]
 for home, names in zip(homes, before):
     for name in names:
         getattr(home, name)
-def own(value):
-    return isinstance(value, types.ModuleType) and value.__name__.startswith("retrograd.")
-after = [[name for name in dir(home) if name in names or not own(getattr(home, name))]
-         for home, names in zip(homes, before)]
-print((before, after, public))""")
+after = [dir(home) for home in homes]
+def plain(names):
+    return [name for name in names if not name.startswith("_")]
+print(([*map(plain, before)], [*map(plain, after)], [*map(plain, public)]))""")
     assert before == after
     assert all(set(listed) <= set(found) for listed, found in zip(public, before, strict=True))
+
+
+def test_completion_offers_no_internals() -> None:
+    """`dir` lists the module's own public names and PyTorch's, and nothing that a module imports for itself."""
+    early = {"nn.init", "autograd.functional", "signal.windows", "fft", "jit"}
+    for path in {*LATE} - {"retrograd.return_types"} | {f"retrograd.{name}" for name in early}:
+        home = importlib.import_module(path)
+        known = {*getattr(home, "__all__", ()), *names.in_pytorch(names.public(path)), "explain", "op", "viz"}
+        assert [name for name in dir(home) if not name.startswith("_") and name not in known] == [], path
+    assert not {"after_view", "Allowed", "TYPE_CHECKING", "borrowed", "late"} & {*dir(torch.nn), *dir(functional)}
+    assert "adam" not in dir(torch.optim)
+    assert "Adam" in dir(torch.optim)
 
 
 # A program that touches all names of all modules with late names in a random order, and says what each name is.

@@ -102,7 +102,7 @@ def test_each_pattern_gives_its_advice_to_some_name() -> None:
 
 def test_missing_speaks_to_each_way_of_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("retrograd.imagined")
-    module.__getattr__ = missing(module.__name__, ["softmax", "Softmax", "sin"])  # type: ignore[method-assign]
+    module.__getattr__, _ = missing(module.__name__, ["softmax", "Softmax", "sin"])  # type: ignore[method-assign]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     assert not hasattr(module, "sofmax")
     with pytest.raises(AttributeError, match="^module 'torch.imagined' has no attribute 'sofmax'; .*: Softmax, soft"):

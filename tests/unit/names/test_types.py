@@ -24,6 +24,7 @@ PROGRAM = '''
 import retrograd as torch
 import retrograd.nn.functional as F
 from retrograd import nn
+from retrograd.utils import data
 
 x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 w = torch.randn(2, 2)
@@ -67,10 +68,24 @@ reveal_type(torch.float32)  # dtype
 reveal_type(F.relu(x))  # Tensor
 reveal_type(F.cross_entropy(x, w))  # Tensor
 reveal_type(F.scaled_dot_product_attention(x, x, x))  # Tensor
+reveal_type(x.sum().item() + 1)  # int | float
 linear = nn.Linear(2, 2)
 reveal_type(linear(x))  # Tensor
 reveal_type(nn.Sequential(linear, nn.ReLU())(x))  # Tensor
 reveal_type(nn.MSELoss()(x, w))  # Tensor
+reveal_type(nn.Sequential(linear)[0])  # Module
+reveal_type(nn.Sequential(linear)[0:1])  # Sequential
+reveal_type(nn.ModuleList([linear])[0])  # Module
+reveal_type(nn.ModuleDict({"a": linear})["a"])  # Module
+reveal_type(linear.state_dict())  # dict[str, Any]
+rows = data.TensorDataset(x, w)
+some = data.DataLoader(data.Subset(rows, [0]))
+reveal_type(some)  # DataLoader[tuple[Tensor, ...]]
+reveal_type(data.DataLoader(data.random_split(rows, [1, 1])[0]))  # DataLoader[tuple[Tensor, ...]]
+reveal_type(data.DataLoader([1, 2]))  # DataLoader[int]
+for batch in some:
+    reveal_type(batch)  # Any
+print(len(some.dataset))
 
 
 class Net(nn.Module):

@@ -42,10 +42,19 @@ def test_every_function_can_be_explained(space: Any) -> None:
     (torch.exp, {"ExpBackward0"}), (torch.Tensor.mul, {"MulBackward0"}), (torch.add, {"AddBackward0"}),
     (torch.mm, {"MmBackward0"}), (torch.nn.functional.linear, {"AddmmBackward0", "TBackward0"}),
     (torch.nn.functional.cross_entropy, {"LogSoftmaxBackward0", "NllLossBackward0"}),
+    (torch.cumsum, {"CumsumBackward0"}), (torch.max, {"MaxBackward0", "MaxBackward1"}),
+    (torch.conv2d, {"ConvolutionBackward0"}),
     (torch.sum, {"SumBackward0", "SumBackward1"}), (torch.clamp, {"ClampBackward0", "ClampBackward1"})])
 def test_the_nodes_of_a_function(function: Any, nodes: set[str]) -> None:
     said = {word.rstrip(",") for section in torch.explain(function).sections for word in section.heading.split()}
     assert nodes <= said
+
+
+def test_a_function_that_a_factory_makes_shows_its_operator_and_no_template() -> None:
+    for function in (torch.cumsum, torch.cumprod, torch.max, torch.min, torch.conv1d, torch.conv2d, torch.cummax):
+        text = repr(torch.explain(function))
+        assert "def function" not in text, function
+        assert f"operator {function.__name__}" in text or "operator convolution" in text
 
 
 def test_what_is_saved_and_why() -> None:

@@ -10,4 +10,4 @@ from ..apis import chunk_vmap
 
 __all__ = ["chunk_vmap", "functionalize", "hessian", "jacfwd", "jvp", "replace_all_batch_norm_modules_"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__, "functorch.experimental")
+    __getattr__, __dir__ = missing(__name__, __all__, "functorch.experimental")

@@ -13,7 +13,7 @@ from ...nn.modules.module import Module
 __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper", "convert", "fuse_modules", "get_default_qat_qconfig",
            "get_default_qconfig", "prepare", "prepare_qat", "quantize", "quantize_dynamic", "quantize_qat"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _SPACE = "torch.ao.quantization"
 convert, fuse_modules, prepare, prepare_qat = (

@@ -7,4 +7,4 @@ from . import proxy_tensor
 
 __all__ = ["proxy_tensor"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -17,7 +17,7 @@ from ..team import Work
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 class JoinHook:

@@ -27,7 +27,7 @@ from ..objects import all_gather_object
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 METADATA = ".metadata"
 _FORMAT = 1

@@ -16,7 +16,7 @@ from .functional import _AllReduce
 
 __all__ = ["over_processes", "several"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def several(group: ProcessGroup | None) -> bool:

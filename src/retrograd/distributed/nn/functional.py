@@ -18,7 +18,7 @@ from ..reductions import RedOpType, ReduceOp
 __all__ = ["all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce",
            "reduce_scatter", "scatter"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _is(rank: int, group: ProcessGroup | None) -> bool:

@@ -15,7 +15,7 @@ from .module import Module
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class _ASMoutput(NamedTuple):

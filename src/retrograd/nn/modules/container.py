@@ -20,7 +20,7 @@ from .parameter_container import ParameterDict, ParameterList, pairs
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 S = TypeVar("S", bound="_Series")
 
@@ -134,7 +134,7 @@ class Sequential(_Series):
     @overload
     def __getitem__(self, index: slice) -> Sequential: ...
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(OrderedDict([*self._modules.items()][index]))
@@ -198,7 +198,7 @@ class ModuleList(_Series):
     @overload
     def __getitem__(self, index: slice) -> ModuleList: ...
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)([*self][index])
@@ -240,8 +240,9 @@ class ModuleDict(Module):
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
-        return self._modules[key]
+    def __getitem__(self, key: str) -> Module:
+        module: Module = self._modules[key]
+        return module
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)

@@ -17,7 +17,7 @@ from .utils import repeated
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d",
            "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 _PADDINGS, _MODES = ("same", "valid"), ("zeros", "reflect", "replicate", "circular")
 

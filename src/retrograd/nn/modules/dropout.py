@@ -11,7 +11,7 @@ from .layer import Layer
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class _DropoutNd(Layer):

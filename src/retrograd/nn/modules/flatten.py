@@ -10,7 +10,7 @@ from .layer import Layer
 
 __all__ = ["Flatten", "Unflatten"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class Flatten(Layer):

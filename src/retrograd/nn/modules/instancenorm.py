@@ -13,7 +13,7 @@ from .batchnorm import _LazyNormBase, _NormBase
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d",
            "LazyInstanceNorm3d"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class _InstanceNorm(_NormBase):

@@ -16,7 +16,7 @@ from .module import Module
 
 __all__ = ["LazyModuleMixin"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class LazyModuleMixin(Module):

@@ -17,7 +17,7 @@ from .module import Module
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class Identity(Module):

@@ -9,7 +9,7 @@ from ..borrowed import borrowing
 
 __all__ = ["LinearCrossEntropyOptions"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 @dataclass

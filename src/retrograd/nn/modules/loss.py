@@ -28,7 +28,7 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class _Loss(Layer):

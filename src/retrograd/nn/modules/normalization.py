@@ -15,7 +15,7 @@ from .layer import Layer, Weighted, uninitialized
 
 __all__ = ["CrossMapLRN2d", "LayerNorm", "GroupNorm", "RMSNorm", "LocalResponseNorm"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 _shape_t = int | list[int] | Size                           # programs annotate with this type
 

@@ -11,7 +11,7 @@ from .layer import Layer
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class PixelShuffle(Layer):

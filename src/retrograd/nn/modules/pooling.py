@@ -20,7 +20,7 @@ __all__ = [
     "MaxUnpool3d",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 class _MaxPoolNd(Layer):

@@ -17,7 +17,7 @@ from .module.members import Member
 
 __all__ = ["Embedding", "EmbeddingBag"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 E = TypeVar("E", bound="Embedding")
 B = TypeVar("B", bound="EmbeddingBag")

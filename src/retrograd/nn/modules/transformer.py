@@ -30,7 +30,7 @@ from .normalization import LayerNorm
 __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
            "TransformerEncoderLayer"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 _Activation = str | Callable[[Tensor], Tensor]
 

@@ -9,7 +9,7 @@ from ..borrowed import borrowing
 
 __all__ = ["consume_prefix_in_state_dict_if_present", "repeated"]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 
 def repeated(value: Any, dims: int) -> tuple[Any, ...]:

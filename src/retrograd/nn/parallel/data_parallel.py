@@ -11,7 +11,7 @@ from .scatter_gather import gather, parallel_apply, replicate, scatter_kwargs
 
 __all__ = ["DataParallel", "data_parallel"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 T = TypeVar("T", bound=Module)
 

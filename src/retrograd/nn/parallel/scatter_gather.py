@@ -11,7 +11,7 @@ from ..modules.module import Module
 
 __all__ = ["gather", "parallel_apply", "replicate", "scatter", "scatter_kwargs"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 _REMEDY = "There are no GPUs here: call the module itself."
 

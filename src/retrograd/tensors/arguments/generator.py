@@ -138,7 +138,7 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
 _NAMES = ("fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state")
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, _NAMES, shown="torch.random")
+    __getattr__, __dir__ = missing(__name__, _NAMES, shown="torch.random")
 
 
 def thread_safe_generator() -> Generator | None:

@@ -79,13 +79,14 @@ def dlpack_device(self: TensorBase) -> tuple[int, int]:
 # To Python
 
 @public(event="aten::item", method=True)
-def item(self: TensorBase) -> Any:
+def item(self: TensorBase) -> int | float | bool:
     """The single element as a Python number. Raises RuntimeError for any other number of elements."""
     if self._array.size != 1:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar. Its shape is "
                            f"{list(self._array.shape)}; tolist() gives all elements."
                            + see("shapes#one-element"))
-    return self._array.item()
+    number: int | float | bool = self._array.item()
+    return number
 
 
 @public(method=True)

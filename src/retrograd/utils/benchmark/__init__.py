@@ -13,4 +13,4 @@ __all__ = ["Colorize", "Compare", "Language", "Measurement", "TaskSpec", "Timer"
            "set_torch_threads", "timer", "trim_sigfig", "unit_to_english"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, [*__all__, "utils"])
+    __getattr__, __dir__ = missing(__name__, [*__all__, "utils"])

@@ -24,4 +24,4 @@ MapDataPipe = refused_class("torch.utils.data.MapDataPipe", Dataset)
 functional_datapipe = refused("torch.utils.data.functional_datapipe")
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

@@ -9,7 +9,7 @@ import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ...foundations.errors import warn
 from ...kernels.native.threads import cores
@@ -26,6 +26,12 @@ __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"
 T_co = TypeVar("T_co", covariant=True)
 # What decides the order of the batches, and so cannot change any more.
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _Samples(Protocol[T_co]):
+    """What gives samples: a dataset, or another object with indices, such as a list."""
+
+    def __getitem__(self, index: Any, /) -> T_co: ...
 
 
 class _InfiniteConstantSampler:
@@ -62,7 +68,7 @@ class DataLoader(Generic[T_co]):
     """
 
     def __init__(
-        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
+        self, dataset: _Samples[T_co], batch_size: int | None = 1, shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None, num_workers: int = 0,
         collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False,
         timeout: float = 0, worker_init_fn: Callable[[int], Any] | None = None, multiprocessing_context: Any = None,
@@ -70,7 +76,8 @@ class DataLoader(Generic[T_co]):
         pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        self.dataset, self.num_workers = dataset, num_workers
+        self.dataset = cast(Any, dataset)      # programs ask for its length, which not every dataset has
+        self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.timeout, self.worker_init_fn, self.in_order = timeout, worker_init_fn, in_order
@@ -85,7 +92,8 @@ class DataLoader(Generic[T_co]):
             if self._dataset_kind == _DatasetKind.Iterable:
                 sampler = _InfiniteConstantSampler()
             else:
-                sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+                sampler = (RandomSampler(self.dataset, generator=generator) if shuffle
+                           else SequentialSampler(self.dataset))
         if batch_size is not None:
             batch_sampler = BatchSampler(cast(Iterable[int], sampler), batch_size, drop_last)
         self.batch_size, self.drop_last = batch_size, drop_last

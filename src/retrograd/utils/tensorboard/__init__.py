@@ -13,4 +13,4 @@ from .writer import FileWriter, RecordWriter, SummaryWriter
 __all__ = ["FileWriter", "RecordWriter", "SummaryWriter"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, [*__all__, "summary", "writer"])
+    __getattr__, __dir__ = missing(__name__, [*__all__, "summary", "writer"])

@@ -12,7 +12,7 @@ from . import default_hooks as default_hooks, powerSGD_hook as powerSGD_hook
 
 __all__ = ["DDPCommHookType", "default_hooks", "powerSGD_hook", "register_ddp_comm_hook"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 
 def _kept(register: Callable[[Any, Any], None]) -> Any:

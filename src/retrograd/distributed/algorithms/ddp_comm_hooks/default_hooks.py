@@ -16,7 +16,7 @@ from ...reducer import GradBucket
 __all__ = ["allreduce_hook", "bf16_compress_hook", "bf16_compress_wrapper", "fp16_compress_hook",
            "fp16_compress_wrapper"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)
 
 Hook = Callable[[Any, GradBucket], Future[Tensor]]
 

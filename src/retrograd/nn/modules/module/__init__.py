@@ -28,7 +28,7 @@ __all__ = [
     "register_module_parameter_registration_hook",
 ]
 if not TYPE_CHECKING:
-    __getattr__ = borrowing(__name__, __all__)
+    __getattr__, __dir__ = borrowing(__name__, __all__)
 
 T = TypeVar("T", bound="Module")
 
