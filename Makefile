@@ -22,7 +22,7 @@ MEASURE := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -W ignore
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough quick check costs parity extras versions field suites nestings mutants bench figures \
+.PHONY: help demo test thorough quick check costs parity extras versions field suites own nestings mutants bench figures \
 	pages stubs docs clean
 
 help: ## show this list
@@ -70,6 +70,9 @@ field: $(FIELD)/.packages ## run programs for other packages with PyTorch and wi
 
 suites: $(FIELD)/.packages ## run the tests of other packages with PyTorch and with retrograd (half an hour or more)
 	nice $(FIELD)/bin/python examples/packages/suites.py --page docs/packages.md
+
+own: $(VENV)/.parity ## run PyTorch's own tests with PyTorch and with retrograd (fetches them; a quarter of an hour)
+	cd tests && nice $(abspath $(BIN))/python -m own_tests --page ../docs/pytorch-tests.md
 
 nestings: $(VENV)/.parity ## count right derivatives of all nestings, here and in PyTorch (a quarter of an hour or more)
 	cd tests && nice $(abspath $(BIN))/python -W ignore -m comparing.nesting_counts

@@ -4,7 +4,10 @@ import sys
 from typing import Any
 
 from .foundations.names import PACKAGE
+from .tensors.functions.indexing.uniques import unique_dim
 
 
 def __getattr__(name: str) -> Any:
+    if name == "unique_dim":                               # which `torch` itself does not have
+        return unique_dim
     return getattr(sys.modules[PACKAGE], name)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .foundations.dtypes import dtype as torch_dtype
 from .foundations.names import missing
 from .serialization.rebuilding import (
     _rebuild_meta_tensor_no_storage,
@@ -20,7 +21,7 @@ from .serialization.rebuilding import (
 from .tensors.functions.shapes.joining import cat
 from .utils.caught import ExceptionWrapper, KeyErrorMessage
 
-__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_flatten_dense_tensors",
+__all__ = ["ExceptionWrapper", "KeyErrorMessage", "_element_size", "_flatten_dense_tensors",
            "_get_available_device_type", "_get_device_module", "_rebuild_meta_tensor_no_storage",
            "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_sparse_tensor", "_rebuild_tensor",
            "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_reorder_tensors_as", "_take_tensors",
@@ -45,6 +46,18 @@ def _get_device_module(device_type: str) -> Any:
         raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as "
                            f"'torch.{device_type}'.")
     return module
+
+
+def _element_size(dtype: Any) -> int:
+    """The number of bytes of an element. Raises RuntimeError for a value that is no dtype.
+
+    >>> import retrograd as torch
+    >>> _element_size(torch.float64)
+    8
+    """
+    if not isinstance(dtype, torch_dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    return dtype.itemsize
 
 
 def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:

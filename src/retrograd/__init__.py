@@ -86,7 +86,8 @@ from .tensors.functions.indexing.scattering import (
 from .tensors.functions.indexing.sorting import (
     argsort, argwhere, bincount, cummax, cummin, cumprod, cumsum, kthvalue, logcumsumexp, max, median, min, mode,
     msort, nanmedian, nonzero, sort, topk)
-from .tensors.functions.indexing.uniques import isin, unique, unique_consecutive
+from .tensors.functions.indexing.uniques import (
+    _unique as _unique, _unique2 as _unique2, isin, unique, unique_consecutive)
 from .tensors.functions.linalg.accumulating import addbmm, addmm, addmv, addmv_, addr, baddbmm
 from .tensors.functions.linalg.contraction import chain_matmul, einsum, inner, tensordot
 from .tensors.functions.linalg.determinants import det, inverse, logdet, pinverse, slogdet
@@ -184,13 +185,16 @@ _OFFERED_LATE = {
         "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
     "tensors.functions.images.pooling":
         "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
-    "tensors.functions.images.sampling_grids": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
+    "tensors.functions.images.sampling_grids":
+        "_grid_sampler_2d_cpu_fallback affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
     "tensors.functions.indexing.segments": "segment_reduce",
     "tensors.functions.linalg.low_rank": "lobpcg pca_lowrank svd_lowrank",
     "tensors.functions.networks.dropout":
         "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
         "feature_dropout_ native_dropout",
     "tensors.functions.networks.embedding": "embedding embedding_bag embedding_renorm_",
+    "tensors.functions.networks.fused":
+        "_add_relu _add_relu_ _log_softmax _masked_softmax _nnpack_available _nnpack_spatial_convolution _softmax",
     "tensors.functions.networks.normalization":
         "batch_norm group_norm instance_norm layer_norm native_batch_norm native_group_norm native_layer_norm "
         "rms_norm",
@@ -200,8 +204,12 @@ _OFFERED_LATE = {
 # What is imported above is what the package offers, but for what its own code needs.
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _INTERNAL]
 __all__ += [name for names in _OFFERED_LATE.values() for name in names.split() if not name.startswith("_")]
-__all__ += ["_C", "_dirichlet_grad", "_pack_padded_sequence", "_pad_packed_sequence", "_sample_dirichlet",
-            "_standard_gamma", "_standard_gamma_grad", "_utils", "_weight_norm"]
+__all__ += [
+    "_C", "_add_relu", "_add_relu_", "_dirichlet_grad", "_grid_sampler_2d_cpu_fallback", "_log_softmax",
+    "_masked_softmax", "_nnpack_available", "_nnpack_spatial_convolution", "_pack_padded_sequence",
+    "_pad_packed_sequence",
+    "_sample_dirichlet", "_softmax", "_standard_gamma", "_standard_gamma_grad", "_unique", "_unique2", "_utils",
+    "_weight_norm"]
 _say_where([globals()[name] for name in __all__ if name in globals()], __name__)
 # Modules that a program rarely names; and those that have another name in PyTorch, or none.
 _MODULES = (

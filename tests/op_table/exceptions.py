@@ -48,10 +48,7 @@ _STATISTICS = listed("what differs by sample is written over running statistics,
                      "native_batch_norm; instance_norm affine; fused_moving_avg_obs_fake_quant")
 _SHAPES = listed("the shape of the result depends on the numbers, and so differs by sample",
                  "unique; unique dim; unique_consecutive; unique_consecutive dim; nonzero; argwhere")
-_DRAWN = listed("the numbers that it draws differ by sample, whatever the level says, and are no loop's",
-                "torch.alpha_dropout; torch.alpha_dropout_; torch.feature_alpha_dropout; "
-                "torch.feature_alpha_dropout_; F.feature_alpha_dropout")
-_EVER = {**_STATISTICS, **_SHAPES, **_DRAWN}
+_EVER = {**_STATISTICS, **_SHAPES}
 _LEAVES = {**_EVER, "a kept gradient": "a backward pass inside of it asks for a leaf"}
 UNBATCHED = {"values": _LEAVES, "nested": _LEAVES, "inside": _EVER, "outside": _LEAVES, "tangents": _LEAVES}
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from retrograd.ops.creation import fresh, new_full, random_apart, random_from, random_like
+from retrograd.ops.creation import fresh, new_full, random_channels, random_from, random_like
 from seam.standing import Foreign, foreign, replaced
 
 # What is written down without a value of the tape: new memory, which may be written to, and random numbers.
-MAKING = {fresh, new_full, random_apart, random_from, random_like}
+MAKING = {fresh, new_full, random_channels, random_from, random_like}
 
 
 class Traced(Foreign):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from .. import _VF as _VariableFunctions, _VF as _VariableFunctionsClass
+from ..autograd.grad_mode import is_grad_enabled
 from ..foundations.devices import device
 from ..foundations.dtypes import dtype
 from ..foundations.errors import _LinAlgError
@@ -24,15 +26,38 @@ from ..tensors.state.base import TensorBase
 _TensorBase = TensorBase
 _TensorMeta = type(TensorBase)
 PyTorchFileReader = refused_class("torch._C.PyTorchFileReader")
-__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
-           "TensorBase", "_LinAlgError", "_TensorBase", "_TensorMeta", "_VariableFunctions", "_VariableFunctionsClass",
-           "_are_functorch_transforms_active", "_disabled_torch_function_impl", "_get_tracing_state",
-           "_is_torch_function_mode_enabled",
-           "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth",
-           "_jit_set_nvfuser_enabled", "_jit_set_profiling_executor", "_jit_set_profiling_mode",
-           "_jit_set_texpr_fuser_enabled", "_log_api_usage_once", "device", "dtype", "layout", "memory_format"]
+__all__ = [
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "PyTorchFileReader", "Size",
+    "TensorBase", "_LinAlgError", "_WeakTensorRef", "_TensorBase", "_TensorMeta", "_VariableFunctions",
+    "_VariableFunctionsClass", "_are_functorch_transforms_active", "_disabled_torch_function_impl",
+    "_get_tracing_state", "_is_torch_function_mode_enabled", "_jit_override_can_fuse_on_cpu",
+    "_jit_override_can_fuse_on_gpu", "_jit_set_bailout_depth", "_jit_set_nvfuser_enabled",
+    "_jit_set_profiling_executor", "_jit_set_profiling_mode", "_jit_set_texpr_fuser_enabled",
+    "_log_api_usage_once", "device", "dtype", "is_grad_enabled", "layout", "memory_format",
+]
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "_functorch _nn"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "_functions _functorch _nn"}, __name__))
+
+
+class _WeakTensorRef:
+    """A reference that does not keep a tensor alive.
+
+    >>> import retrograd as torch
+    >>> x = torch.zeros(2)
+    >>> reference = _WeakTensorRef(x)
+    >>> reference.expired()
+    False
+    >>> del x
+    >>> reference.expired()
+    True
+    """
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self._reference = ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._reference() is None
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..tensors.state.base import plain
-from ..tensors.transforms.batched import is_batched, parts, shown
-from ..tensors.transforms.crossing import enter_batch, leave_batch
-from ..tensors.transforms.levels import Level, in_effect, others, outer
+from ..tensors.transforms.aliases import entering, leaving
+from ..tensors.transforms.batched import parts, shown
+from ..tensors.transforms.batching import BatchLevel
+from ..tensors.transforms.levels import Level, outer
 
 __all__ = ["_add_batch_dim", "_remove_batch_dim", "get_unwrapped", "is_batchedtensor", "is_functorch_wrapped_tensor",
            "is_gradtrackingtensor", "maybe_current_level", "maybe_get_bdim", "maybe_get_level"]
@@ -44,7 +45,13 @@ class Place(int):
 
 def _add_batch_dim(tensor: Any, batch_dim: int, level: int) -> Any:
     """The samples of a tensor along a dim, as one tensor inside of a `vmap`. `level` is its place, counted from 1."""
-    return enter_batch(local.thread.levels[level - 1], tensor, batch_dim % tensor._array.ndim)
+    return entering(_level_at(level), tensor, batch_dim % tensor._array.ndim)
+
+
+def _level_at(place: int) -> BatchLevel:
+    level = local.thread.levels[place - 1]
+    assert isinstance(level, BatchLevel)
+    return level
 
 
 def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> Any:
@@ -56,11 +63,7 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
     if not -rank <= out_dim < rank:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
                          f"but got {out_dim})")
-    batch = local.thread.levels[level - 1]
-    if out_dim in (0, -rank) and is_batched(tensor._array, batch):
-        return leave_batch(batch, tensor, 0)               # which calls no operator
-    with in_effect(others(batch)):
-        return leave_batch(batch, tensor, out_dim % rank)
+    return leaving(_level_at(level), tensor, out_dim % rank)
 
 
 def is_batchedtensor(tensor: Any) -> bool:

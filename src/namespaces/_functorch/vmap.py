@@ -15,6 +15,7 @@ from ..foundations.names import missing
 from ..tensors.arguments.generator import get_rng_state, set_rng_state
 from ..tensors.functions.shapes.joining import cat, stack
 from ..tensors.tensor import Tensor
+from ..tensors.transforms.aliases import give_writes_back
 from ..tensors.transforms.batching import BatchLevel
 from ..tensors.transforms.crossing import enter_batch, entered, leave_batch
 from ..tensors.transforms.levels import transforming
@@ -98,10 +99,13 @@ class _Call:
 
     def batched(self, leaves: list[Any], size: int) -> Any:
         """The outputs of one call for all samples."""
-        with entered(BatchLevel(size, self.randomness)), transforming():
+        level = BatchLevel(size, self.randomness)
+        with entered(level), transforming():
             place = Place()
             inputs = _create_batched_inputs(self.dims, leaves, place, self.spec)
-            return _unwrap_batched(self.func(*inputs, **self.kwargs), self.out_dims, place, size, self.func)
+            outputs = self.func(*inputs, **self.kwargs)
+            give_writes_back(level)
+            return _unwrap_batched(outputs, self.out_dims, place, size, self.func)
 
     def in_chunks(self, leaves: list[Any], size: int, chunk_size: int) -> Any:
         """The outputs of calls for some samples each, joined."""

@@ -20,6 +20,7 @@ from ..graph.node import AccumulateGrad, Output
 from ..ops.shape import alias
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
+from ..tensors.recording.saving import in_force
 from ..tensors.state.base import edge_of, meta_of, requires, set_leaf
 from ..tensors.tensor import Tensor
 from ..tensors.transforms.levels import transforming
@@ -27,6 +28,8 @@ from ..utils._pytree import PyTree, TreeSpec, tree_flatten, tree_unflatten
 from .arguments import Argnums, chosen, mapped, of_argnums, outputs_in, replaced, tensors_in, with_aux
 from .jacobians import by_output, rows_of
 
+_HOOKS = ("torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with "
+          "your use case.")
 _GRAD = "grad_and_value(f)(*args)"
 _VJP = "vjp(f, *primals)"
 
@@ -62,6 +65,21 @@ def _reaches_further(node: Any) -> bool:
     return False
 
 
+class _WithoutHooks:
+    """The context in which hooks on saved tensors are refused: they would see values that belong to the transform."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        if in_force() is not None:
+            raise RuntimeError(_HOOKS)
+        thread = local.thread
+        self.before, thread.hooks_refused = thread.hooks_refused, _HOOKS
+
+    def __exit__(self, *error: object) -> None:
+        local.thread.hooks_refused = self.before
+
+
 class _Run:
     """One call of a function on aliases of its arguments at `places`."""
 
@@ -71,7 +89,7 @@ class _Run:
         self.reaching: dict[Any, bool] = {}                # whether what an edge leads to depends on something outside
         trees = [args[place] for place in places]
         flat, self.spec = tensors_in(trees, _not_tensor)
-        with inference_mode(False), transforming():        # which records, too
+        with inference_mode(False), transforming(), _WithoutHooks():        # which records, too
             self.inputs = [_tracked(x) for x in flat]
             self.found = func(*replaced(args, places, tree_unflatten(self.inputs, self.spec)), **kwargs)
         for edge in map(edge_of, self.inputs):

@@ -15,7 +15,7 @@ from ..foundations.modes import ThreadState, in_all_threads, local
 from ..foundations.names import missing
 from ..tensors.state import base
 from ..tensors.tensor import Tensor
-from ..tensors.transforms.crossing import lifting, make_dual as dual_of, primal_part, tangent_part
+from ..tensors.transforms.crossing import given_tangent, lifting, make_dual as dual_of, primal_part, tangent_part
 from ..tensors.transforms.forward import ForwardLevel, misfit
 from ..tensors.transforms.levels import interpret
 from .grad_mode import _Mode
@@ -220,7 +220,10 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if moving and level != _current_level:
         raise RuntimeError(f"Invalid level given to _fw_primal. The current level is {_current_level}."
                            + see("forward-mode#level-of-unpack-dual"))
-    return UnpackedDualTensor(primal_part(current, tensor), tangent_part(current, tensor) if moving else None)
+    if not moving:
+        return UnpackedDualTensor(primal_part(current, tensor), None)
+    given = given_tangent(current, tensor)
+    return UnpackedDualTensor(primal_part(current, tensor), tangent_part(current, tensor) if given is None else given)
 
 
 def _is_fwd_grad_enabled() -> bool:

@@ -10,13 +10,15 @@ import numpy as np
 from ..foundations.errors import see
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
+from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.recording.calls import CALLS
 from ..tensors.state.base import plain
 from ..tensors.transforms.batching import BatchLevel
-from ..tensors.transforms.crossing import enter_batch, entered, leave_batch, make_dual, tangent_part
-from ..tensors.transforms.forward import ForwardLevel
+from ..tensors.transforms.crossing import enter_batch, entered, leave_batch
+from .blocks import detached
 from .comparison import Check, GradcheckError, agree, mismatch, projected, requires_grad, unit_vector, worst
 from .differences import Array, as_tuple, directional, is_float, matrices
+from .forward_ad import dual_level, make_dual, unpack_dual
 
 FORWARD = "Jacobian computed with forward mode mismatch"
 _BATCHED = "gradcheck failed while testing batched gradient computation with forward-mode AD."
@@ -26,10 +28,12 @@ def compare_forward(check: Check, places: Sequence[int], shapes: Sequence[tuple[
     """Compare the tangents of the outputs at `places` (among those of floating point) with finite differences."""
     stream = Twister()
     directions = [unit_vector(stream, x._array).reshape(x._array.shape) for x in check.differentiable]
+    pushed = [_pushed(check, x, plain(u.astype(x._array.dtype))) if check.fast else []
+              for x, u in zip(check.differentiable, directions)]
     for i, place in enumerate(places):
         for j, x in enumerate(check.differentiable):
             if check.fast:
-                _compare_projections(check, x, i, j, place, shapes[i], directions[j])
+                _compare_projections(check, x, i, j, place, shapes[i], directions[j], pushed[j][place])
             else:
                 a, n = _columns(check, x, place), matrices(check.func, check.inputs, x, check.eps)[place]
                 if not agree(a, n, check.rtol, check.atol):
@@ -46,10 +50,11 @@ def _columns(check: Check, x: Any, place: int) -> Array:
     return np.stack(rows) if rows else matrices(check.func, check.inputs, x, check.eps)[place]
 
 
-def _compare_projections(check: Check, x: Any, i: int, j: int, place: int, shape: tuple[int, ...], u: Array) -> None:
-    """Compare J u for a random vector u."""
+def _compare_projections(check: Check, x: Any, i: int, j: int, place: int, shape: tuple[int, ...], u: Array,
+                         tangent: Any) -> None:
+    """Compare J u for a random vector u, of which `tangent` is what forward mode found."""
     n = directional(check.func, check.inputs, x, u, check.eps)[place]
-    a = _pushed(check, x, plain(u.astype(x._array.dtype)))[place]._array.reshape(-1)
+    a = tangent._array.reshape(-1)
     allowed = check.atol * float(np.sum(u))
     if not agree(a, n, check.rtol, allowed):
         raise projected(check, a, n, i, j, allowed, shape, FORWARD, lambda: (
@@ -58,11 +63,19 @@ def _compare_projections(check: Check, x: Any, i: int, j: int, place: int, shape
 
 def _pushed(check: Check, x: Any, tangent: Any) -> list[Any]:
     """The tangents of the floating-point outputs, along a tangent of one input."""
-    level = ForwardLevel()
-    with entered(level):
-        dual = make_dual(level, x, tangent)
-        outputs = as_tuple(check.func(*[dual if each is x else each for each in check.inputs]))
-        return [tangent_part(level, out) for out in outputs if is_float(out)]
+    with dual_level():
+        duals = [_dual(each, tangent if each is x else None) for each in check.inputs]
+        outputs = [out for out in as_tuple(check.func(*duals)) if is_float(out)]
+        tangents = [unpack_dual(out).tangent for out in outputs]
+        return [zeros_like(out) if t is None else t for t, out in zip(tangents, outputs)]
+
+
+def _dual(value: Any, tangent: Any) -> Any:
+    """An input with a tangent, zero if it is None. An input that is not checked, and a number, stay as they are."""
+    if not requires_grad(value):
+        return value
+    alone = detached(value)
+    return make_dual(alone, zeros_like(alone) if tangent is None else tangent)
 
 
 def check_batched_tangents(check: Check) -> None:

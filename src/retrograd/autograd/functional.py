@@ -14,6 +14,7 @@ from ..foundations.errors import see
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..tensors.functions.creation.creation import eye
+from ..tensors.recording.gradients import refuse_leaves_inside
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import (
@@ -299,8 +300,10 @@ def _prepared(tensors: Tensors, create_graph: bool, need_graph: bool) -> Tensors
     """New tensors over the same memory.
 
     With `create_graph` they are views, which lead on to the tensors that require grad. Otherwise they are leaves, or
-    constants if no graph is needed.
+    constants if no graph is needed. Raises RuntimeError for new leaves inside of a transformed function.
     """
+    if need_graph and not create_graph:
+        refuse_leaves_inside()
     return tuple([t.view_as(t) if create_graph and edge_of(t) is not None else leaf(t) if need_graph else detached(t)
                   for t in tensors])
 

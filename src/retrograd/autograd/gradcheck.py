@@ -18,6 +18,7 @@ from ..foundations.names import missing, reached
 from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
 from ..tensors.arguments.generator import default_generator
+from ..tensors.arguments.options import require_grad
 from ..tensors.state.base import TensorBase, edge_of, plain, with_edge
 from .backward import grad
 from .comparison import Check, GradcheckError, compare, requires_grad
@@ -115,6 +116,9 @@ def _derivative(func: Callable, xs: tuple[Any, ...], grad_outputs: Any,
 
     def first_order(*args: Any) -> tuple[Any, ...]:
         split = len(args) - count
+        for i in wanted:
+            if not requires_grad(args[i]):                 # forward mode passes dual tensors of constants
+                require_grad(args[i])
         outputs = [o for o in as_tuple(func(*args[:split])) if requires_grad(o)]
         found = grad(outputs, [args[i] for i in wanted], args[split:], create_graph=True, allow_unused=True)
         return tuple([g for g in found if g is not None])

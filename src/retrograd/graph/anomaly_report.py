@@ -6,8 +6,8 @@ non-finite value of the graph, forward or backward.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,6 +185,8 @@ def tell(node: Any) -> None:
         else:
             text = (f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
                     f"{site.frame_text()}")
-        with suppress(UserWarning):     # if warnings are errors, the error that follows says the same
+        try:
             warn(text)
+        except UserWarning as warning:  # if warnings are errors, the error that follows must not be lost
+            print(f"UserWarning: {warning}", file=sys.stderr)
         node, induced = None if origin is None else origin.parent, True

@@ -6,6 +6,7 @@ does. Strides are counted in elements, as PyTorch counts them.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -210,6 +211,27 @@ def beside_channels(array: Array, images: Array) -> Array:
     out = np.empty(moved.shape, array.dtype)
     out[...] = moved
     return np.moveaxis(out, -1, 1)
+
+
+def packed_like(array: Array, images: Array) -> Array:
+    """The array laid out as `images` are: channel by channel for each point if there are no gaps, or row by row."""
+    if images.flags.c_contiguous or images.ndim not in (4, 5):
+        return np.ascontiguousarray(array)
+    moved = np.moveaxis(images, 1, -1)
+    if not moved.flags.c_contiguous:
+        return np.ascontiguousarray(array)
+    out = np.empty(moved.shape, array.dtype)
+    out[...] = np.moveaxis(array, 1, -1)
+    return np.moveaxis(out, -1, 1)
+
+
+def check_size(shape: Sequence[int], itemsize: int) -> None:
+    """Raise RuntimeError if no address could reach the elements of an array."""
+    count = math.prod(shape)
+    if count > sys.maxsize:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if count * itemsize > sys.maxsize:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={[*shape]}")
 
 
 def in_rows(array: Any) -> bool:

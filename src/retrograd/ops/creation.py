@@ -58,9 +58,9 @@ def random_beside(name: str, overload: int) -> Op:
     return elementwise(name, drawn_beside, domain="as given", node=overload, tensors=2, any_type=True, x=flat, y=flat)
 
 
-# Random numbers that do not replace those of the array `x`, which may be None: for the shape of `x`; for the numbers of
-# `x`, as a distribution; and numbers that differ by sample in any batch, as in PyTorch.
-random_like, random_from, random_apart = [
+# Random numbers that do not replace those of the array `x`, which may be None: for the shape of `x`; for its first two
+# dims (samples and channels); and for the numbers of `x`, as a distribution.
+random_like, random_channels, random_from = [
     operator("random_like", drawn, tensors=1, layout="kept", any_type=True) for _ in range(3)]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..foundations.errors import warn
 from .optimizer import Optimizer
-from .schedules import EPOCH_WARNING, LRScheduler, check_optimizer, option, set_option
+from .schedules import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, option, set_option
 
 
 class _Combined(LRScheduler):
@@ -153,7 +153,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Advance to the next epoch, with the measure of the last one."""
         measure = float(metrics)
         if epoch is not None:
-            warn(EPOCH_WARNING, UserWarning)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(measure, self.best):
             self.best, self.num_bad_epochs = measure, 0

@@ -6,6 +6,7 @@ from ..foundations.names import missing
 from .combined_schedules import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic_schedules import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .schedules import (
+    EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING,
     ConstantLR,
     CosineAnnealingLR,
     ExponentialLR,

@@ -17,10 +17,12 @@ from ..tensors.state.base import TensorBase
 from .optimizer import Optimizer
 from .saved_numbers import as_float
 
-EPOCH_WARNING = (
+EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
     "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed "
-    "form is used instead of the new chainable form, where available.")
+    "form is used instead of the new chainable form, where available. Please open an issue if you are unable to "
+    "replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose.")
+_ORDER = " See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 
 
 def check_optimizer(optimizer: Any) -> None:
@@ -68,6 +70,8 @@ class LRScheduler:
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
+        if "step" in vars(optimizer):
+            optimizer._followed_step = vars(optimizer)["step"]
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", option(optimizer, "lr")[i])
@@ -98,15 +102,23 @@ class LRScheduler:
 
         If `epoch` is given, the rates are computed for that epoch, by the closed form of the schedule if there is one.
         """
-        if self._step_count == 1 and not self.optimizer._opt_called:
-            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
-                 "later, you should call them in the opposite order: `optimizer.step()` before "
-                 "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
-                 "first value of the learning rate schedule.", UserWarning)
+        if self._step_count == 1:
+            self._warn_of_order()
         self._step_count += 1
         if epoch is not None:
-            warn(EPOCH_WARNING, UserWarning)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self._update_lr(epoch)
+
+    def _warn_of_order(self) -> None:
+        """Warn before the first step of the schedule if the optimizer has made none, or if nobody can tell."""
+        if vars(self.optimizer).get("step") is not self.optimizer._followed_step:
+            warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
+                 "Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`." + _ORDER, UserWarning)
+        elif not self.optimizer._opt_called:
+            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+                 "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
+                 "do this will result in PyTorch skipping the first value of the learning rate schedule." + _ORDER,
+                 UserWarning)
 
     def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

@@ -171,6 +171,23 @@ class Tensor(Methods):
     def grad(self) -> None:
         self.grad = None
 
+    _grad = grad
+
+    @public_property
+    def _grad_fn(self) -> Any:
+        """`grad_fn`, which None may be assigned to. This detaches the tensor."""
+        return self.grad_fn
+
+    @_grad_fn.setter
+    def _grad_fn(self, value: None) -> None:
+        if value is not None:
+            raise RuntimeError("_grad_fn can be only set to None" + see("tensors#grad-fn-assigned"))
+        self.detach_()
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!" + see("tensors#grad-fn-deleted"))
+
     @public_property
     def _base(self) -> Tensor | None:
         """The tensor whose memory a view shows; None if the tensor is no view."""

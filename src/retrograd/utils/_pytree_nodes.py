@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .. import return_types
 from ..return_types import NamedResults
 from ..tensors.arguments.size import Size
 
@@ -231,8 +230,11 @@ def is_structseq_class(cls: type[Any]) -> bool:
 def node_type(tree: Any) -> Any:
     """The type under which a value stands in the registry, if it is a container. All named tuples share one."""
     cls = type(tree)
-    if cls not in SUPPORTED_NODES and issubclass(cls, tuple) and is_namedtuple_class(cls):
-        return namedtuple
+    if cls not in SUPPORTED_NODES and issubclass(cls, tuple):
+        if is_namedtuple_class(cls):
+            return namedtuple
+        if issubclass(cls, NamedResults):                      # these classes are made at first use
+            _sequence(cls, f"torch.return_types.{cls.__name__}", cls)
     return cls
 
 
@@ -316,9 +318,6 @@ def _register_builtin_kinds() -> None:
         flatten_with_keys_fn=lambda values: ([(SequenceKey(i), value) for i, value in enumerate(values)],
                                              values.maxlen))
     _sequence(Size, "torch.Size", tuple)
-    for cls in vars(return_types).values():
-        if isinstance(cls, type) and issubclass(cls, NamedResults) and cls is not NamedResults:
-            _sequence(cls, f"torch.return_types.{cls.__name__}", cls)
 
 
 _register_builtin_kinds()

@@ -160,4 +160,4 @@ def test_memory_with_a_name_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     received = ForkingPickler.loads(sent)
     received.mul_(10)
     assert tensor.tolist() == [0, 10, 20, 30]
-    os.unlink(sharing._memory_of(tensor._array).arena._state[1])
+    os.unlink(sharing.shared_bytes(tensor._array).arena._state[1])

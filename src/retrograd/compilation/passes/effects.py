@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ops.basic import call, cast, clone, copy, look
-from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_apart, random_from, random_like
+from ...ops.creation import drawn, drawn_beside, fresh, new_full, random_channels, random_from, random_like
 from ...ops.framework import Op
 from ...ops.linalg.matrix import addmm, bmm, mm
 from ...ops.networks.activations import threshold_backward
@@ -18,7 +18,7 @@ from ...ops.reductions import amax, mean_all, mean_dim, sum_all, sum_dim
 from ...ops.shape import unsafe_view
 from ..program.lines import STEP, Arithmetic, Line, Program, Value, refs
 
-_DRAWING = frozenset((random_like, random_from, random_apart))
+_DRAWING = frozenset((random_like, random_channels, random_from))
 # Operators, other than elementwise ones, that take all numbers.
 _SAFE = frozenset((addmm, amax, bmm, cast, clone, copy, fresh, mean_all, mean_dim, mm, new_full, softmax,
                    softmax_backward, log_softmax, log_softmax_backward, sum_all, sum_dim, threshold_backward))

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..layout import beside_channels
+
 Shape = tuple[int, ...]
 
 
@@ -35,7 +37,7 @@ def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
         source[axis] = slice(max(-before, 0), x.shape[axis] - max(-after, 0))
         target[axis] = slice(max(before, 0), out.shape[axis] - max(after, 0))
     out[tuple(target)] = x[tuple(source)]
-    return out
+    return out if x.flags.c_contiguous else beside_channels(out, x)
 
 
 # Surround an array with its own elements: mirrored at the ends, or the end elements repeated

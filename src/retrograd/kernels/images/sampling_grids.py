@@ -143,7 +143,7 @@ def _rows(x: Array) -> Array:
     count, channels, *sizes = x.shape
     images = np.zeros((channels, count, *[size + 2 for size in sizes]), x.dtype)
     images[_inner(len(sizes))] = x.swapaxes(0, 1)
-    return images.reshape(channels, -1)
+    return images.reshape(channels, math.prod(images.shape[1:]))
 
 
 def _taken(rows: Array, place: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...foundations.dtypes import refuse
 from ..elementwise.elementary import widened
+from ..layout import packed_like
 from .channels import FAR, as_runs, length_of_runs, moments_of_runs, runs_sum, scaled_runs
 from .standardizing import moments, standardized_rows, sums
 
@@ -81,14 +82,15 @@ def batch_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     refuse(x.dtype, "batch_norm", "biuc")
     shape, final, axes = [1, -1] + [1] * (x.ndim - 2), x.dtype, (0, *range(2, x.ndim))
     kept = final if weight is None else weight.dtype
-    x = widened(x)
+    given, x = x, widened(x)
     weight, bias = _shaped(shape, weight, bias)
     length = length_of_runs(x, axes[1:])
     found = moments_of_runs(x, axes, length) if length else None
     mean, variance = moments(x, axes) if found is None else found
     rstd = np.reciprocal(np.sqrt(variance + variance.dtype.type(eps)))
     out = _standardized(x, weight, bias, mean, rstd, 0 if found is None else length)
-    return (out.astype(final, copy=False), *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
+    return (packed_like(out.astype(final, copy=False), given),
+            *[a.reshape(-1).astype(kept, copy=False) for a in (mean, rstd)],
             variance.reshape(-1).astype(x.dtype, copy=False))
 
 
@@ -101,7 +103,7 @@ def batch_norm_by(x: Any, weight: Any, bias: Any, running_mean: Any, running_var
     length = length_of_runs(wider, tuple(range(2, x.ndim)))
     if length and not (np.square(mean * rstd) <= FAR).all():
         length = 0
-    return _standardized(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False)
+    return packed_like(_standardized(wider, weight, bias, mean, rstd, length).astype(x.dtype, copy=False), x)
 
 
 def centered_sum(g: Any, x: Any, mean: Any) -> Any:

@@ -64,4 +64,4 @@ _PRIVATE = {
 
 __all__ = [name for table in (_SHARED, _OWN) for names in table.values() for name in names.split()]
 __getattr__, __dir__ = _late(__name__, __all__, {
-    **_inside(_OWN, __name__), **_inside(_SHARED), **_inside(_PRIVATE), **_BORROWED})
+    **_inside(_OWN, __name__), **_inside(_SHARED), **_inside(_PRIVATE), **_BORROWED, "grad": "nn.grad"})

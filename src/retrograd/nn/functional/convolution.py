@@ -108,9 +108,13 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
                            f"got input.size(1)={shape[-2]} and kernel_size={kernel}. Each channel has so many elements "
                            "of a column.")
     high, wide = _positions(sizes, window)
-    if min(high, wide) < 1 or high * wide != shape[-1]:
-        raise RuntimeError(f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
-                           f"stride={stride}, expected size of input's dimension 2 to match the calculated number of "
-                           f"sliding blocks {high} * {wide} = {high * wide}, but got input.size(2)={shape[-1]}.")
+    given = (f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+             f"stride={stride}, ")
+    if high * wide != shape[-1]:
+        raise RuntimeError(f"{given}expected size of input's dimension 2 to match the calculated number of sliding "
+                           f"blocks {high} * {wide} = {high * wide}, but got input.size(2)={shape[-1]}.")
+    if min(high, wide) < 1:
+        raise RuntimeError(f"{given}calculated shape of the array of sliding blocks as ({high}, {wide}), which is too "
+                           "small (non-positive)")
     _check_type("col2im", input._array)
     return _fold(input, sizes, *window)

@@ -16,6 +16,14 @@ from ...tensors.functions.indexing.sorting import kthvalue, topk
 from ..modules.module import Module
 from . import pruning_amounts as amounts
 from .convert_parameters import parameters_to_vector
+from .pruning_amounts import (
+    _compute_norm,
+    _compute_nparams_toprune as _compute_nparams_toprune,
+    _validate_pruning_amount as _validate_pruning_amount,
+    _validate_pruning_amount_init,
+    _validate_pruning_dim as _validate_pruning_dim,
+    _validate_structured_pruning as _validate_structured_pruning,
+)
 
 __all__ = [
     "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured", "PruningContainer",
@@ -181,7 +189,7 @@ class _Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Any) -> None:
-        amounts.check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def _without(self, default_mask: Any, scores: Callable[[], Any], largest: bool) -> Any:
@@ -226,7 +234,7 @@ class RandomStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
-        amounts.check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
@@ -250,7 +258,7 @@ class LnStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
-        amounts.check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount, self.n, self.dim = amount, n, dim
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
@@ -258,7 +266,7 @@ class LnStructured(BasePruningMethod):
         size, count = amounts.slices_to_prune(t, self.dim, self.amount)
         if count == 0:
             return default_mask
-        kept = topk(amounts.norms_of_slices(t, self.n, self.dim), k=size - count, largest=True)
+        kept = topk(_compute_norm(t, self.n, self.dim), k=size - count, largest=True)
         return amounts.kept_slices(t, self.dim, kept.indices) * default_mask.to(dtype=t.dtype)
 
     @classmethod

@@ -8,10 +8,12 @@ from typing import Any
 from ...tensors.functions.creation.creation import ones_like, zeros_like
 from ...tensors.functions.linalg.norms import norm
 
-__all__ = ["check_amount", "count_to_prune", "kept_slices", "mask_of", "norms_of_slices", "slices_to_prune"]
+__all__ = ["_compute_norm", "_compute_nparams_toprune", "_validate_pruning_amount", "_validate_pruning_amount_init",
+           "_validate_pruning_dim", "_validate_structured_pruning", "count_to_prune", "kept_slices", "mask_of",
+           "slices_to_prune"]
 
 
-def check_amount(amount: Any) -> None:
+def _validate_pruning_amount_init(amount: Any) -> None:
     """Raises TypeError or ValueError for a number or fraction that cannot be pruned."""
     whole, real = isinstance(amount, numbers.Integral), isinstance(amount, numbers.Real)
     if not real:
@@ -20,12 +22,35 @@ def check_amount(amount: Any) -> None:
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
-def count_to_prune(amount: Any, tensor_size: int) -> Any:
-    """The number that an amount means, which may be a fraction of the size. Raises ValueError if it is too large."""
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    """Raises ValueError for a number that is larger than the size."""
     whole = isinstance(amount, numbers.Integral)
     if whole and amount > tensor_size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
-    return amount if whole else round(amount * tensor_size)
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> Any:
+    """The number that an amount means, which may be a fraction of the size."""
+    return amount if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
+
+
+def count_to_prune(amount: Any, tensor_size: int) -> Any:
+    """The number that an amount means, which may be a fraction of the size. Raises ValueError if it is too large."""
+    _validate_pruning_amount(amount, tensor_size)
+    return _compute_nparams_toprune(amount, tensor_size)
+
+
+def _validate_structured_pruning(t: Any) -> None:
+    """Raises ValueError for a tensor that has no slices to prune."""
+    if t.dim() <= 1:
+        raise ValueError("Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
+                         f"{t.shape} with {t.dim()} dims")
+
+
+def _validate_pruning_dim(t: Any, dim: int) -> None:
+    """Raises IndexError if the tensor has no such dimension."""
+    if dim >= t.dim():
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 
 
 def slices_to_prune(t: Any, dim: int, amount: Any) -> tuple[int, Any]:
@@ -33,15 +58,12 @@ def slices_to_prune(t: Any, dim: int, amount: Any) -> tuple[int, Any]:
 
     Raises ValueError if the tensor has no slices to prune, IndexError if the tensor has no such dimension.
     """
-    if t.dim() <= 1:
-        raise ValueError("Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
-                         f"{t.shape} with {t.dim()} dims")
-    if dim >= t.dim():
-        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
+    _validate_structured_pruning(t)
+    _validate_pruning_dim(t, dim)
     return t.shape[dim], count_to_prune(amount, t.shape[dim])
 
 
-def norms_of_slices(t: Any, n: Any, dim: int) -> Any:
+def _compute_norm(t: Any, n: Any, dim: int) -> Any:
     """The norms of the slices along a dimension."""
     return norm(t, p=n, dim=[d for d in range(t.dim()) if d != dim % t.dim()])
 

@@ -132,7 +132,7 @@ def _batch_weight(g: Any, x: Any, weight_shape: Any, mean: Any, rstd: Any, eps: 
                       weight_shape)
 
 
-batch_norm = operator("batch_norm", kernels.batch_norm, tensors=3, node="NativeBatchNormBackward0",
+batch_norm = operator("batch_norm", kernels.batch_norm, tensors=3, node="NativeBatchNormBackward0", layout="kept",
                       outputs="out mean rstd variance", differentiable="out",
                       x=_batch_x, weight=_batch_weight, bias=_channel_sum)
 
@@ -146,7 +146,7 @@ centered_sum = operator("centered_sum", kernels.centered_sum, tensors=3,
                        g=lambda v, x, mean: _for_channels(v, x) * (x - _for_channels(mean, x)),
                        x=lambda v, g: _for_channels(v, g) * g)
 batch_norm_by = operator(
-    "batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0", x=_by_x,
+    "batch_norm_by", kernels.batch_norm_by, tensors=5, node="NativeBatchNormBackward0", layout="kept", x=_by_x,
     weight=lambda g, x, running_mean, running_var, eps: centered_sum(g, x, running_mean) / np.sqrt(running_var + eps),
     bias=_channel_sum)
 

@@ -182,6 +182,11 @@ def result_type(tensor1: Any, tensor2: Any) -> torch_dtype:
 @public("promote_types(dtype type1, dtype type2) -> dtype", strict=True)
 def promote_types(type1: torch_dtype, type2: torch_dtype) -> torch_dtype:
     """The smallest type that holds the numbers of both types. An integer type never widens a float type."""
+    if dtypes.complex32 in (type1, type2):                 # which has no numbers here, but a place among the types
+        other = type2 if type1 is dtypes.complex32 else type1
+        if other in (dtypes.complex32, dtypes.float16) or other.category < dtypes.FLOATING:
+            return dtypes.complex32
+        type1, type2 = dtypes.complex64, other
     return torch_dtype.of[dtypes.promote_types(*[element_type("promote_types", kind) for kind in (type1, type2)])]
 
 

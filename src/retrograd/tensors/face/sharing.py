@@ -15,13 +15,13 @@ import numpy as np
 from ...kernels.layout import address, owner_of, window
 from ..recording.public import methods, public
 from ..state.base import TensorBase
-from .storage import put_behind, untyped_storage
+from .storage import SharedBytes, put_behind, shared_bytes, untyped_storage
 
 # The shared memory of this process by its name. A memory that comes back from another process is found here.
 _known: WeakValueDictionary[str, SharedMemory] = WeakValueDictionary()
 
 
-class SharedMemory:
+class SharedMemory(SharedBytes):
     """Bytes that other processes can map. NumPy takes the object as an array of bytes.
 
     `multiprocessing` can send the object to another process, which then has the same bytes.
@@ -65,14 +65,7 @@ def _mapped(size: int, file: Any) -> Any:
 
 def is_shared(self: TensorBase) -> bool:
     """Whether other processes can share the memory of the tensor: see `share_memory_`."""
-    return _memory_of(self._array) is not None
-
-
-def _memory_of(array: Any) -> SharedMemory | None:
-    """The shared memory under an array, if there is any."""
-    while array is not None and not isinstance(array, SharedMemory):
-        array = getattr(array, "base", None)
-    return array
+    return shared_bytes(self._array) is not None
 
 
 @public(method=True)
@@ -95,7 +88,7 @@ def parts(tensor: Any) -> tuple[Any, ...]:
     """What another process needs to make the tensor: its shared memory, or its elements, and its layout."""
     array = tensor._array
     start = address(array) - address(owner_of(array)) if array.size else 0
-    memory = _memory_of(array)
+    memory = shared_bytes(array)
     if memory is None:
         return (np.ascontiguousarray(array),)
     return memory, array.shape, array.dtype.str, start, array.strides

@@ -35,6 +35,17 @@ Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
 
 
+class SharedBytes:
+    """Memory that other processes can map, as `face.sharing` makes it."""
+
+
+def shared_bytes(array: Any) -> Any:
+    """The shared memory under an array, if there is any."""
+    while array is not None and not isinstance(array, SharedBytes):
+        array = getattr(array, "base", None)
+    return array
+
+
 class _Storage:
     """What both kinds of storages do with their elements. The elements of an untyped storage are its bytes."""
 
@@ -67,6 +78,10 @@ class _Storage:
     def device(self) -> device:
         """The device of the memory."""
         return CPU
+
+    def is_shared(self) -> bool:
+        """Whether other processes can share the memory."""
+        return shared_bytes(self._elements) is not None
 
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""

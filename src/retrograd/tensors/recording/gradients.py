@@ -28,7 +28,7 @@ from ...graph.stack import NESTED, on_a_fresh_stack
 from ...graph.versions import note_writer, writing, written, written_once
 from ...kernels.kinds import OtherArray
 from ...kernels.layout import dense, row_major, steps
-from ...ops.basic import cast, copy
+from ...ops.basic import cast, copy, copy_into
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
@@ -37,7 +37,7 @@ from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
 
-_copy = recorded(copy)
+_copy_into = recorded(copy_into)
 
 
 def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -63,6 +63,25 @@ def refuse_inside() -> None:
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
                            "transforms." + see("backward#backward-in-a-transform"))
+
+
+_INSIDE = ("You are attempting to call Tensor.{} inside of a function being transformed by a functorch transform. "
+           "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, "
+           "hessian) or call {} outside of a function being transformed instead.")
+
+
+def refuse_leaves_inside() -> None:
+    """Raise RuntimeError inside of a transformed function, where derivatives by new leaves would count as constants."""
+    if local.thread.functions:
+        raise RuntimeError(_INSIDE.format("requires_grad_() (or perhaps using torch.autograd.functional.* APIs)",
+                                          "requires_grad_()") + see("backward#requires-grad-in-a-transform"))
+
+
+def refuse_retaining_inside() -> None:
+    """Raise RuntimeError inside of a transformed function, whose tensors nobody outside can ask for `.grad`."""
+    if local.thread.functions:
+        raise RuntimeError(_INSIDE.format("retain_grad()", "retain_grad()")
+                           + see("backward#retain-grad-in-a-transform"))
 
 
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
@@ -269,6 +288,10 @@ def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any
     if dense(like) and (own == SHARED or not _lie_alike(g._array, like)):
         written(copied._array, None)
     return copied
+
+
+def _copy(g: Any, order: Any) -> Any:
+    return _copy_into(None, g, order)
 
 
 def _copy_plainly(g: Any, order: Any) -> Any:

@@ -20,7 +20,7 @@ from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
 from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
-from .gradients import accumulate, as_tensor, input_edge, inputs_of
+from .gradients import accumulate, as_tensor, input_edge, inputs_of, refuse_retaining_inside
 from .recorder import RECORDER
 
 
@@ -96,6 +96,7 @@ def retain(tensor: Any) -> None:
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False"
                            + see("backward#retain-grad-without-grad"))
+    refuse_retaining_inside()
     meta = meta_of(tensor)
     reference = weakref.ref(tensor)
 

@@ -25,7 +25,7 @@ from ...kernels.layout import layout_of, one_by_one, owner_of
 from ...kernels.narrow import rare_among, write_in_float32
 from ...kernels.shape import common_shape
 from ...ops.basic import clone
-from ...ops.elementwise.arithmetic import fill, fill_tensor, zero
+from ...ops.elementwise.arithmetic import copy, fill, fill_tensor, zero
 from ...ops.framework import Op
 from ...ops.indexing.indexing import (
     index_fill,
@@ -35,6 +35,7 @@ from ...ops.indexing.indexing import (
     masked_fill_tensor,
 )
 from ...ops.lacking import refuse_lacking
+from ...ops.networks.activations import threshold
 from ...ops.tables import table
 from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
 from ..state.inference import refuse_saved
@@ -47,8 +48,8 @@ from .operands import NUMBERS, common, explained, operand, scalar
 _TYPE_KEPT = ("promote", "as given")    # the domains of operators that compute with integers without conversion
 _ONE_NUMBER = table("It writes one number everywhere, so it may write to a place several times",
                     dict.fromkeys((fill, fill_tensor, zero), True))
-_COINCIDING = table("It may write to a place several times",
-                    dict.fromkeys((index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor), True))
+_COINCIDING = table("It may write to a place several times", dict.fromkeys(
+    (index_fill, index_fill_tensor, index_put, masked_fill, masked_fill_tensor, threshold), True))
 
 
 def written(tensor: Any) -> None:
@@ -301,6 +302,21 @@ def rebase(x: Any, node: Any) -> None:
     with histories:
         set_edge(meta.base, CopySlices(meta.base, meta.replay, node))
         edge_of(x)                                       # like PyTorch, renew x now: the base may change later
+
+
+def take_history(x: Any, after: Any) -> None:
+    """Make the history of x that of `after`, which holds the numbers that were written to the memory of x.
+
+    Raises RuntimeError if such a write may not be recorded.
+    """
+    check_writable(x, True)
+    if x._meta is None or x._meta.base is None:
+        set_edge(x, edge_of(after))
+        return
+    with histories:
+        arrays = [x._array, after._array]
+        node, _ = _inner_node(copy.written, [x, after], arrays, (edge_of(x), edge_of(after)), ())
+        rebase(x, node)
 
 
 class CopySlices(OtherNode):

@@ -11,7 +11,7 @@ from ...foundations.errors import see
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
 from ...kernels.kinds import with_numbers
-from ...kernels.layout import address, owner_of
+from ...kernels.layout import address, check_size, owner_of
 
 
 def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
@@ -20,6 +20,7 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
     Raises RuntimeError if the memory is too small and others hold it too, since a NumPy array cannot grow.
     """
     array = tensor._array = with_numbers(tensor._array)
+    check_size(shape, array.itemsize)
     owner = owner_of(array)
     start = address(array) - address(owner) if array.size else 0
     block = owner if owner.flags.c_contiguous else owner.T
@@ -33,7 +34,11 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
         raise RuntimeError("Trying to resize storage that is not resizable. Others hold this memory too (a view, a "
                            "NumPy array, a graph), and a NumPy array cannot grow: resize a clone() instead."
                            + see("in-place#storage-not-resizable"))
-    tensor._array = _grown(alone[0], shape)
+    try:
+        tensor._array = _grown(alone[0], shape)
+    except MemoryError:
+        tensor._array = alone[0]
+        raise
 
 
 def _grown(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -38,11 +38,7 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
         array, origin, thread = x._array, x._meta, local.thread
         edge = None
         if differentiable and thread.grad:
-            if origin is None:
-                edge = x._edge
-            else:
-                hold = origin.accumulator
-                edge = (hold and hold()) or edge_of(x)
+            edge = x._edge if origin is None else ((hold := origin.accumulator) and hold()) or edge_of(x)
         try:
             out = kernel(array, *options) if thread.transform is None else op.run(array, *options)
         except (TypeError, ValueError) as error:
@@ -57,6 +53,8 @@ def viewing(op: Op, otherwise: Any, chosen: Any) -> Callable[..., Any]:
             meta.seen, meta.base, meta.replay = next_number(), x, partial(taken_again, op, options, None)
         else:
             make_view(result, x, partial(taken_again, op, options, None), ORDINARY)
+            if result._meta.inference:                       # like PyTorch, which does not record such views
+                edge = None
         made = out.dtype
         if edge is not None and (made is F32 or made is F64 or made in DIFFERENTIABLE):
             saved = None if chosen is None else chosen((None, array, array.shape, array.dtype, out, *options))

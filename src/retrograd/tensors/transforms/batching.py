@@ -39,14 +39,31 @@ WHOLE = table("Though it has no derivative, it is not computed element by elemen
 VIEWS = {op: view for view, op in COPIES.items()}
 
 
-class BatchLevel(Level):
-    """One application of `vmap`, over `size` samples. `randomness` says what random numbers may differ."""
+class Entered:
+    """The samples of a tensor along a dim, and the edge that the samples had at first."""
 
-    __slots__ = ("randomness", "size")
+    __slots__ = ("dim", "edge", "samples", "tensor")
+
+    def __init__(self, samples: Any, edge: Any, tensor: Any, dim: int) -> None:
+        self.samples, self.edge, self.tensor, self.dim = samples, edge, tensor, dim
+
+
+class BatchLevel(Level):
+    """One application of `vmap`, over `size` samples. `randomness` says what random numbers may differ.
+
+    `entered` are the tensors that the function was given, while it runs.
+    """
+
+    __slots__ = ("entered", "randomness", "size")
 
     def __init__(self, size: int, randomness: str) -> None:
         super().__init__()
         self.size, self.randomness = int(size), randomness
+        self.entered: list[Entered] = []
+
+    def left(self) -> None:
+        """Forget what the function was given, which nodes would keep alive with the level."""
+        self.entered = []
 
     def holds(self, array: Any) -> bool:
         """Whether an array has an axis of this level."""

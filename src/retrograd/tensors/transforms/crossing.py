@@ -23,6 +23,7 @@ from ...foundations.modes import local
 from ...graph.crossings import Crossing
 from ...graph.node import AccumulateGrad
 from ...kernels.indexing.indexing import overlaps
+from ...kernels.layout import owner_of
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from ...ops.reductions import sum_dim
@@ -58,6 +59,7 @@ class entered:
     def __exit__(self, *error: object) -> None:
         thread = local.thread
         thread.levels, thread.transform, thread.watchers = self.before
+        self.level.left()
 
 
 def _enter_again(level: Level, walk: Any, number: int) -> None:
@@ -120,8 +122,20 @@ def make_dual(level: ForwardLevel, primal: Any, tangent: Any) -> Any:
         physical = parts(array)[0]
         # Elements that coincide in memory may have different tangents.
         array = copy.run(array, "K") if not physical.flags.forc and overlaps(physical) else alike(array)
-        level.shadows.give(array, fresh_copy(direction))
+        if not level.shadows.share(array, tangent):
+            level.shadows.give(array, fresh_copy(direction))
+        physical, shadow = parts(array)[0], level.shadows.beside(parts(array)[0])
+        lies = getattr(parts(direction)[0], "strides", ())
+        if shadow is not None and lies[len(lies) - physical.ndim:] == physical.strides:
+            shadow.given = tangent
     return _made(MakeDual, level, outer(array), primal, tangent, name="ViewBackward0")
+
+
+def given_tangent(level: ForwardLevel, dual: Any) -> Any:
+    """The tensor that was given as the tangent of a dual tensor, if its numbers are the tangent still; else None."""
+    physical = parts(inner(dual._array))[0]
+    shadow = level.shadows.beside(physical)
+    return None if shadow is None or owner_of(physical) is not physical else shadow.given
 
 
 def primal_part(level: ForwardLevel, tensor: Any) -> Any:

@@ -84,7 +84,8 @@ class ForwardLevel(Level):
 
     def constant(self, array: Any) -> Any:
         """The same memory without a tangent."""
-        return outer(apart(inner(array))) if self.moves(array) else array
+        array = inner(array)                               # which may get a tangent later, if it has none
+        return outer(apart(array) if type(array) in (np.ndarray, Batched) else array)
 
     def carry(self, array: Any, former: Any) -> None:
         """Give an array that takes the place of `former` the tangent of `former`, if that fits."""
@@ -108,7 +109,10 @@ class ForwardLevel(Level):
             return below(op, call, args)
         if op.composition is not None:
             return by_composition(op, args, with_level(self))
-        out, tangent = pushed(op, call, args, known)
+        try:
+            out, tangent = pushed(op, call, args, known)
+        except NotImplementedError as error:
+            raise (_lacking(op) if str(error).startswith("the derivative for") else error) from None
         if type(out) is tuple:
             for part, t in zip(out, tangent or ()):
                 if t is not None:
@@ -130,8 +134,7 @@ class ForwardLevel(Level):
                 below(op, call, args, True)
         else:
             if op.kind == "operator" and not op.steps:
-                raise NotImplementedError(f"Trying to use forward AD with {op.name} that does not support it because "
-                                          "it has not been implemented yet.")
+                raise _lacking(op)
             tangent = known[1] if op.kernel in COPIES else pushed(op, op.compute, args, known)[1]
             if tangent is not None and tangent.size == target.size and tangent.shape != target.shape:
                 tangent = unsafe_view.run(tangent, target.shape)
@@ -144,6 +147,11 @@ class ForwardLevel(Level):
             return
         self.gained = owner_of(physical), None if had is None else had.levels
         self.shadows.give(target, None if tangent is None else _fitted(tangent, target, known))
+
+
+def _lacking(op: Op) -> NotImplementedError:
+    return NotImplementedError(f"Trying to use forward AD with {op.name} that does not support it because it has not "
+                               "been implemented yet.")
 
 
 def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:

@@ -34,6 +34,9 @@ class Level:
     def __lt__(self, other: Level) -> bool:
         return self.number < other.number
 
+    def left(self) -> None:
+        """The program has left the level. Backward passes may come back."""
+
     def moves(self, array: Any) -> bool:
         """Whether an array has a tangent at this level."""
         return False

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...kernels.elementwise.arithmetic import overwrite
 from ...ops.basic import copy
-from ...ops.creation import Draw, drawn, drawn_beside, random_apart, random_from, random_like
+from ...ops.creation import Draw, drawn, drawn_beside, random_channels, random_from, random_like
 from ...ops.framework import Op
 from ...ops.indexing.indexing import select
 from ...ops.shape import expand
@@ -35,7 +35,7 @@ _NOT_DIFFERENT = ("vmap: Cannot ask for different inplace randomness on an unbat
 
 def draw(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], write: bool) -> Any:
     """Draw random numbers for a batch."""
-    different = level.randomness == "different" or op is random_apart
+    different = level.randomness == "different"
     if level.randomness == "error" and not different:
         raise RuntimeError(_REFUSED)
     if write:
@@ -44,14 +44,14 @@ def draw(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], wr
     if not different:
         if not batched:
             return below(op, call, args)
-        if op is not random_like:
+        if op not in (random_like, random_channels):
             raise RuntimeError(_NOT_SAME)
         return below(op, call, (_sample(args[0], level), *args[1:]))
-    if op not in (random_like, random_from, random_apart):
+    if op not in (random_like, random_channels, random_from):
         found = below(op, call, aligned(args, level) if batched else (first(args[0], level), *args[1:]))
     elif args[0] is None:
         found = _drawn_by(level, op, call, args[1])
-    elif args[0].ndim < 2 or not level.size:
+    elif op is random_like or args[0].ndim < 2 or not level.size:
         found = below(op, call, (first(args[0], level), *args[1:]))
     else:
         found = unfolded(below(op, call, (folded(first(args[0], level)), *args[1:])), level.size)
@@ -85,5 +85,6 @@ def _write(level: Any, op: Op, call: Callable[..., Any], args: tuple[Any, ...], 
     elif different:
         below(op, call, aligned(args, level), True)
     else:
-        drawn = below(op, op.compute, [_sample(a, level) for a in operands])
+        drawn = below(op, op.compute, [copy.run(_sample(a, level), "K") if is_batched(a, level) else a
+                                       for a in operands])
         copy.write(overwrite, shown(target, level), expand.run(drawn, (level.size, *drawn.shape)))

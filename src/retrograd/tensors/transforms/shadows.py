@@ -22,7 +22,8 @@ from ...kernels.layout import address, owner_of
 from ...ops.basic import copy
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import copy as copy_elements
-from ..recording.inplace import write_over
+from ..recording.inplace import write_over, written
+from ..state.base import requires
 from .batched import Batched, joined, parts
 from .levels import lowest, moving
 
@@ -32,15 +33,18 @@ class Shadow:
 
     `levels` are those of the leading axes that the shadow has and the memory has not. `memory` is contiguous, and
     `start` is the place in it, in bytes, of the first element of `owner`, which is at the address `place`. `seen` is
-    the tangent of all the memory as a NumPy array, and `whole` with its levels.
+    the tangent of all the memory as a NumPy array, and `whole` with its levels. `given` is the tensor that a program
+    gave as the tangent, while its numbers are those of the shadow; if it is `shared`, its memory is the shadow.
     """
 
-    __slots__ = ("levels", "memory", "owner", "place", "seen", "start", "whole")
+    __slots__ = ("given", "levels", "memory", "owner", "place", "seen", "shared", "start", "whole")
     owner: Any                                             # a weak reference, which forgets the shadow
+    given: Any
 
     def __init__(self, memory: Any, start: int, levels: tuple[Any, ...], seen: Any, whole: Any) -> None:
         self.memory, self.start, self.levels, self.seen, self.whole = memory, start, levels, seen, whole
         self.place: int | None = None                      # asked for by the first view
+        self.given, self.shared = None, False
 
     def under(self, array: Any, owner: Any, levels: tuple[Any, ...]) -> Any:
         """The tangent of an array in this memory; `levels` are those of the array."""
@@ -56,6 +60,13 @@ class Shadow:
         if levels:
             return joined((*self.levels, *levels), seen)
         return Batched(self.levels, seen) if len(self.levels) == 1 else joined(self.levels, seen)
+
+    def rewritten(self) -> None:
+        """Note a write. It is one to the tensor that was given, too, if the tensor has the memory and no history."""
+        if self.shared and self.given is not None and not requires(self.given):
+            written(self.given)
+        else:
+            self.given = None
 
     def window(self, array: Any, offset: int) -> Any:
         """The elements beside those of an array whose first element is `offset` bytes into the memory."""
@@ -101,6 +112,7 @@ class Shadows:
         shadow = self.by_owner.get(id(owner))
         if tangent is None:
             if shadow is not None:
+                shadow.rewritten()
                 self._write(shadow.under(physical, owner, levels), full_beside(array, array.shape, array.dtype, 0))
             return
         given, given_levels = (tangent, ()) if type(tangent) is np.ndarray else parts(tangent)
@@ -125,7 +137,25 @@ class Shadows:
         extra = tuple([level for level in given_levels if level not in levels])
         if shadow is None or not set(extra) <= set(shadow.levels):
             shadow = self._widened(owner, shadow, extra, given, given_levels)
+        if shadow.given is not None:
+            shadow.rewritten()
         self._write(shadow.under(physical, owner, levels), tangent)
+
+    def share(self, array: Any, tensor: Any) -> bool:
+        """Make the memory of a tensor the tangent of an array that owns its memory. False if it does not lie alike."""
+        given = tensor._array
+        if type(array) is not np.ndarray or type(given) is not np.ndarray or lowest() is not None:
+            return False
+        if given.dtype != array.dtype or given.strides != array.strides or moving(given):
+            return False
+        if owner_of(array) is not array:
+            return False
+        if not (given.flags.forc and given.flags.writeable and array.flags.forc):
+            return False
+        shadow = Shadow(given, 0, (), given, given)
+        shadow.shared = True
+        self._keep(array, shadow)
+        return True
 
     def _keep(self, owner: Any, shadow: Shadow) -> None:
         key = id(owner)

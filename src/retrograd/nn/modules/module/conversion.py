@@ -13,6 +13,8 @@ from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
 from ....foundations.devices import checked, on_meta
 from ....foundations.dtypes import FLOATING, bfloat16, dtype as torch_dtype, float16, float32, float64
+from ....foundations.errors import warn
+from ....tensors.arguments.checking import refusal
 from ....tensors.face.conversion import positional
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.functions.creation.creation import empty_like
@@ -24,16 +26,35 @@ __all__ = ["Conversion"]
 T = TypeVar("T", bound="Conversion")
 
 
-def target(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
-            copy: bool = False, memory_format: Any = None, **others: Any) -> tuple[Any, Any, Any]:
-    """The device, the dtype and the memory format that the arguments of `to` name."""
-    if others:
-        named = ", ".join(f"{name}={type(value).__name__}" for name, value in others.items())
-        raise TypeError(f"to() received an invalid combination of arguments - got ({named}, ), but expected one of:\n"
-                        " * (device, dtype)\n * (dtype)\n * (tensor)")
+_COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules might not "
+    "work as expected when using complex tensors as parameters or buffers. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as "
+    "expected.")
+# The signatures of `to`.
+_WAYS = tuple([f"to({first}bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)"
+               for first in ("device? device=None, dtype? dtype=None, ", "dtype dtype, ",
+                             "Tensor tensor, ")])
+
+
+def target(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
+    """The device, the dtype and the memory format that the arguments of `to` name.
+
+    Raises TypeError if the arguments fit none of its signatures, RuntimeError for `copy`.
+    """
+    error = refusal(_WAYS, args, kwargs)
+    if error is not None:
+        raise error
+    return _named(*args, **kwargs)
+
+
+def _named(*args: Any, tensor: Any = None, device: Any = None, dtype: Any = None, non_blocking: bool = False,
+           copy: bool = False, memory_format: Any = None) -> tuple[Any, Any, Any]:
     given = args or (() if tensor is None else (tensor,))
     if given:
-        dtype, device, *_ = positional(given, dtype, device, non_blocking, copy)
+        dtype, device, _, copy = positional(given, dtype, device, non_blocking, copy)
+    if copy:
+        raise RuntimeError(".to() does not accept copy argument")
     return device, dtype, memory_format
 
 
@@ -70,6 +91,8 @@ class Conversion(Members):
         if dtype is not None and dtype.category < FLOATING:
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype!r}")
+        if dtype is not None and dtype.is_complex:
+            warn(_COMPLEX, UserWarning)
 
         def convert(tensor: Any) -> Any:
             wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
@@ -153,6 +176,11 @@ def _moved(tensor: Any, device: Any, dtype: Any, memory_format: Any) -> Any:
     return tensor.to(device=device, dtype=dtype, memory_format=memory_format)
 
 
+def _of_other_kind(after: Any, before: Any) -> bool:
+    """Whether a tensor cannot get the numbers of the other, since one alone is sparse or without memory."""
+    return bool(after.is_meta != before.is_meta or after.layout != before.layout)
+
+
 def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     """What stands for a parameter after its conversion: the parameter itself, or a new one."""
     grad: Any = parameter.grad
@@ -162,7 +190,7 @@ def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     if ways.get_swap_module_params_on_conversion():
         parameter.grad = None
         swap_tensors(parameter, Parameter(after, parameter.requires_grad))
-    elif ways.get_overwrite_module_params_on_conversion() or after.is_meta != parameter.is_meta:
+    elif ways.get_overwrite_module_params_on_conversion() or _of_other_kind(after, parameter):
         parameter = Parameter(after, parameter.requires_grad)
     else:
         parameter.data = after
@@ -171,5 +199,5 @@ def _converted(parameter: Any, fn: Callable[[Any], Any]) -> Any:
     if ways.get_overwrite_module_params_on_conversion() or ways.get_swap_module_params_on_conversion():
         parameter.grad = grad_after.requires_grad_(grad.requires_grad)
     else:
-        parameter.grad = grad_after if grad_after.is_meta != grad.is_meta else _with_data(grad, grad_after)
+        parameter.grad = grad_after if _of_other_kind(grad_after, grad) else _with_data(grad, grad_after)
     return parameter

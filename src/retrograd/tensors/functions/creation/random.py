@@ -274,11 +274,10 @@ def in_memory_order(x: Array, draw: Callable[..., Array], *beside: Array) -> Arr
 
 # In place
 
-def _fill(op: Op, kernel: Callable[..., Array], self: TensorBase, generator: Any, *args: Any, **options: Any) -> Any:
+def _fill(op: Op, kernel: Callable[..., Array], self: TensorBase, generator: Any, *args: Any) -> Any:
     """Fill the tensor with what the kernel draws for these arguments, in the order of the memory."""
     stream = twister_of(f"{op.name}_", generator)
-    return over(op, self, lambda x: in_memory_order(
-        x, lambda m: kernel(stream, m.shape, m.dtype, *args, **options)))
+    return over(op, self, lambda x: in_memory_order(x, lambda m: kernel(stream, m.shape, m.dtype, *args)))
 
 
 def _first(name: str, value: Any, named: dict[str, Any]) -> Any:
@@ -300,8 +299,13 @@ def uniform_(self: TensorBase, low: float = 0.0, /, to: float = 1.0, *, generato
 @public(method=True)
 def normal_(self: TensorBase, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> TensorBase:
     """Fill the tensor with normal samples. Raises RuntimeError if `std` is negative."""
-    return _fill(ops.normal, kernels.normal, self, generator, float(mean), float(std),  # type: ignore[no-any-return]
-                 contiguous=in_rows(self._array))
+    stream, mean, std = twister_of("normal_", generator), float(mean), float(std)
+
+    def draw(x: Array) -> Array:
+        rows = in_rows(x)
+        return in_memory_order(x, lambda m: kernels.normal(stream, m.shape, m.dtype, mean, std, contiguous=rows))
+
+    return over(ops.normal, self, draw)  # type: ignore[no-any-return]
 
 
 def _bound(value: Any) -> int | None:

@@ -57,6 +57,13 @@ def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode
 
 
 @public()
+def _grid_sampler_2d_cpu_fallback(input: Any, grid: Any, interpolation_mode: int, padding_mode: int,
+                                  align_corners: bool) -> Any:
+    """`grid_sampler_2d`, which PyTorch computes in another way for images with too many elements."""
+    return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+@public()
 def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`grid_sampler` for volumes (N, C, D, H, W)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)

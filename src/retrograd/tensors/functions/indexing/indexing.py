@@ -390,11 +390,11 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
+    if isinstance(start, TensorBase) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     axis, first = axis_of("narrow", dim, len(shape)), as_int("narrow", start, "start")
-    size = shape[axis]
-    if not -size <= first <= size:
+    if not -(size := shape[axis]) <= first <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {first})")
-    first = first + size if first < 0 else first
-    if first > size - length:
+    if (first := first + size if first < 0 else first) > size - length:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return _slice(input, axis, first, first + length, 1)

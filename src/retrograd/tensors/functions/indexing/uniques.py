@@ -17,7 +17,7 @@ from ...state.base import TensorBase, plain
 from ..elementwise.arithmetic import NUMBER, invalid
 from ..sums import flag
 
-_unique, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
+_unique_elements, _unique_dim = recorded(ops.unique), recorded(ops.unique_dim)
 _unique_consecutive, _isin = recorded(ops.unique_consecutive), recorded(ops.isin)
 
 
@@ -37,10 +37,33 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     array = array_of(name, input)
     flag(name, sorted, argument="sorted")
     if dim is None:
-        found = _unique(input, bool(return_inverse))
+        found = _unique_elements(input, bool(return_inverse))
     else:
         found = _unique_dim(input, _axis(array, dim))
     return _wanted(found, return_inverse, return_counts)
+
+
+@public("_unique2(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False)")
+def _unique2(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """The distinct elements, the places of all elements among them, and their counts. The last two are empty unless
+    asked for.
+    """
+    values, inverse, counts = _unique_elements(input, bool(return_inverse))
+    return values, inverse, counts if return_counts else plain(np.empty(0, np.int64))
+
+
+@public("unique_dim(Tensor input, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False)")
+def unique_dim(input: Any, dim: int, sorted: bool = True, return_inverse: bool = False,
+               return_counts: bool = False) -> Any:
+    """The distinct slices along a dim, the places of all slices among them, and their counts. All three are given."""
+    values, inverse, counts = _unique_dim(input, _axis(array_of("unique_dim", input), dim))
+    return values, inverse, counts
+
+
+@public("_unique(Tensor input, bool sorted=True, bool return_inverse=False)")
+def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> Any:
+    """The distinct elements and the places of all elements among them, which are empty unless asked for."""
+    return _unique_elements(input, bool(return_inverse))[:2]
 
 
 @public(method=True)

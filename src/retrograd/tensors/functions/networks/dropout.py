@@ -13,7 +13,7 @@ import numpy as np
 
 from ....kernels.networks import dropout as kernels
 from ....kernels.random import distributions as random
-from ....ops.creation import draw_for, random_apart, random_like
+from ....ops.creation import draw_for, random_channels
 from ....ops.elementwise.arithmetic import add, mul
 from ....ops.networks import dropout as ops
 from ...arguments.generator import twister_of
@@ -41,13 +41,13 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
             return random.bernoulli(stream, memory.shape, memory.dtype, 1 - p)
         return random.dropout_mask(stream, memory.shape, memory.dtype, p)
 
-    sort = random_apart if for_selu else random_like
     if not of_channels:
-        noise = draw_for(x, lambda x: in_memory_order(empty_as(x, x.dtype, None), draw), sort)
+        noise = draw_for(x, lambda x: in_memory_order(empty_as(x, x.dtype, None), draw))
     elif x.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
     else:
-        noise = draw_for(x, lambda x: draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype)), sort)
+        noise = draw_for(x, lambda x: draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype)),
+                         random_channels)
     kernels.refuse_integers(x.dtype, "Long" if for_selu and x.dtype.kind == "b" else input.dtype.legacy)
     return noise
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....foundations.dtypes import F32, dtype as torch_dtype, is_half, refuse
 from ....foundations.limits import finfo
+from ....foundations.modes import local
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
 from ...arguments.checking import is_int
@@ -18,7 +19,7 @@ from ...arguments.options import check_flag, check_optional, number
 from ...recording.calls import recorded
 from ...recording.out_rules import FREE, rule
 from ...recording.public import public
-from ...state.base import plain, requires
+from ...state.base import moves, plain, requires
 
 _layer_norm, _group_norm = recorded(ops.layer_norm), recorded(ops.group_norm)
 _batch_norm, _batch_norm_by = recorded(ops.batch_norm), recorded(ops.batch_norm_by)
@@ -202,6 +203,10 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
                  running_var=running_var)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if local.thread.levels and moves(input) and any([
+            statistic is not None and moves(statistic) for statistic in (running_mean, running_var)]):
+        raise RuntimeError("batch_norm is not differentiable wrt running_mean and running_var, they cannot have "
+                           "forward grad defined")
     if not training:
         result = _batch_norm_by(input, weight, bias, running_mean.detach(), running_var.detach(), eps)
         return result, *[plain(np.empty(0, x.dtype)) for _ in range(2)]

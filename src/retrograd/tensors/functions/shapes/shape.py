@@ -91,12 +91,12 @@ def _read_as(input: Any, dtype: torch_dtype) -> Any:
             raise RuntimeError(f"self.stride(-1) must be 1 {how}, but got {strides[-1]}")
         if array.shape[-1] * have % want:
             raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {how}, but got {array.shape[-1]}")
-        for d, step in enumerate(strides[:-1]):
-            if array.size and step * have % want:
-                raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got {step}")
         if array.size and (start := offset_of(array) * array.itemsize) % want:
             raise RuntimeError(f"self.storage_offset() must be divisible by {want // have} {how}, but got "
                                f"{start // have}")
+        for d, step in enumerate(strides[:-1]):
+            if array.size and step * have % want:
+                raise RuntimeError(f"self.stride({d}) must be divisible by {want // have} {how}, but got {step}")
     return plain(ops.read_as.run(array, dtype.dtype))
 
 

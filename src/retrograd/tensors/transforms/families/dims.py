@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....ops import joining, scans
-from ....ops.basic import cast, clone, copy, look
+from ....ops.basic import cast, clone, copy, copy_into, look
 from ....ops.creation import fresh, new_full
 from ....ops.elementwise.arithmetic import sub
 from ....ops.elementwise.comparison import eq, logical_not
@@ -223,6 +223,10 @@ def _clone(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     return op.run(shown(x, level), order)
 
 
+def _copy_into(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
+    return _clone(level, copy, args[1:])
+
+
 def _sum_over_rows(level: Any, op: Op, args: tuple[Any, ...]) -> Any:
     g, rank = args
     return sum_dim.run(shown(g, level), tuple(range(1, 1 + g.ndim - rank)), False, None)
@@ -247,7 +251,7 @@ DIMENSIONS: dict[Op, Rule] = {
     sum_all: _of_all(sum_dim), mean_all: _of_all(mean_dim), scans.prod_all: _prod, **rules(_extreme, max_all, min_all),
     **rules(_argextreme, argmax, argmin), **rules(_median, sorting.median, sorting.nanmedian),
     scans.any_zero: _any_zero, trace: _trace, joining.roll: _roll, joining.repeat: _repeat,
-    joining.sum_of_parts: _sum_of_parts, new_full: _full, **rules(_clone, clone, copy),
+    joining.sum_of_parts: _sum_of_parts, new_full: _full, **rules(_clone, clone, copy), copy_into: _copy_into,
     sum_over_rows: _sum_over_rows, unfold_backward: _sum_of_windows,
     **rules(_in_shape, unsafe_view, read_as, COPIES[view]),
     norms.dist: _dist, sorting.isin: _isin, sorting.searchsorted: _searchsorted,

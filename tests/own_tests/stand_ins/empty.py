@@ -1,0 +1,1 @@
+"""torch.testing._internal, of which only the modules below it are used."""
