@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...kernels.random.distributions import exponential
 from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
@@ -104,7 +104,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: min_val is {min_val} and max_val is {max_val}")
+        raise noted(
+            ValueError("min_val cannot be greater than max_val"),
+            given=f"min_val is {min_val} and max_val is {max_val}")
     if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
@@ -214,7 +216,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         return _gelu(input)
     if approximate == "tanh":
         return _gelu_tanh(input)
-    raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
+    raise noted(RuntimeError("approximate argument must be either none or tanh."), given=f"'{approximate}'")
 
 
 @public("softplus(Tensor input, Number beta=1, Number threshold=20, out)", out=rule(exact=FOUND))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...foundations.dtypes import unimplemented
+from ...foundations.errors import noted
 from ...ops.images import convolution as ops
 from ...tensors.arguments.dims import axis_of
 from ...tensors.arguments.options import check_tensor
@@ -104,9 +105,10 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
                            f"dimensions for input, but got: {[*shape]}")
     kernel, dilation, padding, stride = window
     if shape[-2] % math.prod(kernel):
-        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
-                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}. Each channel has so many elements "
-                           "of a column.")
+        raise noted(
+            RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+                         f"got input.size(1)={shape[-2]} and kernel_size={kernel}."),
+            because="each channel has so many elements of a column")
     high, wide = _positions(sizes, window)
     if min(high, wide) < 1 or high * wide != shape[-1]:
         raise RuntimeError(f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
 from ...tensors.arguments.dims import kind_of
@@ -86,10 +87,11 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
                            f"'targets'{_CHECKING}")
     steps, count, classes = scores.shape
     if not 0 <= blank < classes:
-        raise RuntimeError(f"blank must be in label range: blank is {blank}, and there are {classes} classes")
+        raise noted(
+            RuntimeError("blank must be in label range"), given=f"blank is {blank}, and there are {classes} classes")
     for name, given in (("input_lengths", times), ("target_lengths", lengths)):
         if given.size != count:
-            raise RuntimeError(f"{name} must be of size batch_size: {given.size} is not {count}")
+            raise noted(RuntimeError(f"{name} must be of size batch_size"), given=f"{given.size} is not {count}")
         if given.min() < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {given.min()}{_CHECKING}")
     _check_size(targets, count, lengths)

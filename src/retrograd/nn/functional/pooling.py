@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...foundations.errors import noted
 from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints
 from ...tensors.functions.images import pooling
@@ -87,7 +88,7 @@ def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * dims
     elif input.dim() <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, got {input.dim()}")
+        raise noted(ValueError(f"Input dimension should be at least {len(output_size) + 1}"), given=f"{input.dim()}")
     shape = input.shape[-len(output_size):]
     return ints(name, "output_size", tuple([n if to is None else to for n, to in zip(shape, output_size)]))
 

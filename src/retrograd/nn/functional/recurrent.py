@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...foundations.dtypes import I64, dtype as torch_dtype, letter
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...ops.indexing.indexing import select
 from ...ops.networks import recurrent as ops
 from ...tensors.functions.networks.dropout import dropout as drop
@@ -142,8 +142,9 @@ def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> Non
             raise _mixed(a, b)
         width = a.shape[-1]
         if width != b.shape[1]:
-            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.size // max(width, 1)}x{width} and "
-                               f"{b.shape[1]}x{b.shape[0]})" + see("shapes#matrix-shapes"))
+            raise noted(
+                RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.size // max(width, 1)}x{width} "
+                             f"and {b.shape[1]}x{b.shape[0]})"), "shapes#matrix-shapes")
     batch = array.shape[1] if sizes is None else sizes[0]
     for state in states:
         size = state._array.shape[0]
@@ -166,8 +167,9 @@ def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> Non
 
 def _mixed(a: Any, b: Any) -> RuntimeError:
     names = [torch_dtype.of[array.dtype].legacy for array in (a, b)]
-    return RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}"
-                        + see("shapes#matrix-dtypes"))
+    return noted(
+        RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and "), "shapes#matrix-dtypes",
+        because=names[1])
 
 
 def _run(network: _Network, layer: Callable[..., Any]) -> tuple[Any, ...]:

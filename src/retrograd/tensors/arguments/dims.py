@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ..state.inference import watch_saving
 
 Dims = int | tuple[int, ...] | list[int]
@@ -38,8 +39,9 @@ def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeErr
     remedy = "Make one with torch.tensor(...)."
     if hasattr(value, "__torch_function__"):
         remedy = "Its __torch_function__ did not handle the call."
-    return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                     f"{kind_of(value)}. {remedy}")
+    return noted(
+        TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {kind_of(value)}"),
+        because=remedy)
 
 
 def axis_of(name: str, dim: Any, ndim: int) -> int:

@@ -25,7 +25,7 @@ from ...foundations.dtypes import (
     letter,
     of_scalar,
 )
-from ...foundations.errors import called, see
+from ...foundations.errors import called, noted
 from ...foundations.limits import largest_float
 from ...foundations.modes import local
 from ...kernels.layout import in_rows, row_by_row, steps
@@ -216,8 +216,9 @@ _NO_NONE = ("tensor", "new_tensor", "range")
 def require_grad(tensor: Any) -> None:
     """Make a new tensor a leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
     if tensor._array.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. This one is "
-                           f"torch.{tensor._array.dtype.name}." + see("tensors#only-floating-point"))
+        raise noted(
+            RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
+            "tensors#only-floating-point", given=f"torch.{tensor._array.dtype.name}")
     meta_of(tensor).leaf = True
 
 
@@ -304,8 +305,9 @@ def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
     """Raises RuntimeError if a function without a derivative for complex numbers would be recorded for them."""
     if isinstance(input, TensorBase) and input._array.dtype.kind == "c" and local.thread.grad and (
             requires(input) or any(map(requires, others))):
-        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype."
-                           + see("backward#no-complex-derivative"))
+        raise noted(
+            RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype."),
+            "backward#no-complex-derivative")
 
 
 def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....foundations.errors import see, warn
+from ....foundations.errors import noted, warn
 from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor
@@ -174,8 +174,9 @@ class StateDict:
                     errors.insert(0, f"{what} key(s) in state_dict: {listed}. ")
         if errors:
             listed = "\n\t".join(errors)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}"
-                               + see("shapes#keys-of-state-dict"))
+            raise noted(
+                RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n	{listed}"),
+                "shapes#keys-of-state-dict")
         return found.keys
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ....foundations.dtypes import legacy, letter, unimplemented
-from ....foundations.errors import warn_once
+from ....foundations.errors import noted, warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
 from ....ops.linalg import norms as ops
@@ -47,14 +47,18 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """
     a, b = input._array, other._array
     if a.ndim != b.ndim:
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions. unsqueeze the other.")
+        raise noted(
+            RuntimeError("linalg.cross: inputs must have the same number of dimensions."),
+            instead="unsqueeze the other")
     axis = axis_of("linalg_cross", dim, a.ndim)
     sizes = (a.shape[axis], b.shape[axis]) if a.ndim else (1, 1)
     if sizes != (3, 3):
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
     common_shape(a.shape, b.shape)
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
+        raise noted(
+            RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}"),
+            instead="convert one with .to(dtype)")
     if a.dtype.kind == "b":
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
     return ops.cross(input, other, dim)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.errors import noted
 from ....kernels.networks import dropout as kernels
 from ....kernels.random import distributions as random
 from ....ops.creation import draw_for, random_apart, random_like
@@ -45,7 +46,9 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
     if not of_channels:
         noise = draw_for(x, lambda x: in_memory_order(empty_as(x, x.dtype, None), draw), sort)
     elif x.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
+        raise noted(
+            RuntimeError("Feature dropout requires at least 2 dimensions in the input"),
+            because="samples and channels")
     else:
         noise = draw_for(x, lambda x: draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype)), sort)
     kernels.refuse_integers(x.dtype, "Long" if for_selu and x.dtype.kind == "b" else input.dtype.legacy)

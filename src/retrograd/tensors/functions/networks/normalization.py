@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import F32, dtype as torch_dtype, is_half, refuse
+from ....foundations.errors import noted
 from ....foundations.limits import finfo
 from ....kernels.networks import normalization as kernels
 from ....ops.networks import normalization as ops
@@ -33,12 +34,14 @@ def _check_types(x: Any, *others: Any) -> None:
         return
     kinds = [a._array.dtype for a in others if a is not None]
     if kinds[0] != x.dtype and not (is_half(x.dtype) and kinds[0] == F32):
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. They are of "
-                           f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}.")
+        raise noted(
+            RuntimeError("mixed dtype (CPU): all inputs must share same datatype."),
+            given=f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}")
     for kind in kinds:
         if kind != kinds[0]:
             names = [torch_dtype.of[k].legacy for k in (kinds[0], kind)]
-            raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}. Convert one parameter.")
+            raise noted(
+                RuntimeError(f"expected scalar type {names[0]} but found {names[1]}"), instead="convert one parameter")
 
 
 def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any], star: str) -> tuple[int, ...]:

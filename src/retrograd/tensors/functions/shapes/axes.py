@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.errors import noted
 from ....ops import shape as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
@@ -76,8 +77,9 @@ def t(input: Any) -> Any:
     """The transposed matrix; a vector or number as it is. Raises RuntimeError for more than two dimensions."""
     ndim = array_of("t", input).ndim
     if ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last "
-                           "two.")
+        raise noted(
+            RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D"),
+            because="mT transposes the last two")
     return _t(input)
 
 
