@@ -102,7 +102,7 @@ def _parsed(name: str, text: str, returns: str) -> Schema:
         kind, size, optional, parameter, default = match.groups()
         none = bool(optional) or default in ("None", "[]")
         parameters.append(Parameter(kind, int(size or 0), none, parameter, default, by_name))
-        shown.append(f"{NAMES.get(kind, kind)} {parameter}" + ("" if default is None else f" = {default}"))
+        shown.append(f"{NAMES.get(kind, kind)} {parameter}" + ("" if default is None else f" = {default}".replace("'", '"')))
     return Schema(name, tuple(parameters), returns, f"({', '.join(shown)})")
 
 
