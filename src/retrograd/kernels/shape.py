@@ -100,7 +100,7 @@ def common_shape(*shapes: Shape) -> Shape:
             continue
         refusal = clash(common, shape)
         if refusal is not None:
-            raise RuntimeError(f"{refusal}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
+            raise noted(RuntimeError(refusal), given=f"the shapes {', '.join(str([*s]) for s in shapes)}")
         lead = len(common) - len(shape)               # np.broadcast_shapes takes six times as long
         common = tuple([n if m == 1 else m for m, n in zip((1,) * -lead + common, (1,) * lead + shape)])
     return common

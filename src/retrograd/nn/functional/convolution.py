@@ -49,7 +49,7 @@ def _positions(sizes: Any, window: Any) -> tuple[int, ...]:
 
 def _check_type(name: str, array: Any) -> None:
     if array.dtype.kind in "iu":
-        raise unimplemented(f"{name}_out_cpu", array.dtype, "Convert with .float() first.")
+        raise unimplemented(f"{name}_out_cpu", array.dtype, "convert with .float() first")
 
 
 @public()

@@ -211,7 +211,7 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     dtype = input._array.dtype
     if dtype.kind in "bui":
-        raise unimplemented("log_sigmoid_cpu", dtype, "Convert with .float() first.")
+        raise unimplemented("log_sigmoid_cpu", dtype, "convert with .float() first")
     for name, factor in (("weight", weight), ("pos_weight", pos_weight)):
         if factor is not None:
             refuse_gradient("binary_cross_entropy_with_logits", name, factor)

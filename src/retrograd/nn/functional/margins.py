@@ -175,8 +175,9 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
                            "a mask, use the `~` or `logical_not()` operator instead.")
     if x.dtype.kind in "biu":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}. Convert "
-                           "with .float() first.")
+        raise noted(
+            RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}"),
+            instead="convert with .float() first")
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
 
 
@@ -266,5 +267,5 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     dim = input.dim() - 1
     loss = loss.sum(dim=dim) / input.size(dim)
     if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+        raise noted(ValueError(f"{reduction} is not valid"), instead="choose 'mean', 'sum' or 'none'")
     return reduced(loss, reduction)

@@ -157,7 +157,10 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
             shape.append(index(n))
         except TypeError:
             kind = type(n).__name__
-            wrong = f"but found element of type {kind} at pos {i}" if in_tuple or i else f"not {kind}"
+            if i:
+                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type "
+                                f'must be tuple of ints,but got {kind}"') from None
+            wrong = f"but found element of type {kind} at pos {i}" if in_tuple else f"not {kind}"
             raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {wrong}") from None
     for n in shape:
         if n < 0:
@@ -175,8 +178,7 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = _BUILTIN[dtype]
     except (KeyError, TypeError):
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {kind_of(dtype)}. Use a dtype "
-                        "such as torch.float32 or torch.int64.") from None
+        raise TypeError(f"{name.replace('.', '_')}(): argument 'dtype' must be torch.dtype, not {kind_of(dtype)}") from None
     return found
 
 
@@ -267,8 +269,9 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
     if not fits(value, dtype):
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow. It is "
-                           f"{value!r}.")
+        raise noted(
+            RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow"),
+            given=f"{value!r}")
     if isinstance(value, complex) and dtype.kind != "c":
         value = bool(value) if dtype.kind == "b" else value.real
     if dtype.kind in "iu":

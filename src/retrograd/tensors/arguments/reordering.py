@@ -13,6 +13,7 @@ from ...foundations.errors import warn_once
 from .checking import FORMER_ORDERS, misfit
 from .schemas import Schema, of_method, schemas
 
+
 def reordered(texts: tuple[str, ...], args: tuple[Any, ...],
               kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """The arguments in today's order, if they fit a former order of the function with these schemas; else None."""

@@ -31,13 +31,13 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
 def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
                  transposed: bool, shape: Any, dtype: Any) -> None:
     for wrong, message, given in (
-            (min(padding) < 0, "negative padding is not supported. The padding is", padding),
-            (min(output_padding) < 0, "negative output_padding is not supported. output_padding is", output_padding),
-            (min(stride) <= 0, "non-positive stride is not supported. The stride is", stride),
-            (min(dilation) < 0, "dilation should be greater than zero. The dilation is", dilation),
-            (groups <= 0, "non-positive groups is not supported. groups is", groups)):
+            (min(padding) < 0, "negative padding is not supported", padding),
+            (min(output_padding) < 0, "negative output_padding is not supported", output_padding),
+            (min(stride) <= 0, "non-positive stride is not supported", stride),
+            (min(dilation) < 0, "dilation should be greater than zero", dilation),
+            (groups <= 0, "non-positive groups is not supported", groups)):
         if wrong:
-            raise RuntimeError(f"{message} {given}.")
+            raise noted(RuntimeError(message), given=str(given))
     if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch calls oneDNN
         raise noted(RuntimeError("non-positive dilation is not supported"), given=f"the dilation is {[*dilation]}")
     if not min(dilation):
@@ -147,7 +147,7 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
         kernel = "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
     else:
         return
-    raise unimplemented(kernel, x.dtype, "Convert with .float() first.")
+    raise unimplemented(kernel, x.dtype, "convert with .float() first")
 
 
 @public("convolution(Tensor input, Tensor weight, Tensor? bias, ints stride, ints padding, ints dilation, "

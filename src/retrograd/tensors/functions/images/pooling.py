@@ -58,7 +58,7 @@ def check_type(kernel: str, array: Any, kinds: str) -> None:
     if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
             "l" in kinds and array.dtype == I64):
         return
-    raise unimplemented(kernel, array.dtype, "Convert with .float() first.")
+    raise unimplemented(kernel, array.dtype, "convert with .float() first")
 
 
 def _check_window(window: Any, dims: int) -> None:

@@ -164,8 +164,8 @@ def refuse_matrices(a: Any, b: Any) -> None:
         raise noted(RuntimeError("mat2 must be a matrix"), given=f"{b.ndim} dimensions")
     if a.shape[1] != b.shape[0]:
         raise noted(
-            RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
-                         "columns of the first must be as many as the rows of the second"), "shapes#matrix-shapes")
+            RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)})"),
+            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
     if a.dtype is not b.dtype:
         raise noted(
             RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[a.dtype.name]} "
@@ -192,13 +192,13 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
     """Raises RuntimeError if two stacks of matrices cannot be multiplied pair by pair."""
     for i, array in enumerate((a, b), 1):
         if array.ndim != 3:
-            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+            raise noted(RuntimeError(f"batch{i} must be a 3D tensor"), given=f"{array.ndim} dimensions")
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError("Expected size for first two dimensions of batch2 tensor to be: "
                            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
     refuse_bool(kernel, a)
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. {REMEDY}")
+        raise noted(RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}"), because=REMEDY)
 
 
 @public(

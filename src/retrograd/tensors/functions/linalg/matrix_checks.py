@@ -58,7 +58,7 @@ def check_floating(name: str, array: Any, *, low: bool = True) -> None:
 def check_kernel(kernel: str, array: Any) -> None:
     """Raises NotImplementedError for elements that PyTorch's kernel does not take: ints, bools, numbers of 16 bits."""
     if letter(array.dtype) not in "fc" or array.itemsize == 2:
-        raise unimplemented(kernel, array.dtype, "Convert with .float() or .double().")
+        raise unimplemented(kernel, array.dtype, "convert with .float() or .double()")
 
 
 def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:

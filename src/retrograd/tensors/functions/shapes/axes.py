@@ -56,7 +56,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     ndim = array_of("movedim", input).ndim
     source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
     if len(source) != len(destination):
-        raise RuntimeError(f"movedim: Invalid source or destination dims: {source} and {destination} differ in number")
+        raise RuntimeError(f"movedim: Invalid source or destination dims: source ({source} dims) should contain "
+                           f"the same number of dims as destination ({destination} dims)")
     sources, targets = ([axis_of("movedim", d, ndim) for d in dims] for dims in (source, destination))
     for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
         if len({*axes}) < len(axes):

@@ -116,7 +116,8 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     for place, dim in enumerate(order):
         if not 0 <= dim < len(sizes):
             raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} "
-                               f"at index {place}). Negative dims are not accepted here.")
+                               f"at index {place}).  NB: negative dims not currently supported; file an issue if you "
+                               "want it.")
         if dim in order[:place]:
             raise noted(RuntimeError("Duplicate dim not allowed"), because=f"{dim} occurs twice")
     strides, step = [0] * len(sizes), 1

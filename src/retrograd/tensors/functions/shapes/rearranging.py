@@ -201,7 +201,7 @@ def _checked_counts(counts: Any) -> Any:
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if counts.dtype.kind != "i" or counts.itemsize < 4:
-        raise unimplemented("repeat_interleave_cpu", counts.dtype, "Convert with .long().")
+        raise unimplemented("repeat_interleave_cpu", counts.dtype, "convert with .long()")
     if counts.size and counts.min() < 0:
         raise noted(RuntimeError("repeats can not be negative"), given=f"the smallest is {counts.min()}")
     return counts
