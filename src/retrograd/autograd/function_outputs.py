@@ -174,8 +174,8 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
                          "cannot return more than one Tensor. This is not supported by the current autograd engine. "
                          "You should either make sure the input is not a view (using .clone() for example) or make "
                          "your Function only return one Tensor (potentially splitting it into two Functions: one doing "
-                         "the inplace that returns a single Tensor and a second one that does the other operations). You "
-                         "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."),
+                         "the inplace that returns a single Tensor and a second one that does the other operations). "
+                         "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."),
             "context#written-view-and-several-outputs")
     if base is not None and meta.creation != state.ORDINARY:
         raise refusal(meta.creation, before, of_base=False)

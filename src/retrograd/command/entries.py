@@ -1,7 +1,7 @@
 """The entries of the pages on errors: what each is about, how to find one, and its text for a terminal.
 
-The pages are Markdown. In a checkout they are those of the documentation, and in a wheel they lie beside this module. An
-entry begins with its name, ``(name)=``, and a heading, which is the first sentence of a message.
+The pages are Markdown. In a checkout they are those of the documentation, and in a wheel they lie beside this module.
+An entry begins with its name, ``(name)=``, and a heading, which is the first sentence of a message.
 """
 
 from __future__ import annotations

@@ -53,10 +53,10 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     x, y = of_both("cross_entropy_loss", input, target)
     if weight is not None:
         check_tensor("cross_entropy_loss", weight, "weight", 3)
-    label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
+    label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing, "float")
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index")
+    ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index", 5)
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
         if letter(y.dtype) != "f":
@@ -135,7 +135,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     reduction = checked_reduction(reduction, size_average, reduce)
     of_both("nll_loss_nd", input, target)
     check_optional("nll_loss_nd", 3, weight=weight)
-    ignore_index = as_int("nll_loss_nd", ignore_index, "ignore_index")
+    ignore_index = as_int("nll_loss_nd", ignore_index, "ignore_index", 5)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 

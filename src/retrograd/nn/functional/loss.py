@@ -125,7 +125,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     input, target = _same_shapes("smooth_l1_loss", input, target)
-    beta = number("smooth_l1_loss", "beta", 4, beta)
+    beta = number("smooth_l1_loss", "beta", 4, beta, "float")
     if not beta >= 0:
         raise noted(RuntimeError("smooth_l1_loss does not support negative values for beta."), given=f"{beta}")
     if beta == 0:
@@ -144,7 +144,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """
     reduction = _reduction_of(reduction, None, None, weight)
     given, (input, target) = input, _same_shapes("huber_loss", input, target)
-    delta = number("huber_loss", "delta", 4, delta)
+    delta = number("huber_loss", "delta", 4, delta, "float")
     if not delta > 0:
         raise noted(RuntimeError("huber_loss does not support non-positive values for delta."), given=f"{delta}")
     converted = target.to(input.dtype)

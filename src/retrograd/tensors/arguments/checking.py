@@ -59,8 +59,8 @@ def unpacking(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str
             value = args[place:]
         for number, each in enumerate(value if isinstance(value, (tuple, list)) else (), 1):
             if not is_int(each):
-                return TypeError(f"{said}(): argument '{parameter.name}' failed to unpack the object at pos {number} with "
-                                 f'error "type must be {NAMES["ints"]},but got {_kind(each)}"')
+                return TypeError(f"{said}(): argument '{parameter.name}' failed to unpack the object at pos {number} "
+                                 f'with error "type must be {NAMES["ints"]},but got {_kind(each)}"')
     return None
 
 

@@ -62,14 +62,15 @@ def size_at(array: Any, dim: int) -> int:
     return array.shape[axis_of("", dim, array.ndim)]  # type: ignore[no-any-return]
 
 
-def as_int(name: str, value: Any, argument: str) -> int:
-    """The value as an int. Raises TypeError if Python cannot use the value as an index."""
+def as_int(name: str, value: Any, argument: str, position: int = 0) -> int:
+    """The value as an int. Raises TypeError if Python cannot use it as an index; `position` is for the message."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         return index(value)
     except TypeError:
-        raise TypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}") from None
+        where = f"'{argument}' (position {position})" if position else f"'{argument}'"
+        raise TypeError(f"{name}(): argument {where} must be int, not {kind_of(value)}") from None
 
 
 def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
@@ -102,8 +103,8 @@ def _later(name: str, value: Any, place: int) -> int:
     except TypeError:
         if not place:
             raise
-        raise TypeError(f"{name}(): argument 'dim' failed to unpack the object at pos {place + 1} with error \"type must "
-                        f'be tuple of ints,but got {kind_of(value)}"') from None
+        raise TypeError(f"{name}(): argument 'dim' failed to unpack the object at pos {place + 1} with error \"type "
+                        f'must be tuple of ints,but got {kind_of(value)}"') from None
 
 
 def bounds(key: slice, size: int) -> tuple[int, int, int]:

@@ -158,8 +158,8 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
         except TypeError:
             kind = type(n).__name__
             if i:
-                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type "
-                                f'must be tuple of ints,but got {kind}"') from None
+                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \""
+                                f'type must be tuple of ints,but got {kind}"') from None
             wrong = f"but found element of type {kind} at pos {i}" if in_tuple else f"not {kind}"
             raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {wrong}") from None
     for n in shape:
@@ -178,7 +178,8 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = _BUILTIN[dtype]
     except (KeyError, TypeError):
-        raise TypeError(f"{name.replace('.', '_')}(): argument 'dtype' must be torch.dtype, not {kind_of(dtype)}") from None
+        raise TypeError(f"{name.replace('.', '_')}(): argument 'dtype' must be torch.dtype, "
+                        f"not {kind_of(dtype)}") from None
     return found
 
 
@@ -224,7 +225,7 @@ def require_grad(tensor: Any) -> None:
     meta_of(tensor).leaf = True
 
 
-def number(name: str, argument: str, position: int, value: Any) -> Any:
+def number(name: str, argument: str, position: int, value: Any, wanted: str = "Number") -> Any:
     """A Python number from a value that PyTorch takes for one, such as a NumPy scalar or a 0-d tensor without grad."""
     kind = type(value)
     if kind is float or kind is int or kind is bool or kind is complex:
@@ -235,7 +236,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
         return value
     if isinstance(value, TensorBase) and value._array.ndim == 0 and not requires(value):
         return numbers_in(value)
-    raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
+    raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be {wanted}, not {kind_of(value)}")
 
 
 # PyTorch's names of the types, in its messages about a number that does not fit.

@@ -26,10 +26,11 @@ def _wrong(name: str, argument: str, value: Any, place: int) -> TypeError:
     if place:
         return TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {place + 1} with error "
                          f'"type must be tuple of ints,but got {kind_of(value[place])}"')
-    listed = isinstance(value, (tuple, list))
-    found = f"but found element of type {kind_of(value[0])} at pos 0" if listed else f"not {kind_of(value)}"
-    positions = _OF_COLUMNS if name in ("im2col", "col2im") else _POSITIONS
-    position = positions[argument] + (name == "col2im")
+    columns = name in ("im2col", "col2im")                 # PyTorch makes a list of one value itself there
+    given = value if isinstance(value, (tuple, list)) else [value]
+    listed = columns or given is value
+    found = f"but found element of type {kind_of(given[0])} at pos 0" if listed else f"not {kind_of(value)}"
+    position = (_OF_COLUMNS if columns else _POSITIONS)[argument] + (name == "col2im")
     return TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, {found}")
 
 

@@ -61,7 +61,7 @@ def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = F
 
     def function(call: Call, input: Any, p: float, train: bool) -> Any:
         check_tensor(name, input)
-        p = number(name, "p", 2, p)
+        p = number(name, "p", 2, p, "float")
         check_flag(name, "train", 3, train)
         if not 0 <= p <= 1:
             raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")

@@ -123,7 +123,7 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     numbers, starts = _numbers("embedding_bag", indices), _numbers("embedding_bag", offsets)
     _check_table(array, scales)
     rows, index = array.shape[0], numbers._array
-    padding = -1 if padding_idx is None else as_int("embedding_bag", padding_idx, "padding_idx")
+    padding = -1 if padding_idx is None else as_int("embedding_bag", padding_idx, "padding_idx", 9)
     if padding_idx is not None and not -rows <= padding < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding}")

@@ -76,7 +76,7 @@ def _by_layer(input: Any, normalized_shape: Sequence[int], weight: Any, bias: An
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     _check_types(x, weight, bias)
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
-    eps = float(number("layer_norm", "eps", 5, eps))
+    eps = float(number("layer_norm", "eps", 5, eps, "float"))
     return _layer_norm(input, weight, bias, len(shape), eps)  # type: ignore[no-any-return]
 
 
@@ -160,7 +160,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     if x.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
     _check_groups(x, x.shape[1], int(num_groups), weight, bias)
-    return _group_norm(input, weight, bias, int(num_groups), float(number("group_norm", "eps", 5, eps)))[0]
+    return _group_norm(input, weight, bias, int(num_groups), float(number("group_norm", "eps", 5, eps, "float")))[0]
 
 
 def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
@@ -219,7 +219,7 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
 def _float(name: str, argument: str, position: int, value: Any) -> Any:
     if value is None:
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not NoneType")
-    return number(name, argument, position, value)
+    return number(name, argument, position, value, "float")
 
 
 @public()

@@ -29,7 +29,7 @@ from ....kernels.layout import (
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options
-from ...arguments.dims import array_of, axes_of, axis_of
+from ...arguments.dims import array_of, axes_of, axis_of, kind_of
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
 from ...recording.public import methods, public
@@ -66,8 +66,8 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
     """The sizes, the strides, and the number of elements from the first element of `array` to the first of the view."""
     for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
         if not isinstance(value, (tuple, list)):
-            raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
-                            f"{type(value).__name__}")
+            raise TypeError(f"{name}(): argument '{argument}' (position {i + 2}) must be tuple of ints, not "
+                            f"{kind_of(value)}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else int(offset)

@@ -111,7 +111,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     shape = array_of("unfold", input).shape
     axis = axis_of("unfold", dimension, len(shape))
     n = shape[axis] if shape else 1
-    size, step = as_int("unfold", size, "size"), as_int("unfold", step, "step")
+    size, step = as_int("unfold", size, "size", 2), as_int("unfold", step, "step", 3)
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
