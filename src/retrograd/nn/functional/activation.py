@@ -24,6 +24,7 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace_methods import inplace as written_over
 from ...tensors.recording.out_rules import FOUND, FREE, rule
 from ...tensors.recording.public import public
+from ...tensors.recording.public_facts import facts_of
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 
@@ -341,3 +342,5 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)
+
+facts_of(threshold).body.__qualname__ = "_threshold"            # as Python's errors about arguments name PyTorch's

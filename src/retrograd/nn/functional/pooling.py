@@ -13,6 +13,7 @@ from ...tensors.functions.images import pooling
 from ...tensors.functions.images.pooling import adaptive_avg_pool1d, avg_pool1d
 from ...tensors.recording.out_rules import EXACT, FREE, rule
 from ...tensors.recording.public import public
+from ...tensors.recording.public_facts import facts_of
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -160,3 +161,7 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
 
 
 lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)
+
+# Python names these in errors about arguments, as it names PyTorch's.
+for _function in (max_pool1d, max_pool2d, max_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d):
+    facts_of(_function).body.__qualname__ = f"_{_function.__name__}"

@@ -56,15 +56,15 @@ class Public:
 
         Also None for calls from within the package, which may pass arguments that programs cannot pass.
         """
-        if not self.schemas:
-            return None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
-        if self.bound and args and not isinstance(args[0], TensorBase):
+        if args and not isinstance(args[0], TensorBase) and _is_method_alone(self.entry.__name__):
             return _of_no_tensor(self.entry.__name__, args[0])
+        if not self.schemas:
+            return None
         if self.bound and args:
             return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
@@ -144,6 +144,12 @@ class Public:
             elif value is not None:
                 named[other] = value
         return named
+
+
+def _is_method_alone(name: str) -> bool:
+    """Whether tensors have a method of this name, and the package no function of it."""
+    package = sys.modules[__name__.partition(".")[0]]
+    return hasattr(Results.tensor, name) and name not in package.__all__
 
 
 def _of_no_tensor(name: str, value: Any) -> TypeError:

@@ -34,8 +34,11 @@ def _check_types(x: Any, *others: Any) -> None:
         return
     kinds = [a._array.dtype for a in others if a is not None]
     if kinds[0] != x.dtype and not (is_half(x.dtype) and kinds[0] == F32):
+        said = "expect parameter to have scalar type of Float"
+        if kinds[0] == F32:
+            said = "all inputs must share same datatype."
         raise noted(
-            RuntimeError("mixed dtype (CPU): all inputs must share same datatype."),
+            RuntimeError(f"mixed dtype (CPU): {said}"),
             given=f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}")
     for kind in kinds:
         if kind != kinds[0]:
