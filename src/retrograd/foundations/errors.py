@@ -112,12 +112,30 @@ def noted(error: E, entry: str = "", /, **facts: str) -> E:
 
     A fact without text is left out. `entry` is an entry of the pages on errors, such as "backward#second-backward".
     """
+    if "_pytest" in sys.modules:
+        _hide_from_pytest(sys._getframe(1))
     for label, fact in facts.items():
         if fact:
             note(error, label.replace("_", " "), fact)
     if entry:
         note(error, "read more", f"retrograd help {entry.partition('#')[2]}")
     return error
+
+
+def full() -> bool:
+    """Whether tracebacks are to show the frames of this package, too. See `tracebacks`."""
+    return os.environ.get("RETROGRAD_TRACEBACK") == "full"
+
+
+def _hide_from_pytest(frame: FrameType | None) -> None:
+    """Have pytest leave out the frames of this package that are running. It asks for this variable of their modules."""
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+        frame.f_globals.setdefault("__tracebackhide__", _hidden)
+        frame = frame.f_back
+
+
+def _hidden(error: object) -> bool:
+    return not full()
 
 
 def note(error: BaseException, label: str, fact: str) -> None:

@@ -79,7 +79,8 @@ def test_an_unknown_name_offers_the_nearest(capsys: pytest.CaptureFixture[str]) 
     assert "nearest" not in error
 
 
-def test_a_terminal_has_colors_and_its_width(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_has_colors_and_its_width(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "50")
     monkeypatch.delenv("NO_COLOR", raising=False)

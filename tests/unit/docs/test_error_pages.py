@@ -51,8 +51,9 @@ LEFT_OUT = {
     "along random directions they are": "gradcheck's fast mode, whose last figures are the machine's",
 }
 
-# Entries whose messages have no address, because the program or Python words them, or because it is a warning that is shown as one.
-WITHOUT_ADDRESS = {"hooks#no-saved-tensors-here", "context#no-such-attribute-of-ctx", "hooks#always-called-hook-failed"}
+# Entries whose messages have no address: the program or Python words them, or a warning is shown as an error.
+WITHOUT_ADDRESS = {"hooks#no-saved-tensors-here", "context#no-such-attribute-of-ctx",
+                   "hooks#always-called-hook-failed"}
 
 HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)
 

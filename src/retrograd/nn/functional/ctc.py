@@ -54,8 +54,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
     checked_reduction(reduction)
     kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
     if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
-        raise combination(schemas(_SCHEMAS), (log_probs, targets, input_lengths, target_lengths, blank, 1, zero_infinity),
-                          {}, kind_of)
+        given = log_probs, targets, input_lengths, target_lengths, blank, 1, zero_infinity
+        raise combination(schemas(_SCHEMAS), given, {}, kind_of)
     refuse_samples("ctc_loss", targets, *[each for each in (input_lengths, target_lengths)
                                           if isinstance(each, TensorBase)])
     times, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)

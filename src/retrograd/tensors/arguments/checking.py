@@ -55,8 +55,6 @@ def unpacking(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str
         value = kwargs.get(parameter.name, args[place] if place < len(args) else None)
         if parameter.kind != "ints":
             continue
-        if place == way.positional - 1 and not isinstance(value, (tuple, list)) and len(args) > way.positional:
-            value = args[place:]
         for number, each in enumerate(value if isinstance(value, (tuple, list)) else (), 1):
             if not is_int(each):
                 return TypeError(f"{said}(): argument '{parameter.name}' failed to unpack the object at pos {number} "
