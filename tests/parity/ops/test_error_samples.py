@@ -90,9 +90,9 @@ def function(name: str) -> Any:
     raise Absent(name)
 
 
-def end(call: Callable[[], Any]) -> str:
+def end(call: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     try:
-        call()
+        call(*args, **kwargs)
     except Exception as error:
         return f"{type(error).__name__}: {error}".replace("retrograd", "torch")
     return "ok"
@@ -108,8 +108,8 @@ def of_operators() -> Iterator[Sample | None]:
             except Absent:
                 yield None
                 continue
-            yield Sample(op.name, end(lambda: op.op(sample.input, *sample.args, **sample.kwargs)),
-                         end(lambda: call(first, *args, **kwargs)))
+            yield Sample(op.name, end(op.op, sample.input, *sample.args, **sample.kwargs),
+                         end(call, first, *args, **kwargs))
 
 
 def of_modules() -> Iterator[Sample | None]:
@@ -134,7 +134,7 @@ def of_modules() -> Iterator[Sample | None]:
             except Absent:
                 yield None
                 continue
-            yield Sample(name, end(lambda: run(module.module_cls, lambda value: value)), end(lambda: run(kind, ours)))
+            yield Sample(name, end(run, module.module_cls, lambda value: value), end(run, kind, ours))
 
 
 @cache

@@ -92,8 +92,9 @@ def _network(call: _Padded | _Packed, hidden: Sequence[Any]) -> _Network:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     shapes = [part._array.shape for part in hidden]
     if any([len(shape) < 3 for shape in shapes]):
-        raise IndexError("Dimension out of range (expected to be in range of [-2, 1], but got 2). The states have 3 "
-                         "dimensions: layers * directions, batch, features.")
+        raise noted(
+            IndexError("Dimension out of range (expected to be in range of [-2, 1], but got 2)"),
+            because="the states have 3 dimensions: layers * directions, batch, features")
     projected = len(shapes) == 2 and shapes[0][-1] != shapes[1][-1]
     count, found = 2 + 2 * bool(call.has_biases) + projected, len(call.params)
     if found % count or found < count * layers * directions:
@@ -152,8 +153,9 @@ def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> Non
             raise RuntimeError(f"output with shape {[*state.shape]} doesn't match the broadcast shape "
                                f"{[batch, state.shape[1]]}")
         if size != batch:
-            raise RuntimeError(f"The size of tensor a ({size}) must match the size of tensor b ({batch}) at "
-                               "non-singleton dimension 0: the states of a batch that is not the input's")
+            raise noted(
+                RuntimeError(f"The size of tensor a ({size}) must match the size of tensor b ({batch}) at "
+                             "non-singleton dimension 0"), because="the states of a batch that is not the input's")
     gates = w_ih._array.shape[0]
     for other in (w_hh, *others):
         if other is not None and other._array.shape[0] != gates:

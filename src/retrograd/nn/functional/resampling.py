@@ -67,7 +67,8 @@ def _check_sizes(shape: tuple[int, ...], new: Sequence[int], dims: int) -> None:
     if min((*shape[2:], *new)) <= 0:
         letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
         old, made = (", ".join(f"{letter}: {n}" for letter, n in zip(letters, sizes)) for sizes in (shape[2:], new))
-        raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({old}) and output "
+        between = "and " if dims == 1 else ""
+        raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({old}) {between}output "
                            f"({made})")
     if math.prod(shape[1:]) == 0:
         raise RuntimeError(f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes {[*shape]}")

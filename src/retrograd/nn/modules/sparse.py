@@ -48,8 +48,9 @@ class _Table(Module):
             self.weight = uninitialized(shape, device, dtype, requires_grad)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
-            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. The shape is "
-                                 f"{tuple(weight.shape)}, and {shape} is needed.")
+            raise noted(
+                AssertionError("Shape of weight does not match num_embeddings and embedding_dim"),
+                given=f"the shape is {tuple(weight.shape)}, and {shape} is needed")
         else:
             self.weight = Parameter(weight, requires_grad)
 
@@ -73,8 +74,9 @@ class _Table(Module):
 def _sizes(embeddings: Any) -> tuple[int, int]:
     """Rows and columns. Raises AssertionError unless `embeddings` is a matrix."""
     if embeddings.dim() != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. This one has "
-                             f"{embeddings.dim()} dimensions.")
+        raise noted(
+            AssertionError("Embeddings parameter is expected to be 2-dimensional"),
+            given=f"this one has {embeddings.dim()} dimensions")
     rows, columns = embeddings.shape
     return rows, columns
 

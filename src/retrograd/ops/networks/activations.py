@@ -37,8 +37,8 @@ def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
     return choose(x > 0.0, g, g * negative_slope)
 
 
-_ISSUE = {"leakyReLu": " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
-                       "leakRelu backward calculation with negative slope"}
+_ISSUE = (" File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+          "calculation with negative slope")
 
 
 def _check_slope(name: str, slope: Any) -> None:
@@ -47,7 +47,7 @@ def _check_slope(name: str, slope: Any) -> None:
         raise noted(
             RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
                          "supported. This is caused by calling in-place forward function with a negative slope, please "
-                         f"call out-of-place version instead.{_ISSUE.get(name, '')}"),
+                         f"call out-of-place version instead.{_ISSUE if name == 'leakyReLu' else ''}"),
             "in-place#negative-slope-in-place", instead="use inplace=False")
 
 

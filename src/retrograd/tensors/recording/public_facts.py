@@ -61,13 +61,18 @@ class Public:
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
-        if args and not isinstance(args[0], TensorBase) and _is_method_alone(self.entry.__name__):
+        if args and not isinstance(args[0], TensorBase) and self._is_method_alone():
             return _of_no_tensor(self.entry.__name__, args[0])
         if not self.schemas:
             return None
         if self.bound and args:
             return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
+
+    def _is_method_alone(self) -> bool:
+        """Whether the function is a method of tensors, and the package has no function of this name."""
+        name, package = self.entry.__name__, sys.modules[__name__.partition(".")[0]]
+        return getattr(Results.tensor, name, None) is self.entry and name not in package.__all__
 
     def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for arguments in an order that PyTorch gave up and still takes. Raises `wrong` for others."""
@@ -144,12 +149,6 @@ class Public:
             elif value is not None:
                 named[other] = value
         return named
-
-
-def _is_method_alone(name: str) -> bool:
-    """Whether tensors have a method of this name, and the package no function of it."""
-    package = sys.modules[__name__.partition(".")[0]]
-    return hasattr(Results.tensor, name) and name not in package.__all__
 
 
 def _of_no_tensor(name: str, value: Any) -> TypeError:

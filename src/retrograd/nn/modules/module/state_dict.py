@@ -22,6 +22,9 @@ __all__ = ["StateDict"]
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
+_REPORT = ("Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report "
+           "this bug.")
+
 
 class IncompatibleKeys(NamedTuple):
     """The names that `load_state_dict` missed, and the names that it did not expect."""
@@ -59,13 +62,11 @@ class StateDict:
 
     def get_extra_state(self) -> Any:
         """What else to save. A subclass overrides this method together with `set_extra_state`."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called. Override it "
-                           "to save something under '_extra_state'.")
+        raise RuntimeError(f"Reached a code path in Module.get_extra_state() that should never be called. {_REPORT}")
 
     def set_extra_state(self, state: Any) -> None:
         """Load what `get_extra_state` returned. A subclass overrides this method."""
-        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called. Override it "
-                           "to load what get_extra_state() saved.")
+        raise RuntimeError(f"Reached a code path in Module.set_extra_state() that should never be called. {_REPORT}")
 
     # Hooks
 
