@@ -9,6 +9,7 @@ little. What a case costs is measured by `make costs`.
 """
 
 import gc
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +23,7 @@ from costing import costs
 from sampling import cheap, on_diagonals, spread
 
 retrograd.set_warn_always(True)
+os.environ.setdefault("RETROGRAD_TRACEBACK", "full")       # who reads a failed test wants all frames
 
 retrograd.manual_seed(0)                                   # tests may draw while they are collected
 

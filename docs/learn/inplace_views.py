@@ -204,8 +204,8 @@ print("wrong:", x.grad)
 # %% [markdown]
 # ## Which line was it?
 #
-# In anomaly mode the message names both lines: where the value was saved, and where it was written. (Lines are counted
-# in the script of this page.)
+# In anomaly mode the notes below the message name both lines: where the value was saved, and where it was written.
+# (Lines are counted in the script of this page.)
 
 # %% tags=["retrograd"]
 x = torch.tensor([0., 1.], requires_grad=True)
@@ -215,12 +215,12 @@ with torch.autograd.set_detect_anomaly(True, check_nan=False):
     try:
         y.sum().backward()
     except RuntimeError as error:
-        print(str(error).partition("Hint: ")[2])
-#> the value was saved by ExpBackward0, recorded at File "inplace_views.py", line 213, in
-#>     <module>, and was changed there or anywhere later. It was last modified at File
-#>     "inplace_views.py", line 214, in <module>. Write to a clone, or use the operation
-#>     that returns a new tensor.
-#> See errors/in-place.html#modified-in-place in the documentation.
+        print("\n".join(error.__notes__))
+#>   saved      by ExpBackward0, recorded at inplace_views.py:213    y = x.exp()
+#>   modified   at inplace_views.py:214    y += 1
+#>   instead    write to a clone, or use the operation that returns a new tensor
+#>   node       ExpBackward0, recorded at inplace_views.py:213    y = x.exp()
+#>   read more  retrograd help modified-in-place
 
 # %% [markdown]
 # ## Exercise

@@ -85,24 +85,22 @@ with torch.autograd.set_detect_anomaly(True):
     try:
         loss.backward()
     except RuntimeError as error:
-        report = str(error)
+        report = error
         print(first_line(error))
 #> Function 'DivBackward0' returned nan values in its 0th output.
 
 # %% [markdown]
-# This is what PyTorch says, too. The rest of the report is retrograd's: which element is bad, what it was computed
-# from, the line, and the *first* bad value of the whole forward pass. That is the place to mend.
+# This is what PyTorch says, too. The notes below the message are retrograd's: which element is bad, what it was
+# computed from, the line, and the *first* bad value of the whole forward pass. That is the place to mend.
 
 # %% tags=["retrograd"]
-print(report.partition("\n")[2])
-#> The gradient of Div for x has 2 nan among 4 elements, nan at [1, 0], where grad = 0.0, y
-#>     = 0.0.
-#> DivBackward0 was recorded at
-#>   File "nans.py", line 77, in model
-#>     unit = rows / length
-#> The first bad value of the forward pass: the result of Div has 2 nan among 4 elements,
-#>     nan at [1, 0], where x = 0.0, y = 0.0.
-#> See errors/anomaly.html#nan-in-gradient in the documentation.
+print("\n".join(report.__notes__))
+#>   found      the gradient of Div for x has 2 nan among 4 elements, nan at [1, 0], where
+#>              grad = 0.0, y = 0.0.
+#>   recorded   DivBackward0, recorded at nans.py:77    unit = rows / length
+#>   because    the first bad value of the forward pass: the result of Div has 2 nan among
+#>              4 elements, nan at [1, 0], where x = 0.0, y = 0.0.
+#>   read more  retrograd help nan-in-gradient
 
 # %% [markdown]
 # The second row is 0/0. `where` did not take it, so the loss was finite. But a gradient of 0, divided by 0, is `nan`.

@@ -318,15 +318,15 @@ def multinomial(
 ) -> Tensor: ...
 @overload
 def normal(
-    mean: Tensor | _float, std: _float | Tensor = 1.0, *, generator: _Generator | None = None,
-    out: Tensor | None = None, dtype: Any = None, layout: _layout = ..., device: Any = None, pin_memory: _bool = False,
+    mean: Tensor | _float, std: Tensor | _float = 1, *, generator: _Generator | None = None, out: Tensor | None = None,
+    dtype: Any = None, layout: _layout = ..., device: Any = None, pin_memory: _bool = False,
     requires_grad: _bool = False,
 ) -> Tensor: ...
 @overload
 def normal(
-    mean: _float, std: _float, size: Sequence[_int], *, generator: _Generator | None = None,
+    mean: _float, std: _float, size: Sequence[_int], *, generator: _Generator | None = None, out: Tensor | None = None,
     dtype: _dtype | None = None, layout: _layout | None = None, device: _device | str | _int | None = None,
-    pin_memory: _bool | None = None, requires_grad: _bool = False, out: Tensor | None = None,
+    pin_memory: _bool = False, requires_grad: _bool = False,
 ) -> Tensor: ...
 @overload
 def rand(

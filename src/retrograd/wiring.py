@@ -13,6 +13,7 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
+from .foundations import tracebacks
 from .foundations.devices import Meta
 from .foundations.modes import Compiler
 from .foundations.names import PACKAGE, reached
@@ -31,6 +32,7 @@ _PLACES = ("", "nn.functional", "_C._nn", "special", "linalg", "fft")
 
 def wire() -> None:
     """Fill in what the lower layers declare. The package calls `wire` once, at the end of its import."""
+    tracebacks.install()
     Attention.begin(Tensor)                                  # which fills in `Results`, too
     Attention.spare(Interim)
     Results.interim, Results.by_elements = Interim, staticmethod(by_elements)

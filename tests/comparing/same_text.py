@@ -1,4 +1,4 @@
-"""What a case returns in PyTorch and in retrograd, compared as text; or the errors, by their first sentences."""
+"""What a case returns in PyTorch and in retrograd, compared as text; or the errors, by their whole messages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,6 @@ import torch
 import retrograd
 
 LIBRARIES = (torch, retrograd)
-# The last line of many messages of retrograd: where the documentation explains the error.
-_ADDRESS = re.compile(r"\n?^See errors/\S+ in the documentation\.$", re.MULTILINE)
-
-
-def without_address(text: str) -> str:
-    """A message, or what a program printed, without the addresses that end retrograd's messages."""
-    return _ADDRESS.sub("", text)
 
 
 def told(case: Callable[[Any], Any]) -> list[str]:
@@ -30,8 +23,8 @@ def told(case: Callable[[Any], Any]) -> list[str]:
                 warnings.simplefilter("ignore")
                 text = str(case(library))
         except Exception as error:
-            text = f"{type(error).__name__}: {re.split(r'[.:](?: |$)|; ', without_address(str(error)))[0]}"
-        found.append(re.sub(r" at 0x\w+", "", without_address(text)).replace("retrograd", "torch"))
+            text = f"{type(error).__name__}: {error}"
+        found.append(re.sub(r" at 0x\w+", "", text).replace("retrograd", "torch"))
     return found
 
 

@@ -72,7 +72,7 @@ def is_output(line: str) -> bool:
 
 def as_printed(text: str, script: Path) -> str:
     """What a script prints as its page shows it: the script goes by its name, and long lines are broken."""
-    named = re.sub(r'File "[^"]*\b' + re.escape(script.name) + '"', f'File "{script.name}"', text)
+    named = re.sub(r"(?<= at )/?\S*\b" + re.escape(script.name) + r"(?=:\d)", script.name, text)
     return "".join(f"{part.rstrip()}\n" for line in named.splitlines() for part in pages.broken(line, keep=True))
 
 

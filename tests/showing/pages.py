@@ -33,6 +33,7 @@ FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = "program.py"  # what the programs are called where a message names a line
 WIDTH = 88  # the most columns of a line of code, and of a line of an error's message
 FAILS, WARNS, WORKS = "Fails", "Warns", "Works"
+NOTE = re.compile(r"  [a-z ]{11}\S")      # the beginning of a note below a message
 LABEL = re.compile(rf"\*\*({FAILS}|{WARNS}|{WORKS}):\*\*\n\n\Z")  # directly above a block
 
 
@@ -169,7 +170,8 @@ def broken(line: str, keep: bool = False) -> list[str]:
     """A line of output, broken where it is too wide. With `keep`, spaces within a line that is not stay as they are."""
     if keep and len(line) <= WIDTH:
         return [line]
-    return textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) or [""]
+    indent = "             " if NOTE.match(line) else "    "
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 if __name__ == "__main__":

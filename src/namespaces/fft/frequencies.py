@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import letter, unimplemented
+from ..foundations.errors import noted
 from ..tensors.arguments.dims import as_int, axes_of
 from ..tensors.arguments.options import element_type, made
 from ..tensors.functions.shapes.rearranging import roll
@@ -64,7 +65,7 @@ def _shift(name: str, offset: Callable[[int], int]) -> Callable[..., Any]:
         dims = range(len(shape)) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
         axes = [axis for d in dims for axis in axes_of(f"fft_{name}", as_int(f"fft_{name}", d, "dim"), len(shape))]
         if not axes:
-            raise RuntimeError("`shifts` required: there is no dim to shift along.")
+            raise noted(RuntimeError("`shifts` required"), because="there is no dim to shift along")
         return roll(input, tuple([offset(shape[axis]) for axis in axes]), tuple(axes))
 
     return function

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..foundations.dtypes import default_floating, dtype as torch_dtype, is_half, letter
+from ..foundations.errors import noted
 from ..ops import basic
 from ..tensors.arguments.dims import as_int, axis_of
 from ..tensors.functions.images.padding import constant_pad_nd
@@ -23,7 +24,7 @@ _INVERSE = {None: 2, "backward": 2, "ortho": 1, "forward": 0}
 def scale_of(norm: Any, forward: bool) -> int:
     """The scale of a norm in this direction. Raises RuntimeError for an unknown norm."""
     if norm not in _FORWARD:
-        raise RuntimeError(f'Invalid normalization mode: "{norm}". It is "forward", "backward" or "ortho".')
+        raise noted(RuntimeError(f'Invalid normalization mode: "{norm}"'), given='"forward", "backward" or "ortho"')
     return (_FORWARD if forward else _INVERSE)[norm]
 
 
@@ -34,7 +35,8 @@ def promoted(input: Any, to_complex: bool) -> Any:
         return input
     target = dtype if letter(dtype) == "f" else default_floating()
     if is_half(target):
-        raise RuntimeError(f"Unsupported dtype {torch_dtype.of[target].legacy}: convert with .float() first.")
+        raise noted(
+            RuntimeError(f"Unsupported dtype {torch_dtype.of[target].legacy}"), instead="convert with .float() first")
     if to_complex:
         target = torch_dtype.of[target].to_complex().dtype
     return input if target is dtype else basic.cast(input, target)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import ThreadState, in_all_threads
 from ..foundations.names import missing
 from ..graph.anomaly import Watch
@@ -36,8 +36,9 @@ def _set(mode: Any, check_nan: Any) -> None:
     """Switch the mode in all threads. Raises TypeError for an argument that is not a bool."""
     for position, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
-            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
-                            f"{type(value).__name__}" + see("anomaly#set-anomaly-enabled-takes-a-bool"))
+            raise noted(
+                TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, "
+                          f"not {type(value).__name__}"), "anomaly#set-anomaly-enabled-takes-a-bool")
     global _now
     with _switching:
         _now = mode, check_nan
@@ -100,8 +101,8 @@ class detect_anomaly(set_detect_anomaly):
     def __init__(self, check_nan: bool = True) -> None:
         self.prev, self.prev_check_nan = _now
         self.check_nan = check_nan
-        warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-             "enabled for debugging." + see("anomaly#enabled"), UserWarning)
+        warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only "
+             "be enabled for debugging.", UserWarning)
 
     def __enter__(self) -> None:
         _set(True, self.check_nan)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..graph.node import GradientEdge
 from ..ops.creation import full_beside
 from ..tensors import transforms
@@ -50,12 +50,11 @@ def backward(tensors: TensorOrTensors, grad_tensors: TensorOrTensors | None = No
     if Otherwise.handler is not None and Otherwise.handler(backward, given, {}) is not NOBODY:
         return
     if grad_variables is not None:
-        warn("`grad_variables` is deprecated. Use `grad_tensors` instead."
-             + see("backward#grad-variables-deprecated"), FutureWarning)
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
-                               "`backward()`. Please only use `grad_tensors`."
-                               + see("backward#grad-variables-deprecated"))
+            raise noted(
+                RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                             "`backward()`. Please only use `grad_tensors`."), "backward#grad-variables-deprecated")
         grad_tensors = grad_variables
     refuse_inside()
     roots = _sequence(tensors)
@@ -89,11 +88,11 @@ def grad(outputs: TensorOrTensors, inputs: TensorOrTensors, grad_outputs: Tensor
     """
     if not only_inputs:
         warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
-             "gradient for other parts of the graph, please use torch.autograd.backward."
-             + see("backward#only-inputs-deprecated"), FutureWarning)
+             "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning)
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-                         "allow_unused=False." + see("backward#allow-unused-with-materialize-grads"))
+        raise noted(
+            ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+                       "allow_unused=False."), "backward#allow-unused-with-materialize-grads")
     roots, targets = _sequence(outputs), inputs_of(inputs, "grad()")
     cotangents = _cotangents(grad_outputs, len(roots))
     gradients = (_batched if is_grads_batched else _single)(
@@ -111,14 +110,16 @@ def _single(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[A
     gradients = [found.get(edge) for edge in edges]
     if materialize_grads:
         if any(g is None and isinstance(target, GradientEdge) for g, target in zip(gradients, targets)):
-            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge. Give the "
-                               "tensor." + see("backward#zeros-for-gradient-edge"))
+            raise noted(
+                RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge"),
+                "backward#zeros-for-gradient-edge", instead="give the tensor")
         return tuple([plain(full_beside(None, edge.shape, edge.dtype, 0)) if g is None else g
                       for g, edge in zip(gradients, edges)])
     if not allow_unused and any(g is None for g in gradients):
-        raise RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
-                           "in the graph. Set allow_unused=True if this is the desired behavior."
-                           + see("backward#unused-tensor"))
+        raise noted(
+            RuntimeError(f"The differentiated Tensor at index {gradients.index(None)} appears to not have been used "
+                         "in the graph. Set allow_unused=True if this is the desired behavior."),
+            "backward#unused-tensor")
     return tuple(gradients)
 
 
@@ -132,18 +133,21 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
         value = root_value(root, i)
         if cotangent is None:
             implicit(value, None, i)
-            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
-                             "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. With "
-                             f"is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None."
-                             + see("backward#batch-of-no-tensor"))
+            raise noted(
+                ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
+                           "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."),
+                "backward#batch-of-no-tensor",
+                given=f"with is_grads_batched=True every output needs a cotangent; grad_output[{i}] is None")
         shape = tuple(cotangent.shape)
         if isinstance(root, GradientEdge) and shape[1:] != value.shape:
-            raise RuntimeError("Batched grads are not supported with GradientEdge. Give the tensor."
-                               + see("backward#batches-for-gradient-edge"))
+            raise noted(
+                RuntimeError("Batched grads are not supported with GradientEdge"),
+                "backward#batches-for-gradient-edge", instead="give the tensor")
         sizes.append(_batch_size(shape, value.shape, i))
     if len({*sizes}) > 1:
-        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                         f"{sizes} for the mapped dimension" + see("backward#batches-of-one-size"))
+        raise noted(
+            ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got "
+                       f"sizes {sizes} for the mapped dimension"), "backward#batches-of-one-size")
     crossing = transforms.crossing
     level = transforms.batching.BatchLevel(sizes[0] if sizes else 0, "error")
     with crossing.entered(level):
@@ -155,14 +159,22 @@ def _batched(roots: Sequence[Any], targets: Sequence[Any], cotangents: Sequence[
 
 
 def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> int:
-    """The first dimension of a cotangent. Raises if the other dimensions are not the shape of the output."""
-    if not shape:
-        raise IndexError("invalid index of a 0-dim tensor. With is_grads_batched=True each grad_output has a leading "
-                         f"batch dimension; grad_output[{i}] has no dimension." + see("backward#batch-of-gradients"))
+    """The first dimension of a cotangent. Raises if the other dimensions are not the shape of the output.
+
+    PyTorch's message shows the shape without its first two dimensions; a note shows all of the shape.
+    """
+    if not shape or (shape[1:] != expected and len(shape) == 1):
+        raise noted(
+            IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                       "convert a 0-dim tensor to a number"), "backward#batch-of-gradients",
+            because=f"with is_grads_batched=True grad_output[{i}] needs a leading batch dimension")
     if shape[1:] != expected:
-        raise RuntimeError(
-            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            f"mismatch was detected: grad_output[{i}] has a shape of torch.Size({list(shape)}) and output[{i}] has a "
-            f"shape of torch.Size({list(expected)})." + see("backward#batch-of-gradients"))
+        raise noted(
+            RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the "
+                         "batch dimension. The sizes of the remaining dimensions are expected to match the shape of "
+                         f"corresponding output, but a mismatch was detected: grad_output[{i}] has a shape of "
+                         f"torch.Size({list(shape[2:])}) and output[{i}] has a shape of torch.Size({list(expected)}). "
+                         "If you only want some tensors in `grad_output` to be considered batched, consider using "
+                         "vmap."), "backward#batch-of-gradients",
+            given=f"grad_output[{i}] of shape {list(shape)}, output[{i}] of shape {list(expected)}")
     return shape[0]

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires
 from .backward import grad
 from .differences import Array, as_tuple, directional, is_float, matrices
+from .gradcheck_texts import NOT_REENTRANT, SMALL_ALL_THE_SAME
 
 
 class GradcheckError(RuntimeError):
@@ -75,8 +76,9 @@ def compare(check: Check, returned: tuple[Any, ...]) -> None:
     numerical = [matrices(check.func, check.inputs, x, check.eps) for x in check.differentiable]
     if not outputs:
         if any(np.any(matrix != 0) for by_output in numerical for matrix in by_output):
-            raise GradcheckError("Numerical gradient for function expected to be zero"
-                                 + see("gradcheck#gradient-expected-zero"))
+            raise noted(
+                GradcheckError("Numerical gradient for function expected to be zero"),
+                "gradcheck#gradient-expected-zero")
         return
     for i, out in enumerate(outputs):
         analytical = _analytical(check, out)
@@ -112,11 +114,12 @@ def _check_repeats(check: Check, first: list[Array], second: list[Array]) -> Non
     """Raise GradcheckError if the backward gives different gradients for the same cotangent."""
     for a, b in zip(first, second):
         if a.size and np.max(np.abs(a - b)) > check.nondet_tol:
-            raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
-                "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
-                f"nondeterminism was {check.nondet_tol}. The largest difference was {np.max(np.abs(a - b))}."
-                + see("gradcheck#not-reentrant"))
+            raise noted(
+                GradcheckError("Backward is not reentrant, i.e., running backward with same input and grad_output "
+                               "multiple times gives different values, although analytical gradient matches "
+                               f"numerical gradient.The tolerance for nondeterminism was {check.nondet_tol}."
+                               + NOT_REENTRANT), "gradcheck#not-reentrant",
+                given=f"the largest difference is {np.max(np.abs(a - b))}")
 
 
 def agree(a: Any, n: Any, rtol: float, atol: float) -> bool:
@@ -136,9 +139,9 @@ def disagreement(check: Check, a: Any, n: Any, i: int, j: int, what: str = MISMA
 def mismatch(check: Check, a: Any, n: Any, i: int, j: int, entry: str, allowed: float | None = None,
              full: str = "", what: str = MISMATCH) -> GradcheckError:
     """The error for two Jacobians, or projections of them. `allowed` is the absolute tolerance."""
-    error = GradcheckError(disagreement(check, a, n, i, j, what) + full + entry
-                           + see("gradcheck#jacobian-mismatch" if what == MISMATCH else
-                                 "gradcheck#forward-mode-mismatch"))
+    error = noted(
+        GradcheckError(disagreement(check, a, n, i, j, what) + full),
+        "gradcheck#jacobian-mismatch" if what == MISMATCH else "gradcheck#forward-mode-mismatch", differ=entry)
     with np.errstate(all="ignore"):
         excess = np.abs(a - n) / ((check.atol if allowed is None else allowed) + check.rtol * np.abs(n))
     error.excess, error.entry = float(np.nan_to_num(np.max(excess), nan=np.inf)), entry
@@ -157,9 +160,9 @@ def worst(check: Check, a: Array, n: Array, out_shape: tuple[int, ...], j: int) 
     of_x, of_out = ([int(k) for k in np.unravel_index(at, shape)]
                     for at, shape in ((x_place, x_shape), (out_place, out_shape)))
     there = x_place, out_place
-    return (f"They differ most in the derivative of the output's element {of_out} by the input's element {of_x}: "
-            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically. The difference is {difference[there]:.3g}, "
-            f"and {allowed[there]:.3g} is allowed.")
+    return (f"most in the derivative of the output's element {of_out} by the input's element {of_x}: "
+            f"{n[there]:.6g} numerically and {a[there]:.6g} analytically; the difference is {difference[there]:.3g}, "
+            f"and {allowed[there]:.3g} is allowed")
 
 
 # Projections on random vectors, instead of all elements
@@ -215,8 +218,8 @@ def projected(check: Check, a: Any, n: Any, i: int, j: int, allowed: float, out_
               in_full: Callable[[], tuple[Array, Array]]) -> GradcheckError:
     """The error for projections that differ. `in_full` computes both Jacobians: from passes, and from differences."""
     if check.brief:
-        entry = f"Along random directions they are {np.max(np.abs(n)):.6g} numerically and {np.max(np.abs(a)):.6g} " \
-                "analytically."
+        entry = (f"along random directions they are {np.max(np.abs(n)):.6g} numerically and {np.max(np.abs(a)):.6g} "
+                 "analytically")
         return mismatch(check, a, n, i, j, entry, allowed, what=what)
     analytical, numerical = in_full()
     full = ("\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode. See: "
@@ -225,8 +228,8 @@ def projected(check: Check, a: Any, n: Any, i: int, j: int, allowed: float, out_
             f"Analytical:\n{plain(analytical)}\n\n"
             f"The max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n")
     if agree(analytical, numerical, check.rtol, check.atol):
-        entry = ("\nFast gradcheck failed but element-wise differences are small. This means that the\ntest might've "
-                 "passed in slow_mode!\n")
+        full += SMALL_ALL_THE_SAME
+        entry = ""
     else:
         entry = worst(check, analytical, numerical, out_shape, j)
     return mismatch(check, a, n, i, j, entry, allowed, full, what)

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..graph.hooks import RemovableHandle
 from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
@@ -22,8 +22,9 @@ def _refuse(name: str, what: str) -> Callable[..., Any]:
     """The getter or setter of a field that cannot be read or written."""
 
     def refuse(*args: Any) -> Any:
-        raise AttributeError(f"attribute '{name}' of 'torch._C._FunctionBase' objects is not {what}"
-                             + see("context#saved-tensors-not-writable"))
+        raise noted(
+            AttributeError(f"attribute '{name}' of 'torch._C._FunctionBase' objects is not {what}"),
+            "context#saved-tensors-not-writable")
 
     return refuse
 
@@ -65,9 +66,10 @@ class _FunctionBase:
 
     def _set_materialize_grads(self, value: Any) -> None:
         if not isinstance(value, bool):
-            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected "
-                            f"(bool). The argument is of type {type(value).__name__}."
-                            + see("context#set-materialize-grads-takes-a-bool"))
+            raise noted(
+                TypeError("set_materialize_grads received an invalid combination of arguments - got (), but "
+                          "expected (bool)"), "context#set-materialize-grads-takes-a-bool",
+                given=f"the argument is of type {type(value).__name__}")
         self._node.materialize = value
 
     materialize_grads = property(_refuse("materialize_grads", "readable"), _set_materialize_grads)
@@ -80,8 +82,7 @@ class _FunctionBase:
     @_only_read
     def saved_variables(self) -> Any:
         """`saved_tensors` under its old name."""
-        warn("'saved_variables' is deprecated; use 'saved_tensors'"
-             + see("context#saved-variables-deprecated"), DeprecationWarning)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self._node.unpacked()
 
     @_only_read
@@ -137,8 +138,9 @@ class FunctionCtx:
     def save_for_forward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for `jvp`."""
         if not all(t is None or isinstance(t, TensorBase) for t in tensors):
-            raise AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors as "
-                                 "attributes on ctx." + see("context#save-for-forward-takes-tensors"))
+            raise noted(
+                AssertionError("save_for_forward expects all arguments to be tensors; you should save non-tensors "
+                               "as attributes on ctx."), "context#save-for-forward-takes-tensors")
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -147,9 +149,8 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Does nothing: autograd knows which tensors share memory."""
-        warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
-             "Note that calls to `set_()` are not tracked"
-             + see("context#mark-shared-storage-deprecated"), FutureWarning)
+        warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically "
+             "tracked. Note that calls to `set_()` are not tracked", FutureWarning)
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Declare the outputs that have no gradient."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import dtype, letter
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
 
@@ -75,9 +75,10 @@ def _slopes(func: Callable, inputs: Sequence[Any], entry: Array, step: Any, leng
         shapes, dtypes = (Size(a.shape), Size(b.shape)), (dtype.of[a.dtype], dtype.of[b.dtype])
         for what, (was, became) in (("shape", shapes), ("dtype", dtypes)):
             if was != became:
-                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are "
-                                     f"perturbed {where}by {length}, but got: {what}s {was} and {became}."
-                                     + see("gradcheck#different-outputs"))
+                raise noted(
+                    AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are "
+                                   f"perturbed {where}by {length}, but got: {what}s {was} and {became}."),
+                    "gradcheck#different-outputs")
     with np.errstate(all="ignore"):
         return [((b - a) / (2 * length)).astype(a.dtype, copy=False).reshape(-1) for a, b in zip(low, high)]
 

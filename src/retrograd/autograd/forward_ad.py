@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import ThreadState, in_all_threads, local
 from ..foundations.names import missing
 from ..tensors.state import base
@@ -63,8 +63,9 @@ def enter_dual_level() -> int:
     """
     global _current_level
     if _levels:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment. Nest calls of torch.func.jvp."
-                           + see("forward-mode#nested-levels"))
+        raise noted(
+            RuntimeError("Nested forward mode AD is not supported at the moment"), "forward-mode#nested-levels",
+            instead="nest calls of torch.func.jvp")
     _levels.append(DualLevel())
     _put(_levels)
     if not _switch.on:
@@ -81,12 +82,14 @@ def exit_dual_level(*, level: int | None = None) -> None:
     global _current_level
     number = _current_level if level is None else level
     if number != _current_level:
-        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not "
-                           f"supported. The current level is {_current_level}."
-                           + see("forward-mode#not-the-last-level"))
+        raise noted(
+            RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not "
+                         "supported."), "forward-mode#not-the-last-level",
+            given=f"the current level is {_current_level}")
     if number < 0:
-        raise RuntimeError("Dual level must be a positive number. There is no level to leave."
-                           + see("forward-mode#no-level-to-leave"))
+        raise noted(
+            RuntimeError("Dual level must be a positive number."), "forward-mode#no-level-to-leave",
+            because="there is no level to leave")
     _levels.pop()
     _put(_levels)
     _current_level = -1
@@ -159,15 +162,18 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """
     level = _current_level if level is None else level
     if level < 0:
-        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to "
-                           "enter_dual_level() first." + see("forward-mode#no-level"))
+        raise noted(
+            RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+                         "enter_dual_level() first."), "forward-mode#no-level")
     for value, name in ((tensor, "primal"), (tangent, "tangent")):
         if not (value.is_floating_point() or value.is_complex()):
-            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}"
-                             + see("forward-mode#dtype-of-primal"))
+            raise noted(
+                ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}"),
+                "forward-mode#dtype-of-primal")
     if level != _current_level:
-        raise RuntimeError(f"Invalid level given to _make_dual. The current level is {_current_level}."
-                           + see("forward-mode#level-of-make-dual"))
+        raise noted(
+            RuntimeError("Invalid level given to _make_dual"), "forward-mode#level-of-make-dual",
+            given=f"the current level is {_current_level}")
     _check(tensor, tangent, _levels[-1])
     if not _switch.on:
         return base.sharing(tensor, tensor._array) if not tensor.requires_grad else tensor.view_as(tensor)
@@ -187,16 +193,19 @@ def _itself(x: Any) -> Any:
 
 def _check(tensor: Any, tangent: Any, level: DualLevel) -> None:
     if tensor.is_sparse or tangent.is_sparse:
-        raise NotImplementedError("Cannot access storage of SparseTensorImpl. Sparse tensors have no tangents."
-                                  + see("forward-mode#sparse-dual"))
+        raise noted(
+            NotImplementedError("Cannot access storage of SparseTensorImpl"), "forward-mode#sparse-dual",
+            because="sparse tensors have no tangents")
     if level.moves(tensor._array):
-        raise RuntimeError("Making a dual Tensor based on a Tensor that already has a forward gradient at the same "
-                           f"level {_current_level} is not supported. Take the primal part of unpack_dual first."
-                           + see("forward-mode#dual-of-a-dual"))
+        raise noted(
+            RuntimeError("Making a dual Tensor based on a Tensor that already has a forward gradient at the same "
+                         f"level {_current_level} is not supported."), "forward-mode#dual-of-a-dual",
+            instead="take the primal part of unpack_dual first")
     if level.moves(tangent._array):
-        raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level"
-                           f"{_current_level} is not supported. Nest calls of torch.func.jvp instead."
-                           + see("forward-mode#tangent-with-a-tangent"))
+        raise noted(
+            RuntimeError("Setting a forward grad that itself has a forward gradient at the same "
+                         f"level{_current_level} is not supported."), "forward-mode#tangent-with-a-tangent",
+            instead="nest calls of torch.func.jvp")
     if tensor.shape != tangent.shape:
         raise misfit(tensor.shape, tangent.shape)
 
@@ -211,15 +220,17 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if level < 0:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
-                        + see("forward-mode#unpack-dual-of-non-tensor"))
+        raise noted(
+            TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"),
+            "forward-mode#unpack-dual-of-non-tensor")
     if not _levels:
         return UnpackedDualTensor(tensor.view_as(tensor), None)
     current = _levels[-1]
     moving = current in local.thread.levels and current.moves(tensor._array)
     if moving and level != _current_level:
-        raise RuntimeError(f"Invalid level given to _fw_primal. The current level is {_current_level}."
-                           + see("forward-mode#level-of-unpack-dual"))
+        raise noted(
+            RuntimeError("Invalid level given to _fw_primal"), "forward-mode#level-of-unpack-dual",
+            given=f"the current level is {_current_level}")
     if not moving:
         return UnpackedDualTensor(primal_part(current, tensor), None)
     given = given_tangent(current, tensor)

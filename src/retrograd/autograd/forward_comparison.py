@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
 from ..tensors.functions.creation.creation import zeros_like
@@ -19,9 +19,9 @@ from .blocks import detached
 from .comparison import Check, GradcheckError, agree, mismatch, projected, requires_grad, unit_vector, worst
 from .differences import Array, as_tuple, directional, is_float, matrices
 from .forward_ad import dual_level, make_dual, unpack_dual
+from .gradcheck_texts import BATCHED_FORWARD
 
 FORWARD = "Jacobian computed with forward mode mismatch"
-_BATCHED = "gradcheck failed while testing batched gradient computation with forward-mode AD."
 
 
 def compare_forward(check: Check, places: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> None:
@@ -88,13 +88,14 @@ def check_batched_tangents(check: Check) -> None:
             with entered(level):
                 batch = _pushed(check, x, enter_batch(level, plain(rows), 0))
         except RuntimeError as error:
-            raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}"
-                                 + see("gradcheck#batched-forward-gradients")) from error
+            raise noted(
+                GradcheckError(f"While computing batched gradients, got: {error}\n\n{BATCHED_FORWARD}"),
+                "gradcheck#batched-forward-gradients") from error
         together = [leave_batch(level, tangent, 0)._array for tangent in batch]
         for k, row in enumerate(rows):
             for i, (a, b) in enumerate(zip(together, _pushed(check, x, plain(row)), strict=True)):
                 if not np.allclose(a[k], b._array):
-                    raise GradcheckError(f"For output {i} and input {j}:\n\n{_BATCHED}")
+                    raise GradcheckError(f"For output {i} and input {j}:\n\n{BATCHED_FORWARD}")
 
 
 def of_real_inputs(check: Check, part: str) -> Check:

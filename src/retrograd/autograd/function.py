@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import local
 from ..foundations.names import missing, reached
 from ..graph.node import OtherNode, Output
@@ -76,31 +76,35 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
     boxed_grads_call = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
-             "should invoke them on the class itself. Instantiating an autograd function will raise an error "
-             "in a future version of PyTorch." + see("functions#legacy-function"), DeprecationWarning)
+        warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+             "static, so you should invoke them on the class itself. Instantiating an autograd "
+             "function will raise an error in a future version of PyTorch.", DeprecationWarning)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use "
-                           "new-style autograd function with static forward method: call it as "
-                           f"{type(self).__name__}.apply(...)." + see("functions#legacy-function"))
+        raise noted(
+            RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+                         "autograd function with static forward method. (Example: "
+                         "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"),
+            "functions#legacy-function", instead=f"call it as {type(self).__name__}.apply(...)")
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs. To be overridden."""
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function."
-                                  + see("functions#no-forward"))
+        raise noted(
+            NotImplementedError("You must implement the forward function for custom autograd.Function."),
+            "functions#no-forward")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Fill the context if `forward` takes no context. To be overridden."""
-        raise NotImplementedError("setup_context is not implemented." + see("functions#no-setup-context"))
+        raise noted(NotImplementedError("setup_context is not implemented."), "functions#no-setup-context")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the inputs. To be overridden."""
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom "
-                                  "autograd.Function to use it with backward mode AD." + see("functions#no-backward"))
+        raise noted(
+            NotImplementedError("You must implement either the backward or vjp method for your custom "
+                                "autograd.Function to use it with backward mode AD."), "functions#no-backward")
 
     vjp = backward
 
@@ -110,21 +114,24 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         if cls.backward is Function.backward:
             return cls.vjp
         if cls.vjp is not Function.vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. They are "
-                               "two names for one thing: keep one of them." + see("functions#backward-and-vjp"))
+            raise noted(
+                RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+                             "only implement one of them."), "functions#backward-and-vjp")
         return cls.backward
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Compute the tangents of the outputs from those of the inputs. To be overridden."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
-                                  "forward mode AD." + see("functions#no-jvp"))
+        raise noted(
+            NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
+                                "forward mode AD."), "functions#no-jvp")
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Compute the outputs for a batch of inputs. To be overridden."""
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod "
-                                  "or set generate_vmap_rule=True." + see("functions#no-vmap"))
+        raise noted(
+            NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod "
+                                "or set generate_vmap_rule=True."), "functions#no-vmap")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -182,8 +189,9 @@ def _positional(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY]
     for name in kwargs:
         if name not in known:
-            raise TypeError(f"forward() got an unexpected keyword argument '{name}'. The arguments of forward are "
-                            "positional." + see("functions#arguments-of-forward"))
+            raise noted(
+                TypeError(f"forward() got an unexpected keyword argument '{name}'"), "functions#arguments-of-forward",
+                because="the arguments of forward are positional")
     return bound.args if setup else signature.bind(None, *args, **kwargs).args[1:]
 
 
@@ -194,8 +202,9 @@ class Error(OtherNode):
     namespace = "torch::autograd::"
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable"
-                           + see("functions#once-differentiable"))
+        raise noted(
+            RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable"),
+            "functions#once-differentiable")
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:

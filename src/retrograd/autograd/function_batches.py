@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..tensors.state.base import TensorBase, plain
 from ..tensors.transforms.batched import hidden, is_batched, shown
@@ -53,9 +53,9 @@ def two_returned(found: Any) -> tuple[Any, Any]:
     """The output and the dims that a rule for batches returned. Raises RuntimeError if it returned anything else."""
     if not isinstance(found, tuple) or len(found) != 2:
         got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
-        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
-                           f"structure compatible with the output. Got {got} instead"
-                           + see("functions#returns-of-vmap"))
+        raise noted(
+            RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree "
+                         f"structure compatible with the output. Got {got} instead"), "functions#returns-of-vmap")
     return found
 
 

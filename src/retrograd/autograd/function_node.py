@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..foundations.dtypes import letter
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..graph import faults
 from ..graph.locks import moment
@@ -109,9 +109,11 @@ class FunctionNode(Node):
         if saved is RELEASED:
             raise faults.second_pass(self)
         if saved is READ:
-            raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set "
-                               f"on the autograd.Function. {self.name()} sets it: read them once, into a variable."
-                               + see("context#saved-tensors-accessed-twice"))
+            raise noted(
+                RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is "
+                             "set on the autograd.Function. Either access saved_tensors only once, or set "
+                             "clear_saved_tensors_on_access=False."), "context#saved-tensors-accessed-twice",
+                given=f"{self.name()} sets it")
         tensors: list[Any] = []
         for value in saved:
             if value is None:
@@ -181,23 +183,26 @@ class FunctionNode(Node):
         expected = len(tensors)
         if len(results) != expected:
             if len(results) < expected or any(r is not None for r in results[expected:]):
-                raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected "
-                                   f"{expected}, got {len(results)}). Return one for each argument of forward, or "
-                                   "None for an argument that needs none."
-                                   + see("functions#backward-returns-each-gradient"))
+                raise noted(
+                    RuntimeError(f"function {self.name()} returned an incorrect number of gradients "
+                                 f"(expected {expected}, got {len(results)})"),
+                    "functions#backward-returns-each-gradient",
+                    instead="return one for each argument of forward, or None for an argument that needs none")
             results = results[:expected]
         gradients: list[Any] = []
         for i, result in enumerate(results):
             if not tensors[i]:
                 if result is not None:
-                    raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
-                                       f"{i + 1}, but the corresponding forward input was not a Variable."
-                                       + see("functions#gradient-of-a-non-tensor"))
+                    raise noted(
+                        RuntimeError(f"function {self.name()} returned a gradient different than None at "
+                                     f"position {i + 1}, but the corresponding forward input was not a Variable"),
+                        "functions#gradient-of-a-non-tensor")
             elif result is None or isinstance(result, TensorBase):
                 gradients.append(result)
             else:
-                raise RuntimeError(f"expected Variable or None (got {type(result).__name__})"
-                                   + see("functions#backward-returns-tensors"))
+                raise noted(
+                    RuntimeError(f"expected Variable or None (got {type(result).__name__})"),
+                    "functions#backward-returns-tensors")
         for i, (edge, result) in enumerate(zip(self.edges, gradients)):
             if result is not None:
                 array = result._array
@@ -216,13 +221,17 @@ class FunctionNode(Node):
             if sentence is None and np.broadcast_shapes(target, shape) != target:
                 sentence = f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
             if sentence is not None:
-                raise RuntimeError(f"{sentence}. {whose} it as the gradient of the values that it overwrote."
-                                   + see("context#gradient-of-a-view"))
+                raise noted(
+                    RuntimeError(sentence), "context#gradient-of-a-view",
+                    given=f"{whose} it as the gradient of the values that it overwrote")
         elif len(target) > len(shape) or not all(n in (1, m) for m, n in zip(reversed(shape), reversed(target))):
-            raise RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
-                               f"compatible with {list(target)}.{faults.recorded(self)}"
-                               + see("functions#shape-of-gradient"))
+            raise noted(
+                RuntimeError(f"{whose} an invalid gradient at index {index} - got {list(shape)} but expected shape "
+                             f"compatible with {list(target)}"), "functions#shape-of-gradient",
+                recorded=faults.recorded(self))
         if letter(array.dtype) != "f" and (array.dtype.kind == "c") != (edge.dtype.kind == "c"):
-            raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
-                               f"to be true, but got false. {whose} a gradient of type {array.dtype} at index {index} "
-                               f"for a value of type {edge.dtype}." + see("functions#dtype-of-gradient"))
+            raise noted(
+                RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to "
+                             "be true, but got false.  (Could this error message be improved?  If so, please report an "
+                             "enhancement request to PyTorch.)"), "functions#dtype-of-gradient",
+                given=f"{whose} a gradient of type {array.dtype} at index {index} for a value of type {edge.dtype}")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import DIFFERENTIABLE
-from ..foundations.errors import see, user_site, warn
+from ..foundations.errors import noted, user_site, warn
 from ..foundations.modes import local
 from ..graph.versions import next_number, written
 from ..tensors.face.interop import detach, detach_
@@ -42,10 +42,10 @@ class Marks:
 
 
 _REFUSED = {
-    "dirty_tensors": "mark_dirty can only accept variables, but argument {number} is of type {type}"
-                     + see("context#mark-dirty-takes-tensors"),
-    "non_differentiable": "mark_non_differentiable only accepts variable arguments, but got {type}"
-                          + see("context#mark-non-differentiable-takes-tensors"),
+    "dirty_tensors": ("mark_dirty can only accept variables, but argument ",
+                      "context#mark-dirty-takes-tensors"),
+    "non_differentiable": ("mark_non_differentiable only accepts variable arguments, but got ",
+                           "context#mark-non-differentiable-takes-tensors"),
 }
 
 
@@ -53,24 +53,28 @@ def _tensors(marked: Any, name: str) -> Sequence[Any]:
     if marked is None:
         return ()
     if not isinstance(marked, tuple):
-        raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is "
-                           f"{type(marked).__name__}" + see("context#internal-attributes-of-ctx"))
+        raise noted(
+            RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is "),
+            "context#internal-attributes-of-ctx", because=type(marked).__name__)
     for number, tensor in enumerate(marked):
         if not isinstance(tensor, TensorBase):
-            raise RuntimeError(_REFUSED[name].format(number=number, type=type(tensor).__name__))
+            said, entry = _REFUSED[name]
+            raise noted(RuntimeError(said), entry, given=f"argument {number} is of type {type(tensor).__name__}")
     return marked
 
 
 def _check_saved(to_save: Any) -> None:
     """Raise TypeError if a value to save is not a tensor."""
     if not isinstance(to_save, tuple):
-        raise RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "
-                           f"{type(to_save).__name__}" + see("context#internal-attributes-of-ctx"))
+        raise noted(
+            RuntimeError("autograd internal error: to_save attribute is expected to be a tuple but is "),
+            "context#internal-attributes-of-ctx", because=type(to_save).__name__)
     for i, tensor in enumerate(to_save):
         if tensor is not None and not isinstance(tensor, TensorBase):
-            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type "
-                            f"{type(tensor).__name__}. Keep other values as attributes of ctx."
-                            + see("context#save-for-backward-takes-tensors"))
+            raise noted(
+                TypeError(f"save_for_backward can only save variables, but argument {i} is of "
+                          f"type {type(tensor).__name__}"), "context#save-for-backward-takes-tensors",
+                instead="keep other values as attributes of ctx")
         if tensor is not None and tensor._meta is not None and tensor._meta.inference:
             raise saved()
 
@@ -133,9 +137,10 @@ def _outputs(node: FunctionNode, args: Sequence[Any], raw: tuple[Any, ...], mark
             meta.creation = state.CUSTOM
         outputs.append(out)
     if marks is not None and any(all(t is not out for out in raw) for t in marks.dirty.values()):
-        raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. "
-                           "The inputs that are modified inplace must all be outputs of the Function."
-                           + see("context#dirty-not-returned"))
+        raise noted(
+            RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
+                         "inputs that are modified inplace must all be outputs of the Function."),
+            "context#dirty-not-returned")
     if differentiable > 1:
         for out in outputs:
             if isinstance(out, TensorBase) and out._meta is not None and out._meta.base is not None:
@@ -157,21 +162,27 @@ def _modified(out: Any, edge: Any, is_input: bool, count: int) -> None:
     meta, before = out._meta, out._edge
     base = None if meta is None else meta.base
     if before is None and requires(out):
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation."
-                           + see("context#leaf-written-in-forward"))
+        raise noted(
+            RuntimeError("a leaf Variable that requires grad has been used in an in-place operation."),
+            "context#leaf-written-in-forward")
     if not is_input:
-        warn("ctx.mark_dirty() received a tensor that was not an input. Mark only inputs that forward "
-             "writes to." + see("context#dirty-not-an-input"), UserWarning)
+        warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have "
+             "been mutated should be passed to ctx.mark_dirty().", UserWarning)
     if base is not None and count > 1:
-        raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
-                           "cannot return more than one Tensor. Make a clone of the input, or two Functions: one that "
-                           "writes and returns a single Tensor, and one for the rest."
-                           + see("context#written-view-and-several-outputs"))
+        raise noted(
+            RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
+                         "cannot return more than one Tensor. This is not supported by the current autograd engine. "
+                         "You should either make sure the input is not a view (using .clone() for example) or make "
+                         "your Function only return one Tensor (potentially splitting it into two Functions: one doing "
+                         "the inplace that returns a single Tensor and a second one that does the other operations). "
+                         "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."),
+            "context#written-view-and-several-outputs")
     if base is not None and meta.creation != state.ORDINARY:
         raise refusal(meta.creation, before, of_base=False)
     if base is not None and state.stands_as_leaf(base) and before is not None:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. Give "
-                           "the Function a clone." + see("context#view-of-leaf-written-in-forward"))
+        raise noted(
+            RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
+            "context#view-of-leaf-written-in-forward", instead="give the Function a clone")
     edge.node.slice = base is not None
     if meta is not None:
         meta.grad = None                                 # it was the gradient of the old values
@@ -188,10 +199,11 @@ def _placed(out: Any, edge: Any, is_input: bool, is_dirty: bool, is_saved: bool)
         return out
     if is_input:
         if is_saved:
-            raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is "
-                               "not supported if you override setup_context. You should return and save a view of the "
-                               "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
-                               + see("context#returned-input-saved"))
+            raise noted(
+                RuntimeError("An input that has been returned as-is as output is being saved for backward. This is "
+                             "not supported if you override setup_context. You should return and save a view of the "
+                             "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."),
+                "context#returned-input-saved")
         if out.is_inference():
             return state.plain(out._array)
         view = state.with_edge(out._array, edge)

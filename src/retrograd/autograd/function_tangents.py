@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..foundations.dtypes import DIFFERENTIABLE
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..kernels.layout import owner_of
 from ..ops.basic import cast
@@ -85,8 +85,10 @@ class _Call:
             node.saved = saved
         results = [*found] if isinstance(found, tuple) else [found]
         if len(results) != len(self.outputs):
-            raise RuntimeError("Function's jvp returned an invalid number of forward gradients (expected "
-                               f"{len(self.outputs)} but got {len(results)})" + see("forward-mode#number-of-tangents"))
+            raise noted(
+                RuntimeError("Function's jvp returned an invalid number of forward gradients "
+                             f"(expected {len(self.outputs)} but got {len(results)})"),
+                "forward-mode#number-of-tangents")
         for i, (output, result) in enumerate(zip(self.outputs, results)):
             if result is not None:
                 self._check(i, output, result)
@@ -118,14 +120,16 @@ class _Call:
 
     def _check(self, i: int, output: Any, result: Any) -> None:
         if not isinstance(result, TensorBase):
-            raise RuntimeError(f"expected Variable or None (got {type(result).__name__}) for grad output {i}."
-                               + see("forward-mode#tangents-are-tensors"))
+            raise noted(
+                RuntimeError(f"expected Variable or None (got {type(result).__name__}) for grad output {i}."),
+                "forward-mode#tangents-are-tensors")
         constant = self.kept.get("non_differentiable") or ()
         if (not isinstance(output, TensorBase) or output._array.dtype not in DIFFERENTIABLE
                 or any([output is t for t in constant])):
-            raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward "
-                               "output is not a differentiable Tensor.You should return None at that position instead."
-                               + see("forward-mode#tangent-of-non-differentiable"))
+            raise noted(
+                RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward "
+                             "output is not a differentiable Tensor.You should return None at that position instead."),
+                "forward-mode#tangent-of-non-differentiable")
         if result._array.shape != output._array.shape:
             raise misfit(output._array.shape, result._array.shape)
 
@@ -140,12 +144,13 @@ class _Call:
                     return
                 if changed and result is t:
                     return
-                raise RuntimeError(
+                raise noted(RuntimeError(
                     "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
                     "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
-                    + see("forward-mode#tangent-of-a-write") if changed else
+                    if changed else
                     "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                    "is not returning a view." + see("forward-mode#tangent-of-a-view"))
+                    "is not returning a view."), "forward-mode#tangent-of-a-write" if changed else
+                    "forward-mode#tangent-of-a-view")
         if result is not None:
             level.gained = (owner, None) if changed else level.gained
             array, target = inner(result._array), inner(output._array)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..tensors.functions.creation.creation import eye
@@ -59,8 +59,9 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph: bool = False,
         elif len(outputs) == 1 and outputs[0]._array.size == 1:
             cotangents = None
         else:
-            raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor "
-                               "with a single element." + see("functional#v-for-several-outputs"))
+            raise noted(
+                RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor "
+                             "with a single element."), "functional#v-for-several-outputs")
     found = gradients(outputs, xs, cotangents, create_graph)
     product = check.filled(found, xs, strict, create_graph, check.BACK)
     return _result(outputs, several_outputs, create_graph), _result(product, several, create_graph)
@@ -105,24 +106,27 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False, strict: bo
             [0., 4.]])
     """
     if strategy not in (FORWARD, REVERSE):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: if your function '
-                             'has more outputs than inputs, "forward-mode" tends to be quicker; otherwise use '
-                             '"reverse-mode".' + see("functional#strategy"))
+        raise noted(
+            AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function '
+                           'has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, '
+                           'prefer to use "reverse-mode".'), "functional#strategy")
     if strategy == FORWARD:
         for name, given in (("create_graph", create_graph), ("strict", strict)):
             if given:
                 kind = NotImplementedError if name == "create_graph" else RuntimeError
-                raise kind(f'torch.autograd.functional.jacobian: `{name}=True` and `strategy="forward-mode"` are not '
-                           f'supported together (yet). Please either set `{name}=False` or `strategy="reverse-mode"`.'
-                           + see("functional#create-graph-in-forward-mode"))
+                raise noted(
+                    kind(f'torch.autograd.functional.jacobian: `{name}=True` and `strategy="forward-mode"` are not '
+                         f'supported together (yet). Please either set `{name}=False` or `strategy="reverse-mode"`.'),
+                    "functional#create-graph-in-forward-mode")
         return _by_columns(func, inputs, vectorize)
     with enable_grad():
         several, xs = _inputs(inputs, create_graph, "jacobian")
         several_outputs, outputs = _outputs(func, xs, strict, "jacobian")
         if strict and vectorize:
-            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
-                               "supported together. Please either set `strict=False` or `vectorize=False`."
-                               + see("functional#strict-and-vectorized"))
+            raise noted(
+                RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                             "supported together. Please either set `strict=False` or `vectorize=False`."),
+                "functional#strict-and-vectorized")
         if not vectorize:
             check.require_real(outputs)
         if vectorize:
@@ -148,8 +152,8 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False, strict: boo
     """
     several, xs = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in (FORWARD, REVERSE):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".'
-                             + see("functional#strategy"))
+        raise noted(
+            AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".'), "functional#strategy")
 
     def single(*args: Any) -> Any:
         return _single_output(func, args, strict, "hessian").squeeze()
@@ -214,9 +218,9 @@ def _by_columns(func: Callable, inputs: Any, vectorize: bool, record: bool = Fal
     """The Jacobian by columns. It can be differentiated if an input requires grad, or with `record`."""
     several, given = _as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
-        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
-                                  "only implemented for `vectorize=True`."
-                                  + see("functional#forward-mode-is-vectorized"))
+        raise noted(
+            NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
+                                "implemented for `vectorize=True`."), "functional#forward-mode-is-vectorized")
     record = record or (local.thread.grad and any(edge_of(x) is not None for x in given))
     kinds: list[bool] = []
 
@@ -270,8 +274,9 @@ def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
     for i, element in enumerate(values):
         if not isinstance(element, TensorBase):
             found = f"value at index {i}" if several else f"given {what}"
-            raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} "
-                            f"has type {type(element)}." + see("functional#arguments-of-functional"))
+            raise noted(
+                TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but "
+                          f"the {found} has type {type(element)}."), "functional#arguments-of-functional")
     return several, values
 
 
@@ -321,14 +326,16 @@ def _like(v: Any, others: Tensors, several: bool, create_graph: bool, name: str)
     vectors = _prepared(vectors, create_graph, False)
     if len(vectors) != len(others):
         if several:
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(vectors)}."
-                               + see("functional#length-of-v"))
-        raise RuntimeError("The given v should contain a single Tensor." + see("functional#v-is-one-tensor"))
+            raise noted(
+                RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(vectors)}."),
+                "functional#length-of-v")
+        raise noted(RuntimeError("The given v should contain a single Tensor."), "functional#v-is-one-tensor")
     for i, (vector, other) in enumerate(zip(vectors, others)):
         if vector._array.shape != other._array.shape:
             which = f"Entry {i} in " if several else ""
-            raise RuntimeError(f"{which}v has invalid size: should be {other.shape} but got {vector.shape}."
-                               + see("functional#size-of-v"))
+            raise noted(
+                RuntimeError(f"{which}v has invalid size: should be {other.shape} but got {vector.shape}."),
+                "functional#size-of-v")
     return vectors
 
 
@@ -337,6 +344,7 @@ def _tangents(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str)
     if v is not None:
         return _like(v, xs, several, create_graph, name)
     if len(xs) != 1 or xs[0]._array.size != 1:
-        raise RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
-                           "Tensor with a single element." + see("functional#v-for-several-inputs"))
+        raise noted(
+            RuntimeError("The vector v can only be None if the input to the user-provided function is a single "
+                         "Tensor with a single element."), "functional#v-for-several-inputs")
     return None

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar, overload
 
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import local
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,10 +50,9 @@ class _Mode:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
-                 "decorate functions or methods. To preserve the current behavior of class decoration, you "
-                 "can directly decorate the `__init__` method and nothing else."
-                 + see("tensors#decorated-class"), FutureWarning)
+            warn("Decorating classes is deprecated and will be disabled in future versions. You "
+                 "should only decorate functions or methods. To preserve the current behavior of "
+                 "class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
         if inspect.isgeneratorfunction(function):
             return _decorated_generator(self, function)
 
@@ -136,8 +135,9 @@ class set_grad_enabled(_Mode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         if not isinstance(mode, bool):
-            raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
-                            f"{type(mode).__name__}" + see("tensors#set-grad-enabled-takes-a-bool"))
+            raise noted(
+                TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
+                          f"not {type(mode).__name__}"), "tensors#set-grad-enabled-takes-a-bool")
         self.mode = mode
         self._called = (local.thread.grad, local.thread.inference)
         local.thread.grad = mode

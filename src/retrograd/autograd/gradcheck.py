@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..foundations.errors import see, warn, with_more
+from ..foundations.errors import noted, warn
 from ..foundations.names import missing, reached
 from ..graph.node import OtherNode
 from ..kernels.random.distributions import uniform
@@ -23,12 +23,12 @@ from ..tensors.state.base import TensorBase, edge_of, plain, with_edge
 from .backward import grad
 from .comparison import Check, GradcheckError, compare, requires_grad
 from .differences import as_tuple, is_float
+from .gradcheck_texts import BATCHED
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
-_BATCHED = "gradcheck or gradgradcheck failed while testing batched gradient computation."
 _WHERE = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
 
 
@@ -54,14 +54,15 @@ def gradcheck(func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1
     True
     """
     if not (check_forward_ad or check_backward_ad):
-        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True"
-                             + see("gradcheck#nothing-to-check"))
+        raise noted(
+            AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True"),
+            "gradcheck#nothing-to-check")
     for name, given, needs, met in (
             ("check_batched_grad", check_batched_grad, "check_backward_ad", check_backward_ad),
             ("check_batched_forward_grad", check_batched_forward_grad, "check_forward_ad", check_forward_ad)):
         if given and not met:
-            raise AssertionError(f"Setting {name}=True requires {needs} to be True"
-                                 + see("gradcheck#needs-backward-ad"))
+            raise noted(
+                AssertionError(f"Setting {name}=True requires {needs} to be True"), "gradcheck#needs-backward-ad")
     xs = as_tuple(inputs)
     phases = _phases(check_backward_ad, check_undefined_grad, check_batched_grad, check_forward_ad,
                      check_batched_forward_grad)
@@ -85,12 +86,14 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, *, eps:
     True
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
-                             + see("gradcheck#no-second-order-to-check"))
+        raise noted(
+            AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"),
+            "gradcheck#no-second-order-to-check")
     for name, given in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
         if given and not check_rev_over_rev:
-            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True"
-                                 + see("gradcheck#needs-rev-over-rev"))
+            raise noted(
+                AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True"),
+                "gradcheck#needs-rev-over-rev")
     xs = as_tuple(inputs)
     derivative, args = _derivative(func, xs, grad_outputs, gen_non_contig_grad_outputs)
     phases = _phases(check_rev_over_rev, check_undefined_grad, check_batched_grad, check_fwd_over_rev, False)
@@ -170,7 +173,7 @@ def _passes(check: Check, phases: list[Phase], raise_exception: bool,
             def fails(op: Callable, given: tuple[Any, ...], full: bool, phase: Phase = phase) -> None:
                 phase(check._replace(func=op, inputs=given, fast=not full, brief=True))
 
-            error.args = (with_more(str(error), reached("autograd.suspects").accusation(*examined(fails))),)
+            noted(error, **reached("autograd.suspects").accusation(*examined(fails)))
             raise
     return True
 
@@ -214,17 +217,18 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
             continue
         array = x._array
         if array.dtype not in (np.float64, np.complex128):
-            warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
-                 "check will likely fail if all the inputs are not of double precision floating point or "
-                 "complex. " + see("gradcheck#not-double-precision"))
+            warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                 "will likely fail if all the inputs are not of double precision floating point or complex. ")
         if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape)):
-            raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
-                "on the input before passing it to gradcheck." + see("gradcheck#stride-0"))
+            raise noted(
+                RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that "
+                             "are non-overlapping to be able to compute the numerical gradients correctly. You "
+                             "should call .contiguous on the input before passing it to gradcheck."),
+                "gradcheck#stride-0")
     if not any(map(requires_grad, inputs)):
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
-                         "requires_grad=True." + see("gradcheck#no-input-requires-grad"))
+        raise noted(
+            ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
+                       "requires_grad=True."), "gradcheck#no-input-requires-grad")
 
 
 def _part_of(func: Callable, part: str) -> Callable:
@@ -264,7 +268,7 @@ def _check_linear(check: Check, outputs: list[Any]) -> None:
     """Raise GradcheckError if the backward returns a nonzero gradient for a cotangent of zeros."""
     for g in grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True):
         if g is not None and np.any(g._array != 0):
-            raise GradcheckError("backward not multiplied by grad_output" + see("gradcheck#not-multiplied"))
+            raise noted(GradcheckError("backward not multiplied by grad_output"), "gradcheck#not-multiplied")
 
 
 def _check_undefined(check: Check, count: int) -> None:
@@ -279,19 +283,20 @@ def _check_undefined(check: Check, count: int) -> None:
             found = grad(outputs, check.differentiable, _zeros(outputs), allow_unused=True)
         except RuntimeError as error:
             _warn()
-            raise GradcheckError(f"Expected backward function to handle undefined output grads. {_WHERE}"
-                                 + see("gradcheck#undefined-output-grads")) from error
+            raise noted(
+                GradcheckError(f"Expected backward function to handle undefined output grads. {_WHERE}"),
+                "gradcheck#undefined-output-grads") from error
         if any(g is not None and np.any(g._array != 0) for g in found):
             _warn()
-            raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined "
-                                 f"or zero. {_WHERE}" + see("gradcheck#undefined-input-grads"))
+            raise noted(
+                GradcheckError("Expected all input grads to be undefined or zero when all output grads are "
+                               f"undefined or zero. {_WHERE}"), "gradcheck#undefined-input-grads")
 
 
 def _warn() -> None:
-    warn(
-        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
-        "break existing callers of this function. If this is true for you, you can call this function with "
-        '"check_undefined_grad=False" to disable the feature' + see("gradcheck#undefined-output-grads"))
+    warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+         "break existing callers of this function. If this is true for you, you can call this function with "
+         '"check_undefined_grad=False" to disable the feature')
 
 
 def _check_batched_pass(check: Check, out: Any, number: int) -> None:
@@ -302,10 +307,11 @@ def _check_batched_pass(check: Check, out: Any, number: int) -> None:
     try:
         together = grad(out, xs, plain(batch), retain_graph=True, allow_unused=True, is_grads_batched=True)
     except RuntimeError as error:
-        raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BATCHED}"
-                             + see("gradcheck#batched-gradients")) from error
+        raise noted(
+            GradcheckError(f"While computing batched gradients, got: {error}\n\n{BATCHED}"),
+            "gradcheck#batched-gradients") from error
     for row in range(2):
         alone = grad(out, xs, plain(batch[row]), retain_graph=True, allow_unused=True)
         for j, (a, b) in enumerate(zip(together, alone)):
             if a is not None and not np.allclose(a._array[row], b._array):
-                raise GradcheckError(f"For output {number} and input {j}:\n\n{_BATCHED}")
+                raise GradcheckError(f"For output {number} and input {j}:\n\n{BATCHED}")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.errors import Site, see
+from ..foundations.errors import Site, noted
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
 from ..tensors.recording.inplace import CopySlices
@@ -84,9 +84,10 @@ def memory_held(tensors: Any) -> MemoryHeld:
     for i, tensor in enumerate([tensors] if listed is None else listed):
         if not isinstance(tensor, TensorBase):
             kind = type(tensor).__name__
-            raise TypeError("memory_held(): argument 'tensors' must be Tensor or a sequence of Tensors, not "
-                            f"{kind if listed is None else f'{type(tensors).__name__} of {kind}'}"
-                            + see("anomaly#memory-held-takes-tensors"))
+            raise noted(
+                TypeError("memory_held(): argument 'tensors' must be Tensor or a sequence of Tensors, "
+                          f"not {(kind if listed is None else f'{type(tensors).__name__} of {kind}')}"),
+                "anomaly#memory-held-takes-tensors")
         if id(tensor) not in search.seen:
             search.rows.append(search.held("the tensor" if alone else f"tensor {i}", [tensor._array], None))
         search.meet(tensor)

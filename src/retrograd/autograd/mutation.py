@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..graph.versions import before_write
 from ..tensors.state.base import plain
 from .saved_tensors import saved_tensors_hooks
 
 _OUTSIDE = ("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
-            "originally recorded. Run the backward pass inside the context too, before it is cleared."
-            + see("in-place#backward-outside-of-mutation"))
+            "originally recorded.")
 
 
 class _Held:
@@ -73,7 +72,8 @@ class _AllowMutationOnSavedContext:
 
     def _unpack(self, held: _Held) -> Any:
         if held.array is None:
-            raise AssertionError(_OUTSIDE)
+            raise noted(AssertionError(_OUTSIDE), "in-place#backward-outside-of-mutation",
+                        instead="run the backward pass inside the context too, before it is cleared")
         return plain(held.array)
 
     def _before_write(self, array: Any) -> None:
@@ -112,8 +112,8 @@ def allow_mutation_on_saved_tensors() -> Generator[_AllowMutationOnSavedContext]
     context = _AllowMutationOnSavedContext()
     with saved_tensors_hooks(context._pack, context._unpack):
         if _open:
-            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested"
-                               + see("in-place#nested-mutation"))
+            raise noted(
+                RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested"), "in-place#nested-mutation")
         _open.append(context)
         before_write.append(context._before_write)
         try:

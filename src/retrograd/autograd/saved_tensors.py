@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..tensors.recording.saving import Packer, in_force
 
@@ -35,8 +35,9 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> None:
         if not (callable(self.pack_hook) and callable(self.unpack_hook)):
-            raise TypeError("saved_tensors_hooks(): both hooks must be callable, but got "
-                            f"{self.pack_hook!r} and {self.unpack_hook!r}" + see("hooks#saved-tensors-hooks-callable"))
+            raise noted(
+                TypeError(f"saved_tensors_hooks(): both hooks must be callable, but got {self.pack_hook!r} "
+                          f"and {self.unpack_hook!r}"), "hooks#saved-tensors-hooks-callable")
         if local.thread.hooks_refused is not None:
             raise RuntimeError(local.thread.hooks_refused)
         outer = in_force()

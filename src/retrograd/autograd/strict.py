@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..tensors.state.base import edge_of, plain
 
 _FORBIDDEN = "This is not allowed in strict mode"
@@ -39,7 +39,7 @@ def filled(gradients: Sequence[Any], like: Sequence[Any], strict: bool, create_g
     if strict:
         for i, g in enumerate(gradients):
             if g is None:
-                raise RuntimeError(stage.absent.format(i) + see("functional#output-independent-of-input"))
+                raise noted(RuntimeError(f"{stage.absent.format(i)}"), "functional#output-independent-of-input")
             if create_graph and edge_of(g) is None:
                 raise constant(stage.object, i)
     return tuple([zeros_like(t) if g is None else g for g, t in zip(gradients, like)])
@@ -52,23 +52,26 @@ def zeros_like(tensor: Any) -> Any:
 
 def constant(what: str, i: int) -> RuntimeError:
     """The error for a derivative that is to be differentiated again but does not depend on the inputs."""
-    return RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_FORBIDDEN} when "
-                        "create_graph=True." + see("functional#constant-jacobian"))
+    return noted(
+        RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_FORBIDDEN} when "
+                     "create_graph=True."), "functional#constant-jacobian")
 
 
 def independent(output: int, i: int) -> RuntimeError:
     """The error for an output that does not depend on an input."""
-    return RuntimeError(f"Output {output} of the user-provided function is independent of input {i}. {_FORBIDDEN}."
-                        + see("functional#output-independent-of-input"))
+    return noted(
+        RuntimeError(f"Output {output} of the user-provided function is independent of input {i}. {_FORBIDDEN}."),
+        "functional#output-independent-of-input")
 
 
 def require_outputs(outputs: Sequence[Any]) -> None:
     """Raise RuntimeError if an output requires no grad."""
     for i, out in enumerate(outputs):
         if edge_of(out) is None:
-            raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must "
-                               "be computed in a differentiable manner from the input when running in strict mode."
-                               + see("functional#output-requires-no-grad"))
+            raise noted(
+                RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs "
+                             "must be computed in a differentiable manner from the input when running in strict "
+                             "mode."), "functional#output-requires-no-grad")
 
 
 def require_dependence(gradients: Sequence[Any]) -> None:
@@ -89,25 +92,27 @@ def _require(gradients: Sequence[Any], constant: str) -> None:
     """Raise RuntimeError for an absent gradient, and with the message `constant` for a gradient without history."""
     for i, g in enumerate(gradients):
         if g is None:
-            raise RuntimeError(BACK.absent.format(i) + see("functional#output-independent-of-input"))
+            raise noted(RuntimeError(f"{BACK.absent.format(i)}"), "functional#output-independent-of-input")
         if edge_of(g) is None:
-            raise RuntimeError(constant.format(i) + see("functional#constant-jacobian"))
+            raise noted(RuntimeError(f"{constant.format(i)}"), "functional#constant-jacobian")
 
 
 def require_real(outputs: Sequence[Any]) -> None:
     """Raise RuntimeError for complex outputs: their rows are not gradients of real numbers."""
     for out in outputs:
         if out._array.dtype.kind == "c" and out._array.size and edge_of(out) is not None:
-            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
-                               f"{out.dtype}. With vectorize=True the derivatives are taken along the real axis."
-                               + see("functional#real-scalar-output-of-function"))
+            raise noted(
+                RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}"),
+                "functional#real-scalar-output-of-function",
+                because="with vectorize=True the derivatives are taken along the real axis")
 
 
 def require_single(several: bool, outputs: Sequence[Any], name: str) -> None:
     """Raise RuntimeError if the function of a Hessian does not return a single number. `name` is the caller."""
     if several:
-        raise RuntimeError(f"The function given to {name} should return a single Tensor"
-                           + see("functional#single-tensor"))
+        raise noted(
+            RuntimeError(f"The function given to {name} should return a single Tensor"), "functional#single-tensor")
     if outputs[0]._array.size != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element. It "
-                           f"has shape {list(outputs[0].shape)}." + see("functional#single-element"))
+        raise noted(
+            RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element"),
+            "functional#single-element", given=f"shape {list(outputs[0].shape)}")

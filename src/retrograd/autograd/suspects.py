@@ -47,8 +47,8 @@ class Fault(NamedTuple):
     error: GradcheckError
 
 
-def accusation(func: Callable[..., Any], inputs: tuple[Any, ...], fails: Fails) -> str:
-    """The sentences about the op at fault, to be added to the error of a check of `func(*inputs)`."""
+def accusation(func: Callable[..., Any], inputs: tuple[Any, ...], fails: Fails) -> dict[str, str]:
+    """The facts about the op at fault, to be noted below the error of a check of `func(*inputs)`."""
     state = default_generator.get_state()
     try:
         with warnings.catch_warnings():
@@ -56,27 +56,28 @@ def accusation(func: Callable[..., Any], inputs: tuple[Any, ...], fails: Fails) 
             calls = recorded_calls(func, inputs)
             tried = [_fault(call, fails, len(calls) <= _FEW) for call in calls]
     except Exception:                       # the function cannot run once more, and the first error says enough
-        return ""
+        return {}
     finally:
         default_generator.set_state(state)
     found = [fault for fault in tried if fault is not None]
     if found:
         return _accused(found)
     if calls:
-        return ("\nEach op alone passes the check, so no rule is at fault. Look for a value that left the graph: by "
-                ".detach(), .data, .item(), NumPy or torch.no_grad(). Or a hook changes a gradient.")
-    return ""
+        return {"at_fault": "no rule: each op alone passes the check",
+                "instead": "look for a value that left the graph: by .detach(), .data, .item(), NumPy or "
+                           "torch.no_grad(). Or a hook changes a gradient"}
+    return {}
 
 
-def _accused(found: list[Fault]) -> str:
-    """The sentences about the worst of several ops; of two that are as bad, the first."""
+def _accused(found: list[Fault]) -> dict[str, str]:
+    """The facts about the worst of several ops; of two that are as bad, the first."""
     worst = max(found, key=lambda fault: fault.error.excess)
     call, error = worst
-    line = "" if call.site is None or not call.site.text else f": {call.site.text}"
-    how = f" {error.entry.strip()}" if error.entry else ""
     others = dict.fromkeys(fault.call.name for fault in found if fault.call.name != call.name)
-    also = f"\nAlone, these fail too, but less: {', '.join(others)}." if others else ""
-    return f"\nThe op most likely at fault is {call.name}{at(call.site)}{line}\nAlone, it fails, too.{how}{also}"
+    where = "" if call.site is None else f", at {at(call.site)}"
+    return {"at_fault": f"most likely {call.name}{where}",
+            "alone": "the op fails, too" + (f": {error.entry}" if error.entry else ""),
+            "also": f"these fail alone, but less: {', '.join(others)}" if others else ""}
 
 
 def _fault(call: Call, fails: Fails, few: bool) -> Fault | None:

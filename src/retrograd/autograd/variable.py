@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..foundations.dtypes import default_floating
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..tensors.recording.gradients import queue_callback
 from ..tensors.state.base import TensorBase, plain, with_edge
 
@@ -43,8 +43,9 @@ class Variable(metaclass=_VariableMeta):
         if data is None:
             return plain(np.zeros(0, default_floating()))
         if not isinstance(data, TensorBase):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}"
-                            + see("tensors#data-of-variable"))
+            raise noted(
+                TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}"),
+                "tensors#data-of-variable")
         variable = with_edge(data._array, None)
         if requires_grad:
             variable.requires_grad = True

@@ -38,6 +38,7 @@ SUBCOMMANDS = (
     Subcommand("check", "list the names of torch that a program needs and retrograd lacks", "check"),
     Subcommand("profile", "show which operators of a program take the time", "profile"),
     Subcommand("compare", "run a program with PyTorch too, and name the first operation that differs", "compare"),
+    Subcommand("help", "explain an error: by the name below its message, or by a part of the message", "help"),
     Subcommand("info", "show versions, threads, devices and optional extras", "info"),
     Subcommand("completion", "print the script by which a shell completes these commands", "completion"),
 )

@@ -16,6 +16,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, ClassVar
 
+from ..foundations import tracebacks
 from ..foundations.errors import user_site
 from ..foundations.launching import mpi
 from . import board
@@ -68,8 +69,9 @@ class Notices:
         previous = sys.excepthook
 
         def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-            if previous is sys.__excepthook__ and os.getpid() == self.process:
-                lines = "".join(traceback.format_exception(kind, error, trace)).splitlines()
+            if previous in (sys.__excepthook__, tracebacks.show) and os.getpid() == self.process:
+                with tracebacks.showing_less(error):
+                    lines = "".join(traceback.format_exception(error)).splitlines()
                 print("\n".join(f"[rank{self.rank}]: {line}" for line in lines), file=sys.stderr, flush=True)
             else:
                 previous(kind, error, trace)

@@ -196,5 +196,6 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
         return found.local_rank
     if fallback_rank is None:
         raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
-                           "`get_node_local_rank` to work.")
+                           "`get_node_local_rank` to work, assuming you are not running in a multi-device context "
+                           "and want the code to run locally instead.")
     return fallback_rank

@@ -9,6 +9,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
+from ..foundations.errors import noted
+
 # PyTorch's device types, in its order. Programs may name types that are not available here.
 KINDS = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
          "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
@@ -121,8 +123,9 @@ def checked(spec: str | device | int | None) -> device:
     if spec is None:
         return CPU
     if isinstance(spec, int):
-        raise RuntimeError(f"Cannot access accelerator device when none is available. "
-                           f"The number {spec} names an accelerator.")
+        raise noted(
+            RuntimeError("Cannot access accelerator device when none is available."),
+            because=f"the number {spec} names an accelerator")
     place = device(spec)
     if place.type not in ("cpu", "cuda", "meta"):
         if place.type == "xpu":

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..extras import imported
+from ..foundations.errors import noted
 
 # Categories in order: a lower category yields to a higher one.
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)
@@ -324,8 +325,8 @@ def legacy(x: Any) -> str:
 # Errors for dtypes that a kernel does not support
 
 def unimplemented(kernel: str, d: np.dtype[Any], remedy: str = "") -> NotImplementedError:
-    """PyTorch's error for a dtype that its kernel of this name does not support, with a remedy."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.of[d].legacy}'{remedy and '. '}{remedy}")
+    """PyTorch's error for a dtype that its kernel of this name does not support, with a remedy as a note."""
+    return noted(NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.of[d].legacy}'"), instead=remedy)
 
 
 def refuse(d: np.dtype[Any], kernel: str, kinds: str = "c") -> None:

@@ -1,7 +1,8 @@
 """Where in the user's program something happened, and how a message says so.
 
-A message starts with PyTorch's own sentence, so that people and programs recognize it. The rest names the operation,
-the argument, the line and the remedy. This module also remembers the messages that are given only once.
+A message is PyTorch's to the letter, so that people and programs recognize it. What helps is a note below the message:
+the operation, the argument, the line, the remedy, one fact a line. A warning has no notes. This module also remembers
+the messages that are given only once.
 """
 
 from __future__ import annotations
@@ -11,10 +12,7 @@ import os
 import sys
 import warnings
 from types import CodeType, FrameType
-from typing import ClassVar, NamedTuple
-
-# The address of an entry of the documentation on errors: the page and the anchor of the entry are filled in.
-ENTRY = "errors/{}.html#{}"
+from typing import ClassVar, NamedTuple, TypeVar
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The folders with the package's own code: in a checkout, that of PyTorch's names is another one.
@@ -109,24 +107,63 @@ def is_warn_always_enabled() -> bool:
     return Said.always
 
 
-def see(entry: str) -> str:
-    """The last line of a message: the address of its entry, such as "backward#second-backward"."""
-    page, _, anchor = entry.partition("#")
-    return f"{_SEE}{ENTRY.format(page, anchor)} in the documentation."
+def noted(error: E, entry: str = "", /, **facts: str) -> E:
+    """The error, with what helps as notes below PyTorch's message: a line for each fact, with a label like `instead`.
+
+    A fact without text is left out. `entry` is an entry of the pages on errors, such as "backward#second-backward".
+    """
+    if "_pytest" in sys.modules:
+        _hide_from_pytest(sys._getframe(1))
+    for label, fact in facts.items():
+        if fact:
+            note(error, label.replace("_", " "), fact)
+    if entry:
+        note(error, "read more", f"retrograd help {entry.partition('#')[2]}")
+    return error
 
 
-_SEE = "\nSee "
+def full() -> bool:
+    """Whether tracebacks are to show the frames of this package, too. See `tracebacks`."""
+    return os.environ.get("RETROGRAD_TRACEBACK") == "full"
 
 
-def with_more(message: str, more: str) -> str:
-    """A message with more text, which stands before the address if the message ends with one."""
-    said, line, address = message.rpartition(_SEE)
-    return f"{said}{more}{line}{address}" if line else message + more
+def _hide_from_pytest(frame: FrameType | None) -> None:
+    """Have pytest leave out the frames of this package that are running. It asks for this variable of their modules."""
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+        frame.f_globals.setdefault("__tracebackhide__", _hidden)
+        frame = frame.f_back
+
+
+def _hidden(error: object) -> bool:
+    return not full()
+
+
+def note(error: BaseException, label: str, fact: str) -> None:
+    """Add a note to an error, unless the error has it already: an error may pass here several times.
+
+    The entry to read stays last, and is that of the first who named one.
+    """
+    line = f"  {label:<{_LABEL}}{fact}".replace("\n", "\n  " + " " * _LABEL)
+    notes = getattr(error, "__notes__", [])
+    last = bool(notes) and notes[-1].startswith(_MORE)
+    if line in notes or (last and line.startswith(_MORE)):
+        return
+    error.add_note(line)
+    if last:
+        notes[-2:] = [line, notes[-2]]
+
+
+_LABEL = 11      # the width of the words to the left of the facts
+_MORE = "  read more"
+E = TypeVar("E", bound=BaseException)
 
 
 def at(site: Site | None) -> str:
-    """' (File "x.py", line 3, in f)' for a message, or '' if the place is not known."""
-    return "" if site is None else f" ({site})"
+    """'program.py:3    y = x.exp()' for a note, or '' if the place is not known."""
+    if site is None:
+        return ""
+    file, here = site.code.co_filename, os.path.join(os.getcwd(), "")
+    return f"{file.removeprefix(here)}:{site.line}" + (f"    {site.text}" if site.text else "")
 
 
 class _LinAlgError(RuntimeError):

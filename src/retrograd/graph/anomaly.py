@@ -226,10 +226,10 @@ class CheckedPass(Pass):
         """Say who brought the NaN into this step if a hook did, or the caller who started the pass."""
         before = self.given
         if self.computed is not results and not has_nan(self._array(self.computed[index])):
-            return "A hook that ran after the node returned the nan."
+            return "a hook that ran after the node returned the nan."
         if any([g is not None and has_nan(g) for g in given]):
             if before is not None and not has_nan(self._array(before)):
-                return "A hook on the gradient returned the nan."
+                return "a hook on the gradient returned the nan."
             if not self.sound:
                 return _ROOT
         return ""
@@ -240,7 +240,7 @@ class CheckedPass(Pass):
         self.arriving = None
 
 
-_ROOT = "The gradient that started the pass has nan."
+_ROOT = "the gradient that started the pass has nan."
 
 
 def _arrays(values: Sequence[Any]) -> list[Any]:

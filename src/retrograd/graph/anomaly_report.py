@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.errors import see, warn
+from ..foundations.errors import at, noted, warn
 from .bad_values import BadValues, described, has_nan, made
 from .node import AccumulateGrad, origin_of
 
@@ -50,13 +50,13 @@ def operand_names(node: Any, count: int) -> list[str]:
 
 
 def recorded_at(node: Any) -> str:
-    """'X was recorded at File ..., line ...', with the source line; then the same for the node whose pass made X."""
+    """'X, recorded at program.py:3', with the source line; then the same for the node whose pass made X."""
     origin = origin_of(node)
     if origin is None or origin.site is None:
-        return f"Where {node.name()} was recorded is not known: anomaly mode was off then, or it is not an operation."
-    text = f"{node.name()} was recorded at\n{origin.site.frame_text().rstrip()}"
+        return f"{node.name()}; where is not known: anomaly mode was off then, or it is not an operation"
+    text = f"{node.name()}, recorded at {at(origin.site)}"
     if origin.parent is not None:
-        text += f"\nin the backward of {origin.parent.name()}. {recorded_at(origin.parent)}"
+        text += f"\nin the backward of {recorded_at(origin.parent)}"
     return text
 
 
@@ -66,48 +66,43 @@ def nan_error(found: Found, order: Iterable[Any], first: tuple[Any, BadValues] |
     node = found.node
     inputs = node.inputs_shown()
     number = found.place if inputs is None else inputs.index(found.place)
-    lines = [f"Function '{node.name()}' returned nan values in its {number}th output."]
     bad = described(found.what, found.gradient, found.operands, is_elementwise(node))
     assert bad is not None
-    text = str(bad)
-    lines += [text[0].upper() + text[1:], recorded_at(node)]
-    if found.culprit:
-        lines.append(found.culprit)
-    else:
-        lines += _earlier(found, [*order], first, outside) or [
-            "All values that led to it in the graph are finite. Its other inputs are not known."]
-    return RuntimeError("\n".join(lines) + see("anomaly#nan-in-gradient"))
+    earlier = [found.culprit] if found.culprit else _earlier(found, [*order], first, outside) or [
+        "all values that led to it in the graph are finite; its other inputs are not known"]
+    return noted(RuntimeError(f"Function '{node.name()}' returned nan values in its {number}th output."),
+                 "anomaly#nan-in-gradient", found=str(bad), recorded=recorded_at(node), because="\n".join(earlier))
 
 
 def _where(node: Any, found: Found) -> str:
     """Where a node was recorded, as a further sentence; empty for the node that the report has already named."""
-    return "" if node is found.node else f" {recorded_at(node)}"
+    return "" if node is found.node else f"\n{recorded_at(node)}"
 
 
 def _earlier(found: Found, order: list[Any], first: tuple[Any, BadValues] | None, outside: Iterable[Any]) -> list[str]:
     """Where the NaN was before this node: in the backward pass, in the forward pass, or in the data."""
     lines: list[str] = []
     if any([name.startswith("grad") and has_nan(value) for name, value in found.operands]):
-        lines.append("The gradients that came to it have no nan, but their sum has one: inf and -inf were added.")
+        lines.append("the gradients that came to it have no nan, but their sum has one: inf and -inf were added.")
     oldest_first = order[::-1]
     for node in oldest_first:
         origin = origin_of(node)
         if origin is not None and origin.bad is not None:
             bad, inside = origin.bad
-            lines.append(f"The first bad value of the forward pass: {bad}{_where(node, found)}")
+            lines.append(f"the first bad value of the forward pass: {bad}{_where(node, found)}")
             if inside is not None:
-                lines.append(f"Inside of it: {inside}.")
+                lines.append(f"inside of it: {inside}.")
             break
     if first is not None and (first[0], first[1].what) != (found.node, found.what):
         node, bad = first
-        lines.append(f"The first bad value of the backward pass: {bad}{_where(node, found)}")
+        lines.append(f"the first bad value of the backward pass: {bad}{_where(node, found)}")
     if not lines and found.node.steps is not None and found.made() is not None:
-        return ["It is the first bad value of the graph: all its inputs are finite."]
+        return ["it is the first bad value of the graph: all its inputs are finite."]
     if not lines:
         lines = _infinite(found, order)
     if not lines:
         lines = _in_data(found, [node for node in oldest_first if node.number <= found.node.number])
-        lines += [f"Outside of the graph: {raised}." for raised in outside]
+        lines += [f"outside of the graph: {raised}." for raised in outside]
     return lines
 
 
@@ -117,8 +112,8 @@ def _infinite(found: Found, order: list[Any]) -> list[str]:
         return []
     giver = next((node for node in order if any([e is not None and e.node is found.node for e in node.edges])), None)
     if giver is None:
-        return ["The gradient that started the pass is not finite."]
-    return ["The gradient came to it infinite, and no node made it infinite from finite values. So it was multiplied "
+        return ["the gradient that started the pass is not finite."]
+    return ["the gradient came to it infinite, and no node made it infinite from finite values. So it was multiplied "
             f"by an infinite constant, in {giver.name()} or before.{_where(giver, found)}"]
 
 
@@ -131,7 +126,7 @@ def _in_data(found: Found, nodes: list[Any]) -> list[str]:
                 leaves.add(edge)
                 bad = described(f"a leaf of shape {list(edge.shape)}", edge.variable._array)
                 if bad is not None:
-                    return [f"It was in the data: {bad} It is used by {node.name()}.{_where(node, found)}"]
+                    return [f"it was in the data: {bad} It is used by {node.name()}.{_where(node, found)}"]
     for node in nodes:
         saved = dict(found.operands) if node is found.node else _inputs_of(node)
         for name, array in saved.items():
@@ -142,8 +137,8 @@ def _in_data(found: Found, nodes: list[Any]) -> list[str]:
                 continue
             edge = _edge_of(node, name)
             if edge is None:
-                return [f"It was in the data: {bad} It is a constant to {node.name()}.{_where(node, found)}"]
-            return [f"It was there in the forward pass: {bad} It came from {edge.node.name()}. No leaf behind this "
+                return [f"it was in the data: {bad} It is a constant to {node.name()}.{_where(node, found)}"]
+            return [f"it was there in the forward pass: {bad} It came from {edge.node.name()}. No leaf behind this "
                     "node has it, and no node made it from finite values. So a constant brought it in, such as data or "
                     f"a target.{_where(edge.node, found)}"]
     return []
@@ -168,7 +163,7 @@ def _edge_of(node: Any, name: str) -> Any:
 
 def explain(error: Exception, node: Any) -> None:
     """Add a note to an error that ended a pass: which node the pass was at, and where that node was recorded."""
-    error.add_note(f"in the backward pass, at {node.name()}. {recorded_at(node)}" + see("anomaly#node-of-an-error"))
+    noted(error, "anomaly#node-of-an-error", node=recorded_at(node))
 
 
 def tell(node: Any) -> None:

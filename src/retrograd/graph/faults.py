@@ -1,11 +1,11 @@
-"""The errors of the engine: PyTorch's sentence comes first, then the op, the line and the remedy."""
+"""The errors of the engine: PyTorch's message, and notes on the op, the line and the remedy."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..foundations.dtypes import dtype as torch_dtype
-from ..foundations.errors import see
+from ..foundations.errors import at, note, noted
 from ..kernels.shape import clash
 from .node import AccumulateGrad, site_of
 from .versions import writes_to, written_since
@@ -17,16 +17,23 @@ SECOND = ("Trying to backward through the graph a second time (or directly acces
           f"already been freed). {FREED.format('tensors')}")
 
 
+_ENABLE = ("enable anomaly detection to find the operation that failed to compute its gradient, with "
+           "torch.autograd.set_detect_anomaly(True, check_nan=False).")
+# What PyTorch says in anomaly mode. What it calls the backtrace is in our notes.
+_SHOWN = ("the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+          "question was changed in there or anywhere later. Good luck!")
+
+
 def second_pass(node: Any) -> RuntimeError:
     """The error for a node whose saved values an earlier pass released."""
-    return RuntimeError(f"{SECOND} (The values that {node.name()} saved are gone.{recorded(node)})"
-                        + see("backward#second-backward"))
+    return noted(RuntimeError(SECOND), "backward#second-backward",
+                 freed=f"the values that {node.name()} saved", recorded=recorded(node))
 
 
 def recorded(node: Any) -> str:
-    """' MulBackward0 was recorded at File …, line ….', or '' if the line is not known."""
+    """'MulBackward0 at program.py:3', with the source line, or '' if the line is not known."""
     site = site_of(node)
-    return "" if site is None else f" {node.name()} was recorded at {site}."
+    return "" if site is None else f"{node.name()} at {at(site)}"
 
 
 def type_text(array: Any) -> str:
@@ -76,18 +83,15 @@ def modified(node: Any, array: Any, producer: Any, number: int) -> RuntimeError:
     made_by = "" if producer is None else f", which is output {number} of {forward_name(producer)},"
     writes = writes_to(array)
     assert writes is not None
-    where = f" It was last modified at {writes.site}." if writes.site is not None else ""
     site = site_of(node)
-    if site is None:
-        hint = ("enable anomaly detection to find the operation that failed to compute its gradient, with "
-                f"torch.autograd.set_detect_anomaly(True, check_nan=False). The value was saved by {node.name()}.")
-    else:
-        hint = f"the value was saved by {node.name()}, recorded at {site}, and was changed there or anywhere later."
-    return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; expected version "
-        f"{writes.seen_by(node.number)} instead. Hint: {hint}{where} Write to a clone, or use the operation that "
-        "returns a new tensor." + see("in-place#modified-in-place"))
+    hint = _ENABLE if site is None else _SHOWN
+    return noted(
+        RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
+                     f"operation: [{type_text(array)} {list(array.shape)}]{made_by} is at version {writes.count}; "
+                     f"expected version {writes.seen_by(node.number)} instead. Hint: {hint}"),
+        "in-place#modified-in-place", saved=f"by {node.name()}" + (f", recorded at {at(site)}" if site else ""),
+        modified=f"at {at(writes.site)}" if writes.site is not None else "",
+        instead="write to a clone, or use the operation that returns a new tensor")
 
 
 def is_clash(error: Exception) -> bool:
@@ -99,13 +103,14 @@ def unfit(error: Exception, cotangent: Any, values: list[Any]) -> RuntimeError:
     """The error for an unpacked value whose shape a rule refused."""
     shapes = [tuple(value.shape) for value in values if hasattr(value, "shape")]
     sentences = [clash(tuple(cotangent.shape), shape) for shape in shapes]
-    return RuntimeError(f"{next(filter(None, sentences), error)}. An unpack hook must return a tensor of the shape "
-                        f"that was packed. The gradient has shape {list(cotangent.shape)}, and the hooks unpacked "
-                        f"{', '.join([str(list(shape)) for shape in shapes])}."
-                        + see("hooks#shape-from-unpack-hook"))
+    return noted(
+        RuntimeError(str(next(filter(None, sentences), error))), "hooks#shape-from-unpack-hook",
+        because="an unpack hook must return a tensor of the shape that was packed",
+        given=f"the gradient has shape {list(cotangent.shape)}, and the hooks "
+              f"unpacked {', '.join([str(list(shape)) for shape in shapes])}")
 
 
 def in_rule(error: Exception, node: Any, index: int) -> None:
     """Add a note to an error inside a rule: the op and the argument that the rule differentiates by."""
     op = node.op
-    error.add_note(f"in the derivative rule of {op.name} for its argument {op.arguments[index]!r} ({node.name()})")
+    note(error, "in rule", f"of {op.name} for its argument {op.arguments[index]!r} ({node.name()})")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import NARROW
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from .indexing.indexing import overlaps
 from .native import door
 from .rounding import before_rounding
@@ -116,9 +116,10 @@ def strided(x: Array, shape: Shape, strides: Shape, start: int = 0) -> Array:
 def out_of_bounds(x: Any, shape: Shape, strides: Shape, offset: int) -> RuntimeError:
     """The error of a view that would leave the memory of `x`. The view begins `offset` elements behind its start."""
     needed = x.itemsize * (1 + offset + sum([(n - 1) * step for n, step in zip(shape, strides)]))
-    return RuntimeError(f"setStorage: sizes {[*shape]}, strides {[*strides]}, storage offset {offset}, and itemsize "
-                        f"{x.itemsize} requiring a storage size of {needed} are out of bounds for storage of size "
-                        f"{room(owner_of(x))}" + see("in-place#storage-too-small"))
+    return noted(
+        RuntimeError(f"setStorage: sizes {[*shape]}, strides {[*strides]}, storage offset {offset}, and "
+                     f"itemsize {x.itemsize} requiring a storage size of {needed} are out of bounds for storage of "
+                     f"size {room(owner_of(x))}"), "in-place#storage-too-small")
 
 
 def room(owner: Array) -> int:

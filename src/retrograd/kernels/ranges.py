@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.errors import noted
 from .native.fma import multiply_add, multiply_add_arrays
 
 Array = np.ndarray[Any, Any]
@@ -26,11 +27,12 @@ def arange_length(start: float, end: float, step: float, dtype: np.dtype[Any]) -
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign. It goes from {start} to {end} by "
-                           f"{step}.")
+        raise noted(
+            RuntimeError("upper bound and lower bound inconsistent with step sign"),
+            because=f"it goes from {start} to {end} by {step}")
     if dtype == np.int64:
         if int(step) == 0:
-            raise ValueError(f"step must be nonzero: {step} is 0 as an int64")
+            raise noted(ValueError("step must be nonzero"), given=f"{step} is 0 as an int64")
         return len(range(int(start), int(end), int(step)))
     return max(0, math.ceil((end - start) / step))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from .elementwise.choosing import where
 from .layout import Shape, address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
@@ -85,7 +85,7 @@ def _refused(x: Any, shape: Shape) -> Exception:
         return RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
                             "dimension size -1 can be any value and is ambiguous")
     if (not known or x.size % known) if unknown else known != x.size:
-        return RuntimeError(f"shape '{list(shape)}' is invalid for input of size {x.size}" + see("shapes#other-size"))
+        return noted(RuntimeError(f"shape '{list(shape)}' is invalid for input of size {x.size}"), "shapes#other-size")
     return StrideError(
         "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
         f"contiguous subspaces). Use .reshape(...) instead. (The input has shape {list(x.shape)} and stride "
@@ -100,7 +100,7 @@ def common_shape(*shapes: Shape) -> Shape:
             continue
         refusal = clash(common, shape)
         if refusal is not None:
-            raise RuntimeError(f"{refusal}. The shapes are {', '.join(str([*s]) for s in shapes)}.")
+            raise noted(RuntimeError(refusal), given=f"the shapes {', '.join(str([*s]) for s in shapes)}")
         lead = len(common) - len(shape)               # np.broadcast_shapes takes six times as long
         common = tuple([n if m == 1 else m for m, n in zip((1,) * -lead + common, (1,) * lead + shape)])
     return common
@@ -355,9 +355,9 @@ def _unequal(xs: Sequence[Any], dim: int) -> Exception:
             return RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {x.ndim}")
         for d, (have, want) in enumerate(zip(x.shape, first)):
             if d != dim and have != want:
-                return RuntimeError(
+                return noted(RuntimeError(
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} "
-                    f"for tensor number {i} in the list. It is {[*x.shape]}, the first {[*first]}." + see("shapes#cat"))
+                    f"for tensor number {i} in the list."), "shapes#cat", given=f"{[*x.shape]}, the first {[*first]}")
     return RuntimeError("torch.cat(): expected a non-empty list of Tensors")
 
 

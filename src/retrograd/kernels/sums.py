@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..foundations.dtypes import F16, F32, F64, I64, dtype as torch_dtype
+from ..foundations.errors import noted
 from .rows import LARGE_SUM, sums
 
 _add = np.add.reduce
@@ -87,8 +88,10 @@ def mean_dim(x: Any, axes: tuple[int, ...], keepdim: bool, dtype: Any) -> Any:
     final = x.dtype if dtype is None else dtype
     if final.kind not in "fc":
         which = "Input" if dtype is None else "Optional"
-        raise RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
-                           f"complex dtype. Got: {torch_dtype.of[final].legacy}. Convert with .float() or dtype=.")
+        raise noted(
+            RuntimeError(f"mean(): could not infer output dtype. {which} dtype must be either a floating point or "
+                         f"complex dtype. Got: {torch_dtype.of[final].legacy}"),
+            instead="convert with .float() or dtype=")
     x = of_kind(x, final)
     if x.dtype is final and final is not F16:
         totals = sums(x, axes, keepdim)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..foundations.errors import warn
+from ..foundations.errors import noted, warn
 from ..foundations.names import missing
 from ..tensors.functions.creation.random import randperm
 
@@ -45,7 +45,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
             raise ValueError(f"negative_slope {slope} not a valid number")
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity not in _GAINS:
-        raise ValueError(f"Unsupported nonlinearity {nonlinearity}: choose one of {', '.join(_GAINS)}, leaky_relu")
+        raise noted(
+            ValueError(f"Unsupported nonlinearity {nonlinearity}"),
+            instead=f"choose one of {', '.join(_GAINS)}, leaky_relu")
     return _GAINS[nonlinearity]
 
 
@@ -132,8 +134,9 @@ def eye_(tensor: Any) -> Any:
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     """The number of inputs of an output of this layer, and the number of outputs of an input."""
     if tensor.ndim < 2:
-        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions. "
-                         f"The shape is {list(tensor.shape)}.")
+        raise noted(
+            ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"),
+            given=f"the shape is {list(tensor.shape)}")
     outputs, inputs, *window = tensor.shape
     return inputs * math.prod(window), outputs * math.prod(window)
 

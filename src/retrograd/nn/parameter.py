@@ -8,6 +8,7 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..foundations.dtypes import DIFFERENTIABLE, default_floating
+from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
@@ -26,8 +27,9 @@ def _over(cls: type[Any], data: Any) -> Any:
     if data is None:
         data = plain(np.empty(0, default_floating()))
     elif not isinstance(data, TensorBase):
-        raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': {cls.__name__} takes a "
-                             "tensor. Make one with torch.tensor(...).")
+        raise noted(
+            AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'"),
+            because=f"{cls.__name__} takes a tensor", instead="make one with torch.tensor(...)")
     leaf = object.__new__(cls)
     leaf._array, leaf._edge, leaf._meta = constant(data._array), None, None
     note_kind(leaf)
@@ -69,8 +71,9 @@ class Parameter(Tensor, metaclass=_ParameterType):
             return _of_subclass(data, requires_grad)
         parameter = _over(cls, data)
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. "
-                               f"This dtype is {parameter.dtype!r}. Use .float(), or requires_grad=False.")
+            raise noted(
+                RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
+                given=f"this dtype is {parameter.dtype!r}", instead="use .float(), or requires_grad=False")
         parameter.requires_grad = requires_grad
         return parameter
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ..foundations.dtypes import RARE
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..kernels.narrow import in_float32, rare_among
 from .lacking import refuse_lacking
@@ -227,8 +227,8 @@ def not_differentiable(name: str) -> Rule:
     """A rule for an op that PyTorch records, but refuses to differentiate."""
 
     def rule(g: Any) -> Rule:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented"
-                           + see("backward#derivative-not-implemented"))
+        raise noted(
+            RuntimeError(f"derivative for aten::{name} is not implemented"), "backward#derivative-not-implemented")
 
     return rule
 

@@ -38,4 +38,4 @@ def refuse_lacking(name: str, args: Sequence[Any], rare: set[np.dtype[Any]]) -> 
         of = dtype.of[found]
         kernel = lacking[0 if of in UNSIGNED else 2 if of is bfloat16 else 1]
         if kernel != "-":
-            raise unimplemented(kernel, found, "Convert the tensor first, for example by .float() or .long().")
+            raise unimplemented(kernel, found, "convert the tensor first, for example by .float() or .long()")

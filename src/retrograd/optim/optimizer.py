@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..autograd.grad_mode import enable_grad
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..graph.hooks import HookDict, RemovableHandle, present, register
@@ -330,9 +330,10 @@ def _check_parameter(tensor: Any, differentiable: bool) -> None:
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(tensor).__name__}")
     if not differentiable and not tensor.is_leaf and not tensor.retains_grad:
-        raise ValueError("can't optimize a non-leaf Tensor: this tensor was computed by "
-                         f"{tensor.grad_fn.name()}. Call detach() on it, or optimize the tensors it was computed from"
-                         + see("tensors#non-leaf-in-optimizer"))
+        raise noted(
+            ValueError("can't optimize a non-leaf Tensor"), "tensors#non-leaf-in-optimizer",
+            because=f"this tensor was computed by {tensor.grad_fn.name()}",
+            instead="call detach() on it, or optimize the tensors it was computed from")
 
 
 def _fitted(parameter: Any, value: Any, key: str) -> Any:

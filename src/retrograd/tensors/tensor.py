@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundations.devices import CPU, device
 from ..foundations.dtypes import DIFFERENTIABLE, dtype
-from ..foundations.errors import see, warn
+from ..foundations.errors import noted, warn
 from ..foundations.modes import local
 from ..graph.hooks import HookDict, RemovableHandle, register
 from ..graph.locks import moment
@@ -86,22 +86,24 @@ class Tensor(Methods):
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
-            raise RuntimeError(f"requires_grad must be a bool. It is a {type(value).__name__}."
-                               + see("tensors#requires-grad-must-be-a-bool"))
+            raise noted(
+                RuntimeError("requires_grad must be a bool"), "tensors#requires-grad-must-be-a-bool",
+                given=f"a {type(value).__name__}")
         if not stands_as_leaf(self):
-            remedy = "This tensor was computed from tensors that require grad."
-            if not value:
-                remedy = ("If you want to use a computed variable in a subgraph that doesn't require differentiation "
-                          "use var_no_grad = var.detach().")
-            raise RuntimeError(f"you can only change requires_grad flags of leaf variables. {remedy}"
-                               + see("tensors#requires-grad-of-non-leaf"))
+            more = "" if value else (" If you want to use a computed variable in a subgraph that doesn't require "
+                                     "differentiation use var_no_grad = var.detach().")
+            raise noted(
+                RuntimeError(f"you can only change requires_grad flags of leaf variables.{more}"),
+                "tensors#requires-grad-of-non-leaf",
+                because="this tensor was computed from tensors that require grad")
         if value and self.is_inference() and not local.thread.inference:
-            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. A "
-                               "clone of it is a normal tensor." + see("tensors#requires-grad-of-inference-tensor"))
+            raise noted(
+                RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."),
+                "tensors#requires-grad-of-inference-tensor", because="A clone of it is a normal tensor")
         if value and self._array.dtype not in DIFFERENTIABLE:
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients. "
-                               f"This one is {self.dtype!r}: convert it with .float() first."
-                               + see("tensors#only-floating-point"))
+            raise noted(
+                RuntimeError("only Tensors of floating point and complex dtype can require gradients"),
+                "tensors#only-floating-point", given=f"{self.dtype!r}: convert it with .float() first")
         if value or self._meta is not None:
             set_leaf(meta_of(self), value)
 
@@ -113,12 +115,13 @@ class Tensor(Methods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place and return the tensor itself. Raises RuntimeError if it cannot be changed."""
         if not isinstance(requires_grad, bool):
-            raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                            f"{type(requires_grad).__name__}" + see("tensors#requires-grad-must-be-a-bool"))
+            raise noted(
+                TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
+                          f"not {type(requires_grad).__name__}"), "tensors#requires-grad-must-be-a-bool")
         if requires_grad and self._array.dtype not in DIFFERENTIABLE:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients. "
-                               f"This one is {self.dtype!r}: convert it with .float() first."
-                               + see("tensors#only-floating-point"))
+            raise noted(
+                RuntimeError("only Tensors of floating point dtype can require gradients"),
+                "tensors#only-floating-point", given=f"{self.dtype!r}: convert it with .float() first")
         if not requires_grad or stands_as_leaf(self):
             self.requires_grad = requires_grad
         return self
@@ -152,12 +155,11 @@ class Tensor(Methods):
             grad: Tensor | None = meta.grad
             return grad
         if self._edge is not None:
-            warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-                 "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
-                 "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
-                 "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
-                 + see("backward#grad-of-non-leaf"),
-                 UserWarning)
+            warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
+                 ".grad attribute won't be populated during autograd.backward(). If you indeed want the "
+                 ".grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+                 "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+                 "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.", UserWarning)
         return None
 
     @grad.setter
@@ -181,12 +183,12 @@ class Tensor(Methods):
     @_grad_fn.setter
     def _grad_fn(self, value: None) -> None:
         if value is not None:
-            raise RuntimeError("_grad_fn can be only set to None" + see("tensors#grad-fn-assigned"))
+            raise noted(RuntimeError("_grad_fn can be only set to None"), "tensors#grad-fn-assigned")
         self.detach_()
 
     @_grad_fn.deleter
     def _grad_fn(self) -> None:
-        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!" + see("tensors#grad-fn-deleted"))
+        raise noted(RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!"), "tensors#grad-fn-deleted")
 
     @public_property
     def _base(self) -> Tensor | None:
@@ -201,8 +203,8 @@ class Tensor(Methods):
     def _version(self) -> int:
         """The number of in-place writes to the memory, through all tensors that share it."""
         if self.is_inference():
-            raise RuntimeError("Inference tensors do not track version counter."
-                               + see("tensors#version-of-inference-tensor"))
+            raise noted(
+                RuntimeError("Inference tensors do not track version counter."), "tensors#version-of-inference-tensor")
         return count(self._array)
 
     @public()
@@ -243,19 +245,22 @@ class Tensor(Methods):
         Raises RuntimeError if the tensor requires no grad. The `remove()` of the returned handle removes the hook.
         """
         if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient"
-                               + see("hooks#hook-without-grad"))
+            raise noted(
+                RuntimeError("cannot register a hook on a tensor that doesn't require gradient"),
+                "hooks#hook-without-grad")
         return register_on(self, hook)
 
     @public()
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after a gradient has been accumulated into this leaf."""
         if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient"
-                               + see("hooks#hook-without-grad"))
+            raise noted(
+                RuntimeError("cannot register a hook on a tensor that doesn't require gradient"),
+                "hooks#hook-without-grad")
         if not self.is_leaf:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors"
-                               + see("hooks#post-accumulate-hook-of-non-leaf"))
+            raise noted(
+                RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors"),
+                "hooks#post-accumulate-hook-of-non-leaf")
         meta = meta_of(self)
         with moment:
             if meta.post_accumulate is None:
@@ -273,8 +278,9 @@ class Tensor(Methods):
 
     @_backward_hooks.deleter
     def _backward_hooks(self) -> None:
-        raise RuntimeError("Deletion of _backwards_hooks not allowed! Set it to None instead."
-                           + see("hooks#backward-hooks-deleted"))
+        raise noted(
+            RuntimeError("Deletion of _backwards_hooks not allowed!"), "hooks#backward-hooks-deleted",
+            instead="set it to None instead")
 
     @public_property
     def _post_accumulate_grad_hooks(self) -> HookDict | None:

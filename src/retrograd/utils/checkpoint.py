@@ -18,7 +18,7 @@ from ..amp.autocast_mode import autocast
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..foundations.errors import see
+from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..nn.modules.container import Sequential
@@ -46,11 +46,12 @@ if not TYPE_CHECKING:
 
 Contexts = tuple[contextlib.AbstractContextManager[Any], contextlib.AbstractContextManager[Any]]
 
-_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended. The "
-            "default is use_reentrant=True." + see("checkpoints#use-reentrant-not-passed"))
+_PASS_IT = ("{}: the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but "
+            "if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for "
+            "more details on the differences between the two variants.")
 _SUPPRESSED = ("torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised "
                "during the checkpointed forward. This is not supported because checkpoint cannot return a value for a "
-               "failed forward." + see("checkpoints#suppressed-exception"))
+               "failed forward.")
 _CHECKS = ("default", "none")
 
 
@@ -90,8 +91,9 @@ def noop_context_fn() -> Contexts:
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same values as leaves with the same `requires_grad`. Raises RuntimeError unless given a tuple."""
     if not isinstance(inputs, tuple):
-        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: "
-                           f"{type(inputs).__name__}" + see("checkpoints#tuple-of-tensors"))
+        raise noted(
+            RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"),
+            "checkpoints#tuple-of-tensors")
     return tuple([value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
                   for value in inputs])
 
@@ -99,8 +101,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if no tensor among `inputs` requires grad."""
     if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None"
-                      + see("checkpoints#no-input-of-checkpoint-requires-grad"), stacklevel=2)
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 class CheckpointFunction(Function):
@@ -122,10 +123,11 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again with recording, and go backward through it. Raises in a pass to chosen inputs."""
         if not _to_all_leaves(local.thread.walk):
-            raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
-                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
-                ".backward() without passing the `inputs` argument." + see("checkpoints#reentrant-with-grad"))
+            raise noted(
+                RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                             "passing an `inputs` parameter to .backward(). To resolve this error, you can either "
+                             "set use_reentrant=False, or call .backward() without passing the `inputs` argument."),
+                "checkpoints#reentrant-with-grad")
         args = [*ctx.others]
         for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = tensor
@@ -138,8 +140,9 @@ class CheckpointFunction(Function):
         pairs = [(output, g) for output, g in zip(outputs, grads)
                  if isinstance(output, Tensor) and output.requires_grad]
         if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary"
-                               + see("checkpoints#no-output-requires-grad"))
+            raise noted(
+                RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary"),
+                "checkpoints#no-output-requires-grad")
         backward([output for output, _ in pairs], [g for _, g in pairs])
         return None, None, *[leaf.grad if isinstance(leaf, Tensor) else None for leaf in leaves]
 
@@ -191,21 +194,25 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     tensor([  5.4366, 218.3926])
     """
     if use_reentrant is None:
-        warnings.warn(_PASS_IT.format("torch.utils.checkpoint"), stacklevel=2)
+        warnings.warn(_PASS_IT.format(
+            "torch.utils.checkpoint", "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
+            "exception."), stacklevel=2)
         use_reentrant = True
     if use_reentrant:
         _refuse(kwargs)
         if context_fn is not noop_context_fn or debug is not False:
-            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False."
-                             + see("checkpoints#options-without-reentrant"))
+            raise noted(
+                ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False."),
+                "checkpoints#options-without-reentrant")
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     debug = debug if _Settings.debug is None else _Settings.debug
     if debug and context_fn is not noop_context_fn:
-        raise ValueError("debug=True is incompatible with non-default context_fn"
-                         + see("checkpoints#debug-with-context-fn"))
+        raise noted(
+            ValueError("debug=True is incompatible with non-default context_fn"), "checkpoints#debug-with-context-fn")
     if determinism_check not in _CHECKS:
-        raise ValueError(f"determinism_check should be one of {[*_CHECKS]}, but got {determinism_check}"
-                         + see("checkpoints#determinism-check"))
+        raise noted(
+            ValueError(f"determinism_check should be one of {[*_CHECKS]}, but got {determinism_check}"),
+            "checkpoints#determinism-check")
     forward_context, recompute_context = context_fn()
     if not local.thread.grad:
         return function(*args, **kwargs)
@@ -217,7 +224,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
         result = function(*args, **kwargs)
         segment.complete = True
     if not segment.complete:
-        raise RuntimeError(_SUPPRESSED)
+        raise noted(RuntimeError(_SUPPRESSED), "checkpoints#suppressed-exception")
     return result
 
 
@@ -230,7 +237,7 @@ def _again(function: Callable[..., Any], kwargs: dict[str, Any], state: Any, as_
 
 def _refuse(kwargs: dict[str, Any]) -> None:
     if kwargs:
-        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}" + see("checkpoints#unexpected-arguments"))
+        raise noted(ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}"), "checkpoints#unexpected-arguments")
 
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, *,
@@ -244,7 +251,9 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     tensor(inf, grad_fn=<ExpBackward0>)
     """
     if use_reentrant is None:
-        warnings.warn(_PASS_IT.format("torch.utils.checkpoint.checkpoint_sequential"), stacklevel=2)
+        warnings.warn(_PASS_IT.format(
+            "torch.utils.checkpoint.checkpoint_sequential", "In version 2.9 we will raise an exception if "
+            "use_reentrant is not passed."), stacklevel=2)
         use_reentrant = True
     _refuse(kwargs)
     functions = [*(functions.children() if isinstance(functions, Sequential) else functions)]

@@ -16,7 +16,7 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.saved_tensors import saved_tensors_hooks
 from ..foundations.devices import device
 from ..foundations.dtypes import dtype as torch_dtype
-from ..foundations.errors import Site, see, user_site
+from ..foundations.errors import Site, at, noted, user_site
 from ..foundations.modes import local
 from ..graph import faults
 from ..graph.versions import next_number, written_since
@@ -32,9 +32,28 @@ _MORE = ("torch.utils.checkpoint: trying to save more tensors during recomputati
 _UNLIKE = ("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
            "the forward pass.\n")
 _TWICE = ("torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
-          "calling ctx.saved_tensors in backward, make sure to do so only once.")
-_REMEDY = ("The function must do the same in every run: pass all that it depends on as arguments, and change nothing "
-           "outside that it reads.")
+          "calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with "
+          "details on your use case.")
+_REMEDY = ("the function must do the same in every run: pass all that it depends on as arguments, and change nothing "
+           "outside that it reads")
+_TIP = (
+    "\n"
+    "Tip: To see a more detailed error message, either pass `debug=True` to\n"
+    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block\n"
+    "with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to\n"
+    "enable checkpoint‑debug mode globally.\n"
+    "\n"
+    "If this error occurs under torch.compile with automatic_dynamic_shapes enabled,\n"
+    "it may be because the recomputation selected a different compiled graph than the\n"
+    "forward pass (e.g., a dynamic graph instead of the original static graph).\n"
+    "To fix this, either:\n"
+    "  - Use torch._dynamo.mark_dynamic() to explicitly mark varying dimensions as\n"
+    "    dynamic upfront, avoiding the static-to-dynamic transition.\n"
+    "  - Call torch._C._dynamo.eval_frame._set_lru_cache(False) to disable LRU cache\n"
+    "    reordering, which can change which graph is checked first between forward\n"
+    "    and recompute.\n"
+    "See https://github.com/pytorch/pytorch/issues/166926 for more details and\n"
+    "workaround examples.\n")
 _DUMP = (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
          "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nOperations recorded in the forward run:\n  {}\n\n"
          "Operations recorded in the recomputation:\n  {}")
@@ -60,7 +79,7 @@ class Saved(NamedTuple):
 
     def __str__(self) -> str:
         metadata = {"shape": Size(self.shape), "dtype": torch_dtype.of[self.dtype], "device": device("cpu")}
-        return f"{metadata}, saved by {self.by()}"
+        return str(metadata)
 
     def by(self) -> str:
         """The operation that saved the value, and where."""
@@ -68,7 +87,7 @@ class Saved(NamedTuple):
 
 
 def _operation(name: str, site: Site | None) -> str:
-    return name if site is None else f"{name} at {site}"
+    return name if site is None else f"{name} at {at(site)}"
 
 
 class Place:
@@ -233,7 +252,7 @@ class Recomputation(Run):
         count = len(segment.places)
         if index >= count:
             if segment.complete:
-                raise self.error(_MORE, "checkpoints#more-values-saved", self._difference())
+                raise self.error(_MORE + _TIP, "checkpoints#more-values-saved", self._difference())
             segment.open_ended = True
         elif segment.places[index]() is not None:      # otherwise a pass inside the function has used it already
             self.values[index] = tensor
@@ -248,32 +267,34 @@ class Recomputation(Run):
         """Compare the runs."""
         before, now = self.segment.saved, self.saved
         if len(before) != len(now):
-            raise self.error(_FEWER.format(len(before), len(now)), "checkpoints#fewer-values-saved", self._difference())
+            raise self.error(_FEWER.format(len(before), len(now)) + _TIP, "checkpoints#fewer-values-saved",
+                             self._difference())
         if not self.segment.compare:
             return
         unlike = [i for i, place in enumerate(self.segment.places)
                   if before[i][:2] != now[i][:2] and place() is not None]
         if unlike:
-            raise self.error(_UNLIKE, "checkpoints#different-metadata", "\n".join(
-                [f"tensor at position {i}:\n{_both(before[i], now[i])}" for i in unlike]))
+            listed = "".join([f"tensor at position {i}:\n{_both(before[i], now[i])}\n" for i in unlike])
+            raise self.error(f"{_UNLIKE}{listed}.\n{_TIP}", "checkpoints#different-metadata", "\n".join(
+                [f"position {i}: saved by {Saved(*before[i]).by()}, and by {Saved(*now[i]).by()}" for i in unlike]))
 
     def _difference(self) -> str:
         """The first value that only one run saved."""
         before, now = self.segment.saved, self.saved
         for i, (old, new) in enumerate(zip(before, now)):
             if old[:3] != new[:3]:
-                return f"They differ from position {i} on:\n{_both(old, new)}"
+                return f"from position {i} on\n{Saved(*old).by()}, and\n{Saved(*new).by()}"
         i = min(len(before), len(now))
         name, more = ("forward run", before) if len(before) > len(now) else ("recomputation", now)
-        return f"They differ from position {i} on: only the {name} saved one, by {Saved(*more[i]).by()}"
+        return f"from position {i} on: only the {name} saved one, by {Saved(*more[i]).by()}"
 
     def error(self, sentence: str, entry: str, details: str = "") -> CheckpointError:
         """The error for a mismatch. In debug mode it lists all recorded operations."""
-        error = CheckpointError((f"{sentence}{details}\n{_REMEDY}" if details else sentence) + see(entry))
+        error = noted(CheckpointError(sentence), entry, differ=details, instead=_REMEDY)
         if self.log is None:
             return error
-        dump = CheckpointError(_DUMP.format(*["\n  ".join(log or ()) for log in (self.segment.log, self.log)])
-                               + see("checkpoints#logs-of-debug"))
+        logs = ["\n  ".join(log or ()) for log in (self.segment.log, self.log)]
+        dump = noted(CheckpointError(_DUMP.format(*logs)), "checkpoints#logs-of-debug")
         dump.__cause__ = error
         return dump
 

@@ -57,11 +57,11 @@ def test_the_numbers_and_the_line() -> None:
     text = report(lambda: (x.sqrt() * 0).sum().backward())
     assert re.fullmatch(
         r"Function 'SqrtBackward0' returned nan values in its 0th output\. "
-        r"The gradient of Sqrt for x has 2 nan among 4 elements, nan at \[1\], where grad = 0\.0, out = 0\.0\. "
-        rf'SqrtBackward0 was recorded at File "{HERE}", line \d+, in <lambda> '
+        r"found the gradient of Sqrt for x has 2 nan among 4 elements, nan at \[1\], where grad = 0\.0, out = 0\.0\. "
+        r"recorded SqrtBackward0, recorded at \S*test_anomaly\.py:\d+ "
         r"text = report\(lambda: \(x\.sqrt\(\) \* 0\)\.sum\(\)\.backward\(\)\) "
-        r"It is the first bad value of the graph: all its inputs are finite\. "
-        r"See errors/anomaly\.html#nan-in-gradient in the documentation\.", text)
+        r"because it is the first bad value of the graph: all its inputs are finite\. "
+        r"read more retrograd help nan-in-gradient", text)
 
 
 def test_the_first_bad_value_of_the_forward_pass() -> None:
@@ -72,8 +72,8 @@ def test_the_first_bad_value_of_the_forward_pass() -> None:
 
     text = report(program)
     assert text.startswith("Function 'SinBackward0' returned nan values in its 0th output.")
-    assert ("The first bad value of the forward pass: the result of Div has 1 inf among 2 elements, inf at [1], where "
-            "x = 2.0, y = 0.0. DivBackward0 was recorded at") in text
+    assert ("the first bad value of the forward pass: the result of Div has 1 inf among 2 elements, inf at [1], where "
+            "x = 2.0, y = 0.0. DivBackward0, recorded at") in text
     assert "quotient = a / b" in text
 
 
@@ -84,8 +84,8 @@ def test_the_first_bad_value_of_the_backward_pass() -> None:
 
     text = report(program)
     assert text.startswith("Function 'MulBackward0' returned nan values in its 0th output.")
-    assert ("The first bad value of the backward pass: the gradient of Sqrt for x has 1 inf among 1 element, inf at "
-            "[0], where grad = 1.0, out = 0.0. SqrtBackward0 was recorded at") in text
+    assert ("the first bad value of the backward pass: the gradient of Sqrt for x has 1 inf among 1 element, inf at "
+            "[0], where grad = 1.0, out = 0.0. SqrtBackward0, recorded at") in text
 
 
 def test_a_bad_value_made_inside_of_a_function() -> None:
@@ -102,8 +102,8 @@ def test_a_bad_value_made_inside_of_a_function() -> None:
 
     text = report(lambda: LogAgain.apply(leaf(torch, 0., 1.)).sum().backward())
     assert text.startswith("Function 'LogAgainBackward' returned nan values in its 0th output.")
-    assert "The first bad value of the forward pass: the result of LogAgain has 1 inf among 2 elements" in text
-    assert re.search(rf'Inside of it: divide by zero in log at File "{HERE}", line \d+, in forward\.', text)
+    assert "the first bad value of the forward pass: the result of LogAgain has 1 inf among 2 elements" in text
+    assert re.search(rf'inside of it: divide by zero in log at File "{HERE}", line \d+, in forward\.', text)
 
 
 def test_a_bad_value_made_outside_of_the_graph() -> None:
@@ -112,9 +112,9 @@ def test_a_bad_value_made_outside_of_the_graph() -> None:
         (leaf(torch, 1., 2.) * weights).sum().backward()
 
     text = report(program)
-    assert "It was in the data: y has 1 nan among 2 elements, nan at [0]. It is a constant to MulBackward0." in text
-    assert re.search(rf'Outside of the graph: divide by zero in log at File "{HERE}", line \d+, in program\.', text)
-    assert re.search(rf'Outside of the graph: invalid value in mul at File "{HERE}", line \d+, in program\.', text)
+    assert "it was in the data: y has 1 nan among 2 elements, nan at [0]. It is a constant to MulBackward0." in text
+    assert re.search(rf'outside of the graph: divide by zero in log at File "{HERE}", line \d+, in program\.', text)
+    assert re.search(rf'outside of the graph: invalid value in mul at File "{HERE}", line \d+, in program\.', text)
 
 
 def test_a_leaf_that_was_bad_from_the_start() -> None:
@@ -122,24 +122,24 @@ def test_a_leaf_that_was_bad_from_the_start() -> None:
         x, y = leaf(torch, 1., NAN, 2.), leaf(torch, 1., 1., 1.)
         ((x * 2) * y).sum().backward()
 
-    assert ("It was in the data: a leaf of shape [3] has 1 nan among 3 elements, nan at [1]. It is used by "
+    assert ("it was in the data: a leaf of shape [3] has 1 nan among 3 elements, nan at [1]. It is used by "
             "MulBackward0.") in report(program)
 
 
 def test_a_constant_that_was_bad_from_the_start() -> None:
     text = report(lambda: PROGRAMS["bad_target"][0](torch))
-    assert "It was there in the forward pass: x has 1 nan among 2 elements, nan at [1]. It came from Sub" in text
-    assert "So a constant brought it in, such as data or a target. SubBackward0 was recorded at" in text
+    assert "it was there in the forward pass: x has 1 nan among 2 elements, nan at [1]. It came from Sub" in text
+    assert "So a constant brought it in, such as data or a target. SubBackward0, recorded at" in text
 
 
 @pytest.mark.parametrize(("name", "culprit"), [
-    ("cotangent", "The gradient that started the pass has nan."),
-    ("cotangent_handed_on", "The gradient that started the pass has nan."),
-    ("sum_of_infinities", "The gradients that came to it have no nan, but their sum has one: inf and -inf were added."),
-    ("hook_on_a_gradient", "A hook on the gradient returned the nan."),
-    ("hook_after_a_node", "A hook that ran after the node returned the nan."),
-    ("function", "All values that led to it in the graph are finite. Its other inputs are not known."),
-    ("bad_parameter", "It was in the data: a leaf of shape [2, 2] has 1 nan among 4 elements, nan at [0, 0]."),
+    ("cotangent", "the gradient that started the pass has nan."),
+    ("cotangent_handed_on", "the gradient that started the pass has nan."),
+    ("sum_of_infinities", "the gradients that came to it have no nan, but their sum has one: inf and -inf were added."),
+    ("hook_on_a_gradient", "a hook on the gradient returned the nan."),
+    ("hook_after_a_node", "a hook that ran after the node returned the nan."),
+    ("function", "all values that led to it in the graph are finite; its other inputs are not known"),
+    ("bad_parameter", "it was in the data: a leaf of shape [2, 2] has 1 nan among 4 elements, nan at [0, 0]."),
 ])
 def test_who_brought_it(name: str, culprit: str) -> None:
     assert culprit in report(lambda: PROGRAMS[name][0](torch))
@@ -147,9 +147,9 @@ def test_who_brought_it(name: str, culprit: str) -> None:
 
 def test_an_infinite_constant_that_was_let_go() -> None:
     text = report(lambda: (torch.zeros(1, requires_grad=True).norm() * INF).backward())
-    assert "So it was multiplied by an infinite constant, in MulBackward0 or before. MulBackward0 was recorded" in text
+    assert "So it was multiplied by an infinite constant, in MulBackward0 or before. MulBackward0, recorded" in text
     text = report(lambda: (leaf(torch, 1.) * 0).backward(torch.tensor([INF])))
-    assert "The gradient that started the pass is not finite." in text
+    assert "the gradient that started the pass is not finite." in text
 
 
 def test_the_nodes_that_a_node_was_recorded_in() -> None:
@@ -160,14 +160,13 @@ def test_the_nodes_that_a_node_was_recorded_in() -> None:
         (g * 0).sum().backward()
 
     text = report(program)
-    assert re.search(rf'PowBackward0 was recorded at File "{HERE}", line \d+, in program g, = .*# second in the '
-                     rf'backward of PowBackward0\. PowBackward0 was recorded at File "{HERE}", line \d+, in program '
-                     r"y = x \*\* 1\.5 # first", text)
+    assert re.search(r"PowBackward0, recorded at \S*test_anomaly\.py:\d+ g, = .*# second in the backward of "
+                     r"PowBackward0, recorded at \S*test_anomaly\.py:\d+ y = x \*\* 1\.5 # first", text)
 
 
 def test_numbers_of_an_operation_that_is_not_point_by_point() -> None:
     text = report(lambda: PROGRAMS["one_of_a_sequence"][0](torch))
-    assert "The gradient of Cat for xs[2] has 1 nan among 1 element" in text
+    assert "the gradient of Cat for xs[2] has 1 nan among 1 element" in text
     assert "grad = a tensor of shape [3] with elements that are not finite" in text
 
 
@@ -181,19 +180,19 @@ def test_float16_and_float64() -> None:
 
 def test_the_line_whose_backward_failed() -> None:
     text = report(lambda: PROGRAMS["function_that_raises"][0](torch), check_nan=False)
-    assert text.startswith("boo in the backward pass, at RaisesBackward. RaisesBackward was recorded at File ")
-    assert ", in function_that_raises functions(torch)[2].apply(leaf(torch, 1.)).sum().backward()" in text
+    assert re.match(r"boo node RaisesBackward, recorded at .*anomalies\.py:\d+ "
+                    r"functions\(torch\)\[2\]\.apply\(leaf\(torch, 1\.\)\)\.sum\(\)\.backward\(\)", text)
 
 
 def test_a_stale_value_is_told_with_the_line_that_saved_it() -> None:
     text = report(lambda: PROGRAMS["stale"][0](torch), check_nan=False)
-    assert re.search(r'Hint: the value was saved by ExpBackward0, recorded at File ".*anomalies\.py", line \d+, in '
-                     r"stale, and was changed there or anywhere later\. It was last modified at File", text)
+    assert re.search(r"Good luck! saved by ExpBackward0, recorded at .*anomalies\.py:\d+ .* modified at "
+                     r".*anomalies\.py:\d", text)
 
 
 def test_where_the_forward_pass_was_outside_of_the_mode() -> None:
     loss = (leaf(torch, 0.).sqrt() * 0).sum()
-    assert "Where SqrtBackward0 was recorded is not known: anomaly mode was off then" in report(loss.backward)
+    assert "SqrtBackward0; where is not known: anomaly mode was off then" in report(loss.backward)
     y = leaf(torch, 1.).exp()
     y += 1
     assert "Hint: enable anomaly detection to find the operation" in report(y.sum().backward)
@@ -227,8 +226,8 @@ def test_a_pass_in_a_backward_of_a_function() -> None:
 
     text = report(lambda: Inner.apply(leaf(torch, 1.)).sum().backward())
     assert text.startswith("Function 'SqrtBackward0' returned nan values")
-    assert "in the backward of InnerBackward. InnerBackward was recorded at" in text
-    assert "in the backward pass, at InnerBackward." in text
+    assert "in the backward of InnerBackward, recorded at" in text
+    assert "node InnerBackward, recorded at" in text
 
 
 # Switching, and what is left behind
@@ -290,7 +289,7 @@ def test_other_watchers_stay() -> None:
 def test_under_a_profile() -> None:
     with torch.autograd.profiler.profile() as prof:
         text = report(lambda: (leaf(torch, 0.) / leaf(torch, 0.)).sum().backward())
-    assert "The first bad value of the forward pass: the result of Div has 1 nan among 1 element" in text
+    assert "the first bad value of the forward pass: the result of Div has 1 nan among 1 element" in text
     assert "aten::div" in [event.key for event in prof.key_averages()]
     with set_detect_anomaly(True), torch.autograd.profiler.profile(), pytest.raises(RuntimeError, match="SqrtBackw"):
         (leaf(torch, 0.).sqrt() * 0).sum().backward()

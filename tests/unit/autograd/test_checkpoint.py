@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from noting import whole
+from retrograd.foundations.errors import Site, at
 from retrograd.utils.checkpoint import (
     CheckpointError,
     CheckpointFunction,
@@ -143,16 +145,16 @@ def test_a_mismatch_names_the_operations_and_the_lines_of_both_runs() -> None:
         return x.cos()
 
     y = checkpoint(changing(first, then), leaf(), use_reentrant=False)
-    line = first.__code__.co_firstlineno + 1
+    line, here = first.__code__.co_firstlineno + 1, at(Site(first.__code__, 0)).partition(":")[0]
     with pytest.raises(CheckpointError) as caught:
         y.sum().backward()
-    said = str(caught.value)
+    said = whole(caught.value)
     assert said.startswith(
         "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
-        "recomputation.\nNumber of tensors saved during forward: 3\nNumber of tensors saved during recomputation: 1.\n"
-        "They differ from position 0 on:\n")
-    assert f"saved by SinBackward0 at File \"{__file__}\", line {line}, in first\n" in said
-    assert f"saved by CosBackward0 at File \"{__file__}\", line {line + 3}, in then\n" in said
+        "recomputation.\nNumber of tensors saved during forward: 3\nNumber of tensors saved during recomputation: 1.\n")
+    assert ("\n  differ     from position 0 on\n"
+            f"             SinBackward0 at {here}:{line}    return x.sin() * x, and\n"
+            f"             CosBackward0 at {here}:{line + 3}    return x.cos()\n") in said
 
 
 def test_a_mismatch_of_the_shape_and_of_the_dtype() -> None:
@@ -162,9 +164,9 @@ def test_a_mismatch_of_the_shape_and_of_the_dtype() -> None:
         with pytest.raises(CheckpointError) as caught:
             y.sum().backward()
         assert ("have different metadata than during the forward pass.\ntensor at position 0:\nsaved metadata: "
-                "{'shape': torch.Size([2]), 'dtype': torch.float32, 'device': device(type='cpu')}, saved by "
-                "SinBackward0 at ") in str(caught.value)
-        assert f"recomputed metadata: {{'shape': {metadata}, 'device'" in str(caught.value)
+                "{'shape': torch.Size([2]), 'dtype': torch.float32, 'device': device(type='cpu')}\nrecomputed "
+                f"metadata: {{'shape': {metadata}, 'device': device(type='cpu')}}\n.\n\nTip: ") in str(caught.value)
+        assert "  differ     position 0: saved by SinBackward0 at " in whole(caught.value)
         y = checkpoint(changing(torch.sin, then), leaf(), use_reentrant=False, determinism_check="none")
         with contextlib.suppress(RuntimeError):
             y.sum().backward()                      # the value does not fit, and that is what is said, if anything
@@ -174,10 +176,11 @@ def test_a_recomputation_that_saves_more() -> None:
     y = checkpoint(changing(torch.sin, lambda x: x.sin().exp()), leaf(), use_reentrant=False, early_stop=False)
     with pytest.raises(CheckpointError, match="trying to save more tensors during recomputation than") as caught:
         y.sum().backward()
-    assert "position 1 on: only the recomputation saved one, by ExpBackward0 at File" in str(caught.value)
+    assert "position 1 on: only the recomputation saved one, by ExpBackward0 at " in whole(caught.value)
     y = checkpoint(changing(lambda x: x.sin().exp(), torch.sin), leaf(), use_reentrant=False)
-    with pytest.raises(CheckpointError, match="only the forward run saved one, by ExpBackward0 at File"):
+    with pytest.raises(CheckpointError) as caught:
         y.sum().backward()
+    assert "only the forward run saved one, by ExpBackward0 at " in whole(caught.value)
 
 
 def test_debug_lists_all_operations() -> None:
@@ -189,16 +192,17 @@ def test_debug_lists_all_operations() -> None:
             y.sum().backward()
         forward, recomputation = str(caught.value).split("\n\n")[1:]
         assert [line.split()[0] for line in forward.splitlines()[1:3]] == ["SinBackward0", "NegBackward0"]
-        _, *operations, address = recomputation.splitlines()
+        _, *operations = recomputation.splitlines()
         assert [line.split()[0] for line in operations] == ["CosBackward0"]
-        assert address == "See errors/checkpoints.html#logs-of-debug in the documentation."
+        assert caught.value.__notes__ == ["  read more  retrograd help logs-of-debug"]
         assert str(caught.value.__cause__).startswith("torch.utils.checkpoint: A different number of tensors")
 
 
 def test_an_input_of_a_nested_checkpoint_is_named_too() -> None:
     function = changing(lambda x: checkpoint(torch.exp, x * 2, use_reentrant=False), lambda x: x * 2)
-    with pytest.raises(CheckpointError, match="saved one, by a checkpoint inside, as its input, at File"):
+    with pytest.raises(CheckpointError) as caught:
         checkpoint(function, leaf(), use_reentrant=False).sum().backward()
+    assert "saved one, by a checkpoint inside, as its input, at " in whole(caught.value)
 
 
 # Modes and errors

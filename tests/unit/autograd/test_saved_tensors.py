@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from noting import whole
 from retrograd.autograd.graph import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 Hook = Callable[[Any], Any]
@@ -351,5 +352,6 @@ def test_a_shape_from_an_unpack_hook_is_refused_in_the_same_words_in_every_pass(
     for create_graph in (False, True):
         with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda packed: torch.ones(3)):
             y = x * x
-        with pytest.raises(RuntimeError, match=r"^The size of tensor a \(2\) must match.*hooks unpacked \[3\]\."):
+        with pytest.raises(RuntimeError, match=r"^The size of tensor a \(2\) must match") as caught:
             torch.autograd.grad(y.sum(), x, create_graph=create_graph)
+        assert "hooks unpacked [3]" in whole(caught.value)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from retrograd.foundations import errors
 from showing import error_index, pages
 from showing.error_index import Entry
 
@@ -26,7 +25,7 @@ MODULES = [path for path in sorted([*PACKAGE.glob("graph/*.py"), *PACKAGE.glob("
                                     *(PACKAGE / "utils" / f"{name}.py" for name in _OF_UTILS),
                                     *PACKAGE.glob("nn/modules/module/*hooks.py"),
                                     *(PACKAGE / "tensors" / f"{name}.py" for name in _OF_TENSORS)])
-           if not path.stem.startswith(("profiler", "operation_counts", "devices"))]
+           if not path.stem.startswith(("profiler", "operation_counts", "devices", "gradcheck_texts"))]
 
 # Sentences that are on no page, each with the reason. A sentence is found by its beginning.
 LEFT_OUT = {
@@ -49,12 +48,12 @@ LEFT_OUT = {
     " as it prevents from using the double backward trick": "the end of the one before",
     "For output {} and input {}:": "takes a backward that counts how often it was called",
     "\nThe above quantities relating": "gradcheck's fast mode, whose last figures are the machine's",
-    "\nFast gradcheck failed but": "gradcheck's fast mode, at the very edge of what is allowed",
-    "Along random directions they are": "gradcheck's fast mode, whose last figures are the machine's",
+    "along random directions they are": "gradcheck's fast mode, whose last figures are the machine's",
 }
 
-# Entries whose messages have no address, because the program or Python words them.
-WITHOUT_ADDRESS = {"hooks#no-saved-tensors-here", "context#no-such-attribute-of-ctx"}
+# Entries whose messages have no address: the program or Python words them, or a warning is shown as an error.
+WITHOUT_ADDRESS = {"hooks#no-saved-tensors-here", "context#no-such-attribute-of-ctx",
+                   "hooks#always-called-hook-failed"}
 
 HEADING = re.compile(r"^(#+) (.*)$", re.MULTILINE)
 
@@ -136,7 +135,7 @@ ADDRESSED = [entry for page in pages.ERRORS for entry in error_index.entries(pag
 
 
 def addresses(path: Path) -> Iterator[str]:
-    """The entries that a module names in `see(...)`, and the entries in tables of the module."""
+    """The entries that a module names in `noted(...)`, and the entries in tables of the module."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and ADDRESS.fullmatch(node.value):
             yield node.value
@@ -164,19 +163,24 @@ def test_every_page_is_in_the_index() -> None:
 
 
 def has_address(entry: Entry, text: str) -> bool:
-    """Whether a line of what a program said is the address of an entry. Notes may stand below a message."""
-    return errors.see(str(entry)).strip() in text.splitlines()
+    """Whether a line of what a program said names the command that shows an entry."""
+    return read_more(entry.anchor) in text.splitlines()
+
+
+def read_more(anchor: str) -> str:
+    return f"  read more  retrograd help {anchor}"
 
 
 @pytest.mark.parametrize("entry", ADDRESSED, ids=str)
 def test_the_message_of_an_entry_has_its_address(entry: Entry) -> None:
     *_, last = pages.said(entry.program)
-    assert has_address(entry, last.text) is (str(entry) not in WITHOUT_ADDRESS), last.text
+    warns = last.label == pages.WARNS                       # a warning has PyTorch's text alone
+    assert has_address(entry, last.text) is not (warns or str(entry) in WITHOUT_ADDRESS), last.text
 
 
 def test_a_message_with_another_address_is_found() -> None:
     entry = next(entry for entry in ADDRESSED if entry.anchor == "second-backward")
-    text = f"RuntimeError: Trying to backward{errors.see('backward#second-backward')}\na note"
+    text = f"RuntimeError: Trying to backward\n{read_more('second-backward')}\n  a note"
     assert has_address(entry, text)
     assert not has_address(entry._replace(anchor="modified-in-place"), text)
 

@@ -124,7 +124,7 @@ def test_outputs_are_written_below_cells(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_name_of_a_script_and_wide_lines() -> None:
     path = Path("/somewhere/else/page.py")
-    assert notebooks.as_printed('  at File "/tmp/a/page.py", line 3  \n', path) == '  at File "page.py", line 3\n'
+    assert notebooks.as_printed("  at /tmp/a/page.py:3  \n", path) == "  at page.py:3\n"
     wide = "word " * 20
     assert notebooks.as_printed(wide, path) == f"{'word ' * 16}word\n    word word word\n"
 

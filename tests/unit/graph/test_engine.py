@@ -87,9 +87,10 @@ def test_any_graph_of_sums_and_products_gives_the_derivative_of_its_polynomial(d
 def test_a_second_pass_fails_where_something_was_saved_and_names_it() -> None:
     y = (leaf(1, 2).exp()).sum()
     y.backward()
-    with pytest.raises(RuntimeError, match=r"a second time.*\(The values that ExpBackward0 saved are gone.\)\n"
-                                           r"See errors/backward\.html#second-backward in the documentation\.$"):
+    with pytest.raises(RuntimeError, match="a second time") as caught:
         y.backward()
+    assert caught.value.__notes__ == [
+        "  freed      the values that ExpBackward0 saved", "  read more  retrograd help second-backward"]
 
 
 def test_a_second_pass_is_fine_where_nothing_was_saved() -> None:

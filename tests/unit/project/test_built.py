@@ -16,9 +16,9 @@ from showing.pages import ROOT
 
 pytestmark = needs("hatchling")
 
-KINDS = {".py", ".pyi", ".typed", ".txt", ".js", ".css", ".html"}
+KINDS = {".py", ".pyi", ".typed", ".txt", ".js", ".css", ".html", ".md"}
 # Other files of the project, beside those of the package.
-MORE_KINDS = {".md", ".toml", ".yml", ".svg", ".csv", ".npz", ".json", ".gitignore", "Makefile", "LICENSE", "PKG-INFO"}
+MORE_KINDS = {".toml", ".yml", ".svg", ".csv", ".npz", ".json", ".gitignore", "Makefile", "LICENSE", "PKG-INFO"}
 
 
 def kinds(names: Iterable[str]) -> set[str]:
@@ -26,9 +26,10 @@ def kinds(names: Iterable[str]) -> set[str]:
 
 
 def of_the_package(root: Path) -> set[str]:
-    """The files of the package, from both folders below src, as the wheel has them."""
-    return {f"retrograd/{path.relative_to(source).as_posix()}" for source in (root / "src").iterdir()
-            for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    """The files of the package as the wheel has them: of both folders below src, and the pages on errors."""
+    pages = {f"retrograd/command/errors/{path.name}" for path in (root / "docs" / "errors").iterdir()}
+    return pages | {f"retrograd/{path.relative_to(source).as_posix()}" for source in (root / "src").iterdir()
+                    for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
 
 
 def built(target: str, root: Path, folder: Path) -> Path:
@@ -98,6 +99,8 @@ try:
 except AttributeError as error:                 # the names to suggest stand in a file of the package
     print("the nearest: relu" in str(error))
 torch.viz.explore(x * x, "page.html")           # and so do the styles and scripts of the page
+from retrograd.command.entries import entries, folder
+print(len(entries()) > 100, folder())           # and the entries of the pages on errors
 """
 
 
@@ -107,5 +110,6 @@ def test_the_wheel_works_outside_of_the_checkout(wheel: Path, tmp_path: Path) ->
         archive.extractall(site)
     result = subprocess.run([sys.executable, "-W", "error", "-c", f"import sys\nsys.path.insert(0, {str(site)!r})\n"
                              + PROGRAM], cwd=tmp_path, capture_output=True, text=True, timeout=100)
-    assert (result.stdout, result.stderr) == (f"6.0 {site / 'retrograd' / '__init__.py'}\nTrue\n", "")
+    assert (result.stdout, result.stderr) == (
+        f"6.0 {site / 'retrograd' / '__init__.py'}\nTrue\nTrue {site / 'retrograd' / 'command' / 'errors'}\n", "")
     assert (tmp_path / "page.html").stat().st_size > 10_000

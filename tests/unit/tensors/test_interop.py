@@ -16,8 +16,7 @@ from retrograd.foundations import dtypes
 from retrograd.ops import basic
 from retrograd.ops.elementwise import arithmetic
 
-NO_NUMPY = ("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.\n"
-            "See errors/tensors.html#numpy-requires-grad in the documentation.")
+NO_NUMPY = ("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
 
 
 def leaf() -> torch.Tensor:

@@ -94,7 +94,7 @@ SAID: dict[str, Callable[[], Any]] = {
     "Input type (torch.FloatTensor) and bias type (torch.DoubleTensor) should be the same or input should be a MKLDNN":
         lambda: F.conv_transpose1d(X[None], torch.ones(3, 2, 2), torch.ones(2).double()),
     "expected scalar type Float but found Double": lambda: F.layer_norm(X, (4,), torch.ones(4), torch.ones(4).double()),
-    "unfold(): argument 'step' must be int, not Tensor": lambda: X.unfold(1, 2, torch.tensor(1.5)),
+    "unfold(): argument 'step' (position 3) must be int, not Tensor": lambda: X.unfold(1, 2, torch.tensor(1.5)),
     "Dimension out of range (expected to be in range of [-1, 0], but got -2)":
         lambda: F.scaled_dot_product_attention(*[torch.ones(1, 2, 3, 4)] * 3, torch.ones(3)),
 }

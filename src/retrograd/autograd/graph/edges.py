@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph import node
 from ...graph.engine import Pass
@@ -75,8 +75,9 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     (tensor(18.),)
     """
     if not tensor.requires_grad:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients"
-                           + see("backward#no-gradient-edge"))
+        raise noted(
+            RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients"),
+            "backward#no-gradient-edge")
     edge = edge_of(tensor)
     return GradientEdge(edge.node and edge.node.public, edge.index)
 
@@ -97,12 +98,14 @@ def increment_version(tensor: Any) -> None:
     try:
         tensors = iter((tensor,) if isinstance(tensor, TensorBase) else tensor)
     except TypeError:
-        raise RuntimeError("increment_version expect a Iterable[Tensor] as input. This is a "
-                           f"{type(tensor).__name__}." + see("in-place#increment-version-takes-tensors")) from None
+        raise noted(
+            RuntimeError("increment_version expect a Iterable[Tensor] as input"),
+            "in-place#increment-version-takes-tensors", given=f"a {type(tensor).__name__}") from None
     for element in tensors:
         if not isinstance(element, TensorBase):
-            raise RuntimeError("increment_version expects each element of the iterable to be a tensor. This one is a "
-                               f"{type(element).__name__}." + see("in-place#increment-version-takes-tensors"))
+            raise noted(
+                RuntimeError("increment_version expects each element of the iterable to be a tensor"),
+                "in-place#increment-version-takes-tensors", given=f"a {type(element).__name__}")
         if not element.is_inference():
             written(element)
 
@@ -174,8 +177,8 @@ class _Any:
 def _under_way() -> Pass:
     walk: Pass | None = local.thread.walk
     if walk is None:
-        raise AssertionError("expected this hook to be called inside a backward call"
-                             + see("hooks#hook-outside-of-backward"))
+        raise noted(
+            AssertionError("expected this hook to be called inside a backward call"), "hooks#hook-outside-of-backward")
     return walk
 
 
@@ -190,9 +193,10 @@ def _is_run(walk: Pass, made_by: Any) -> bool:
     if leaf is None or not walk.runs(edge_of(leaf).number):
         return False
     if edge_of(leaf) in walk.capture:
-        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running "
-                           "autograd.grad(). This is currently not supported. Leave leaves out of a hook of mode "
-                           "'all', or call backward()." + see("hooks#leaf-node-in-grad"))
+        raise noted(
+            RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running "
+                         "autograd.grad(). This is currently not supported."), "hooks#leaf-node-in-grad",
+            instead="leave leaves out of a hook of mode 'all', or call backward()")
     return True
 
 
@@ -211,14 +215,15 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[[Any], Any], *
     """
     modes = ("all", "any")
     if mode not in modes:
-        raise ValueError(f"Expects mode to be one of {modes} but got {mode}" + see("hooks#mode-of-multi-hook"))
+        raise noted(ValueError(f"Expects mode to be one of {modes} but got {mode}"), "hooks#mode-of-multi-hook")
     if mode == "any":
         once = _Any(fn)
         return _MultiHandle(tuple([tensor.register_hook(once) for tensor in tensors if tensor.requires_grad]))
     for tensor in tensors:
         if not tensor.requires_grad:
-            raise AssertionError("Expected gradient function to be set. This tensor requires no grad."
-                                 + see("hooks#multi-hook-without-grad"))
+            raise noted(
+                AssertionError("Expected gradient function to be set"), "hooks#multi-hook-without-grad",
+                because="this tensor requires no grad")
     gatherer = _All(tensors, fn)
     return _MultiHandle(tuple([tensor.register_hook(functools.partial(gatherer.seen, i))
                               for i, tensor in enumerate(tensors)]))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
 from .indexing import Shape, put_into
@@ -217,8 +218,9 @@ def masked_scatter_into(out: Any, source: Any, mask: Any) -> Any:
         mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if count > source.size:
-        raise RuntimeError("Number of elements of source < number of ones in mask. There are "
-                           f"{source.size} and {count}.")
+        raise noted(
+            RuntimeError("Number of elements of source < number of ones in mask"),
+            given=f"there are {source.size} and {count}")
     write(out, mask, source.reshape(-1)[:count])
     return out
 

@@ -12,8 +12,8 @@ from .indexing import select, slice_
 def _put(out: Any, part: Any, src: Any) -> Any:
     """`out`, with `src` written to its view `part`."""
     if part.shape != src.shape:
-        raise RuntimeError("expected src to have a size equal to the slice of self. The slice has shape "
-                           f"{[*part.shape]}, src {[*src.shape]}.")
+        raise RuntimeError("expected src to have a size equal to the slice of self. src size = "
+                           f"{[*src.shape]}, slice size = {[*part.shape]}")
     if part.size:
         part.flags.writeable = True                     # if elements overlap, the last value stays
         part[...] = src

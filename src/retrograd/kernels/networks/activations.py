@@ -164,8 +164,8 @@ def softshrink(x: Any, lambd: float) -> Any:
     refuse(x.dtype, "softshrink_check", _ALL_BUT_FLOATS)
     largest = float(np.finfo(x.dtype).max)
     if not 0 <= lambd <= largest:
-        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
-                           f"{torch_dtype.of[x.dtype].legacy}, but found {lambd:g}.")
+        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input "
+                           f"dtype {torch_dtype.of[x.dtype].legacy}, but found {lambd:g}")
     t = limited(x, -lambd, lambd)
     return signed(np.subtract(x, t, out=t), x)                      # zeros keep their sign
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import is_half
+from ...foundations.errors import noted
 
 # The negative of the limit of selu far below 0.
 _ALPHA = 1.7580993408473766
@@ -16,8 +17,9 @@ _ALPHA = 1.7580993408473766
 def refuse_integers(dtype: np.dtype[Any], name: str) -> None:
     """Raise RuntimeError for dtypes that cannot hold the noise. `name` is PyTorch's name of the noise's dtype."""
     if dtype.kind in "biu":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}. Convert with .float() "
-                           "first.")
+        raise noted(
+            RuntimeError(f"result type Float can't be cast to the desired output type {name}"),
+            instead="convert with .float() first")
 
 
 def affine(noise: Any, p: float) -> tuple[Any, Any]:

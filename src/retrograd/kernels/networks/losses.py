@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import F16, refuse
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ..elementwise.choosing import limited, where
 from ..elementwise.elementary import widened
 from ..sums import mean_all, sum_all
@@ -100,8 +100,8 @@ def check_classes(target: Any, count: int, ignore_index: int) -> tuple[Any, Any]
     counts = classes != ignore_index
     wrong = counts & ((classes < 0) | (classes >= count))
     if wrong.any():
-        raise IndexError(f"Target {classes[wrong][0]} is out of bounds: there are {count} classes, and ignore_index is "
-                         f"{ignore_index}." + see("shapes#target-out-of-bounds"))
+        raise noted(IndexError(f"Target {classes[wrong][0]} is out of bounds."), "shapes#target-out-of-bounds",
+                    given=f"{count} classes, and ignore_index is {ignore_index}")
     return (classes, None) if counts.all() else (np.where(counts, classes, 0), counts)
 
 

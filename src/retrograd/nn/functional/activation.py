@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...kernels.random.distributions import exponential
 from ...ops.creation import draw_for, full_beside
 from ...ops.framework import Op
@@ -24,6 +24,7 @@ from ...tensors.recording.calls import recorded
 from ...tensors.recording.inplace_methods import inplace as written_over
 from ...tensors.recording.out_rules import FOUND, FREE, rule
 from ...tensors.recording.public import public
+from ...tensors.recording.public_facts import facts_of
 from ...tensors.state.base import TensorBase, plain
 from ...tensors.tensor import Tensor
 
@@ -104,7 +105,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     min_val, max_val = number("hardtanh", "min_val", 2, min_val), number("hardtanh", "max_val", 3, max_val)
     if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: min_val is {min_val} and max_val is {max_val}")
+        raise noted(
+            ValueError("min_val cannot be greater than max_val"),
+            given=f"min_val is {min_val} and max_val is {max_val}")
     if min_val < 0 and isinstance(input, TensorBase) and input._array.dtype.kind == "u":
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_ if inplace else _hardtanh)(input, min_val, max_val)
@@ -214,7 +217,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         return _gelu(input)
     if approximate == "tanh":
         return _gelu_tanh(input)
-    raise RuntimeError(f"approximate argument must be either none or tanh. It is '{approximate}'.")
+    raise noted(RuntimeError("approximate argument must be either none or tanh."), given=f"'{approximate}'")
 
 
 @public("softplus(Tensor input, Number beta=1, Number threshold=20, out)", out=rule(exact=FOUND))
@@ -339,3 +342,5 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of the softmax along `dim`, computed without overflow. The arguments are those of `softmax`."""
     return over_dim.log_softmax(input, _dimension("log_softmax", input, dim), dtype)
+
+facts_of(threshold).body.__qualname__ = "_threshold"            # as Python's errors about arguments name PyTorch's

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import letter
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...ops.basic import beyond
 from ...ops.elementwise import arithmetic
 from ...ops.networks import losses as ops, softmax
@@ -53,16 +53,17 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     x, y = of_both("cross_entropy_loss", input, target)
     if weight is not None:
         check_tensor("cross_entropy_loss", weight, "weight", 3)
-    label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
+    label_smoothing = number("cross_entropy_loss", "label_smoothing", 6, label_smoothing, "float")
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index")
+    ignore_index = as_int("cross_entropy_loss", ignore_index, "ignore_index", 5)
     dim = min(x.ndim - 1, 1)
     if x.shape == y.shape:
         if letter(y.dtype) != "f":
-            raise RuntimeError("Expected floating point type for target with class probabilities, got "
-                               f"{target.dtype.legacy}. Classes have the shape of the input without its second "
-                               "dimension.")
+            raise noted(
+                RuntimeError("Expected floating point type for target with class probabilities, "
+                             f"got {target.dtype.legacy}"),
+                because="classes have the shape of the input without its second dimension")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, dim, weight, reduction, label_smoothing)
@@ -134,7 +135,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     reduction = checked_reduction(reduction, size_average, reduce)
     of_both("nll_loss_nd", input, target)
     check_optional("nll_loss_nd", 3, weight=weight)
-    ignore_index = as_int("nll_loss_nd", ignore_index, "ignore_index")
+    ignore_index = as_int("nll_loss_nd", ignore_index, "ignore_index", 5)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
 
@@ -160,11 +161,13 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
         if y.ndim == 1 and y.shape[0] != 1:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {y.shape[0]}")
     elif y.ndim == 0 or x.shape[0] != y.shape[0]:
-        raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size "
-                         f"({y.shape[0] if y.ndim else 0})." + see("shapes#batch-of-targets"))
+        raise noted(
+            ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size "
+                       f"({(y.shape[0] if y.ndim else 0)})."), "shapes#batch-of-targets")
     if x.ndim <= 2 and y.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported. The target has shape "
-                           f"{list(y.shape)}.")
+        raise noted(
+            RuntimeError("0D or 1D target tensor expected, multi-target not supported"),
+            given=f"the target has shape {list(y.shape)}")
     expected = (x.shape[0], *x.shape[2:])
     if x.ndim == 4 and y.ndim != 3:
         raise RuntimeError("only batches of spatial targets supported (3D tensors) but got targets of dimension: "
@@ -174,8 +177,9 @@ def _check(x: Any, y: Any, target: Any, input: Any, weight: Any) -> None:
     if x.ndim > 2 and y.shape != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(y.shape)}")
     if y.dtype not in _CLASS_TYPES:
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}. Convert classes "
-                           "with .long()." + see("shapes#dtype-of-targets"))
+        raise noted(
+            RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}"),
+            "shapes#dtype-of-targets", instead="convert classes with .long()")
     if x.ndim > 2 and y.dtype != np.int64:
         raise RuntimeError("expected scalar type Long but found Byte. Convert classes with .long().")
     if weight is not None:
@@ -207,7 +211,9 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
     check_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight)
     classes, *several = _class_shape(input, linear_weight, linear_bias)
     if ignore_index is not None and target.is_floating_point():
-        raise RuntimeError("ignore_index cannot be specified when target contains probabilities. Leave it out.")
+        raise noted(
+            RuntimeError("ignore_index cannot be specified when target contains probabilities"),
+            instead="leave it out")
     if several:
         flat = math.prod((classes, *several))
         linear_weight = linear_weight.reshape(flat, -1)
@@ -221,19 +227,26 @@ def _class_shape(input: Any, linear_weight: Any, linear_bias: Any) -> tuple[int,
     """The number of classes, and the sizes of the choices. Raises RuntimeError if shapes do not fit."""
     given, shape = tuple(input.shape), tuple(linear_weight.shape)
     if len(given) not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}. The shape is {given}.")
+        raise noted(
+            RuntimeError(f"expected input with dimensionality 1 or 2, got {len(given)}"),
+            given=f"the shape is {given}")
     if len(shape) < 2:
-        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}. The shape of "
-                           f"linear_weight is {shape}.")
+        raise noted(
+            RuntimeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}"),
+            given=f"the shape of linear_weight is {shape}")
     if given[-1] != shape[-1]:
-        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
-                           f"{given[-1]} and {shape[-1]}, respectively. linear_weight is (classes, …, in_features).")
+        raise noted(
+            RuntimeError(f"expected equal input and linear_weight last dimensions (in_features), got {given[-1]} "
+                         f"and {shape[-1]}, respectively"), because="linear_weight is (classes, …, in_features)")
     if len(shape) > 2 and len(given) == 1:
-        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, "
-                           f"{shape[-1]}), got unbatched input with shape {given}. Use input.unsqueeze(0).")
+        raise noted(
+            RuntimeError(f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, "
+                         f"(N, {shape[-1]}), got unbatched input with shape {given}"),
+            instead="use input.unsqueeze(0)")
     if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
-        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}. The bias "
-                           "has one number for each output.")
+        raise noted(
+            RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}"),
+            because="the bias has one number for each output")
     return shape[:-1]
 
 
@@ -252,7 +265,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """
     classes = array_of("one_hot", tensor)
     if classes.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor. Convert with .long().")
+        raise noted(
+            RuntimeError("one_hot is only applicable to index tensor of type LongTensor."),
+            instead="convert with .long()")
     if tensor.is_meta:
         zeros: Tensor = tensor.new_zeros((*classes.shape, num_classes))
         return zeros
@@ -273,12 +288,13 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 def _one_hot(num_classes: int, classes: Any) -> Any:
     """The vectors of classes; -1 stands for as many classes as the greatest class needs."""
     if classes.min() < 0:
-        raise RuntimeError(f"Class values must be non-negative. The least class is {classes.min()}.")
+        raise noted(RuntimeError("Class values must be non-negative."), given=f"the least class is {classes.min()}")
     if num_classes == -1:
         num_classes = int(classes.max()) + 1
     elif classes.max() >= num_classes:
-        raise RuntimeError(f"Class values must be smaller than num_classes. The greatest class is {classes.max()}, "
-                           f"and num_classes is {num_classes}.")
+        raise noted(
+            RuntimeError("Class values must be smaller than num_classes."),
+            given=f"the greatest class is {classes.max()}, and num_classes is {num_classes}")
     vectors = np.zeros((classes.size, num_classes), np.int64)
     vectors.reshape(-1)[classes.reshape(-1) + np.arange(0, vectors.size, num_classes)] = 1
     return vectors.reshape(*classes.shape, num_classes)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...foundations.dtypes import unimplemented
+from ...foundations.errors import noted
 from ...ops.images import convolution as ops
 from ...tensors.arguments.dims import axis_of
 from ...tensors.arguments.options import check_tensor
@@ -48,7 +49,7 @@ def _positions(sizes: Any, window: Any) -> tuple[int, ...]:
 
 def _check_type(name: str, array: Any) -> None:
     if array.dtype.kind in "iu":
-        raise unimplemented(f"{name}_out_cpu", array.dtype, "Convert with .float() first.")
+        raise unimplemented(f"{name}_out_cpu", array.dtype, "convert with .float() first")
 
 
 @public()
@@ -104,9 +105,10 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
                            f"dimensions for input, but got: {[*shape]}")
     kernel, dilation, padding, stride = window
     if shape[-2] % math.prod(kernel):
-        raise RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
-                           f"got input.size(1)={shape[-2]} and kernel_size={kernel}. Each channel has so many elements "
-                           "of a column.")
+        raise noted(
+            RuntimeError("Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+                         f"got input.size(1)={shape[-2]} and kernel_size={kernel}."),
+            because="each channel has so many elements of a column")
     high, wide = _positions(sizes, window)
     given = (f"Given output_size={sizes}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
              f"stride={stride}, ")

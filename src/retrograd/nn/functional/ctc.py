@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.networks import ctc as kernels
 from ...ops.networks import ctc as ops
+from ...tensors.arguments.combinations import combination
 from ...tensors.arguments.dims import kind_of
+from ...tensors.arguments.schemas import schemas
 from ...tensors.functions.elementwise.comparison import where
 from ...tensors.functions.shapes.shape import unsqueeze
 from ...tensors.recording.calls import recorded
@@ -23,6 +26,10 @@ __all__ = ["ctc_loss"]
 
 _ctc_loss = recorded(ops.ctc_loss)
 _CHECKING = " (while checking arguments for ctc_loss_allocate_outputs)"
+
+_LAST = "int blank=0, int reduction=at::Reduction::Mean, bool zero_infinity=False)"
+_SCHEMAS = (f"ctc_loss(Tensor log_probs, Tensor targets, ints input_lengths, ints target_lengths, {_LAST}",
+            f"ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, {_LAST}")
 
 
 @public()
@@ -47,11 +54,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
     checked_reduction(reduction)
     kinds = {isinstance(lengths, TensorBase) for lengths in (input_lengths, target_lengths)}
     if not (isinstance(log_probs, TensorBase) and isinstance(targets, TensorBase) and len(kinds) == 1):
-        given = ", ".join(kind_of(x) for x in (log_probs, targets, input_lengths, target_lengths))
-        raise TypeError(f"ctc_loss() received an invalid combination of arguments - got ({given}, int, int, bool), but "
-                        "expected one of:\n * (Tensor log_probs, Tensor targets, tuple of ints input_lengths, tuple of "
-                        "ints target_lengths)\n * (Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "
-                        "target_lengths)")
+        given = log_probs, targets, input_lengths, target_lengths, blank, 1, zero_infinity
+        raise combination(schemas(_SCHEMAS), given, {}, kind_of)
     refuse_samples("ctc_loss", targets, *[each for each in (input_lengths, target_lengths)
                                           if isinstance(each, TensorBase)])
     times, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
@@ -86,10 +90,11 @@ def _checked(scores: Any, targets: Any, times: Any, lengths: Any, blank: int) ->
                            f"'targets'{_CHECKING}")
     steps, count, classes = scores.shape
     if not 0 <= blank < classes:
-        raise RuntimeError(f"blank must be in label range: blank is {blank}, and there are {classes} classes")
+        raise noted(
+            RuntimeError("blank must be in label range"), given=f"blank is {blank}, and there are {classes} classes")
     for name, given in (("input_lengths", times), ("target_lengths", lengths)):
         if given.size != count:
-            raise RuntimeError(f"{name} must be of size batch_size: {given.size} is not {count}")
+            raise noted(RuntimeError(f"{name} must be of size batch_size"), given=f"{given.size} is not {count}")
         if given.min() < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {given.min()}{_CHECKING}")
     _check_size(targets, count, lengths)

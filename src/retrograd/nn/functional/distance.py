@@ -6,6 +6,7 @@ import math
 
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import dtype as torch_dtype, letter, result_dtype
+from ...foundations.errors import noted
 from ...kernels.shape import common_shape
 from ...ops.elementwise import arithmetic
 from ...ops.linalg import norms
@@ -54,8 +55,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         raise RuntimeError(f"eps must be non-negative, got: {eps}")
     dtype = result_dtype((x._array.dtype, x._array.ndim > 0) for x in (x1, x2))
     if letter(dtype) != "f":
-        raise RuntimeError("expected common dtype to be floating point, yet common dtype is "
-                           f"{torch_dtype.of[dtype].legacy}. Convert with .float() first.")
+        raise noted(
+            RuntimeError("expected common dtype to be floating point, yet common dtype "
+                         f"is {torch_dtype.of[dtype].legacy}"), instead="convert with .float() first")
     shape = common_shape(x1._array.shape, x2._array.shape)
     vectors = [x if letter(x._array.dtype) == "f" else x.to(torch_dtype.of[dtype]) for x in (x1, x2)]
     if x1._array.shape != x2._array.shape:

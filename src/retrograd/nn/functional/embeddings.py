@@ -8,7 +8,7 @@ import numpy as np
 
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import letter
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...foundations.modes import local
 from ...kernels.networks.embedding import MAX, MEAN, SUM
 from ...tensors.arguments.dims import array_of, as_int
@@ -50,8 +50,9 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     if padding_idx is not None:
         rows = array_of("embedding", weight, "weight").shape[0]
         if padding_idx >= rows or padding_idx < -rows:
-            raise AssertionError(f"Padding_idx must be within num_embeddings. It must be between {-rows} and "
-                                 f"{rows - 1}, and is {padding_idx}.")
+            raise noted(
+                AssertionError("Padding_idx must be within num_embeddings"),
+                given=f"it must be between {-rows} and {rows - 1}, and is {padding_idx}")
         padding = padding_idx if padding_idx >= 0 else padding_idx + rows
     if max_norm is not None:
         as_int("embedding", padding, "padding_idx")      # every check comes before the first write

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...foundations.dtypes import letter, unimplemented
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.networks import losses as ops
@@ -125,9 +125,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     """
     reduction = checked_reduction(reduction, size_average, reduce)
     input, target = _same_shapes("smooth_l1_loss", input, target)
-    beta = number("smooth_l1_loss", "beta", 4, beta)
+    beta = number("smooth_l1_loss", "beta", 4, beta, "float")
     if not beta >= 0:
-        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta. It is {beta}.")
+        raise noted(RuntimeError("smooth_l1_loss does not support negative values for beta."), given=f"{beta}")
     if beta == 0:
         return reduced((input - target).abs(), reduction)
     return _smooth_l1(input, target, reduction, beta)
@@ -144,9 +144,9 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """
     reduction = _reduction_of(reduction, None, None, weight)
     given, (input, target) = input, _same_shapes("huber_loss", input, target)
-    delta = number("huber_loss", "delta", 4, delta)
+    delta = number("huber_loss", "delta", 4, delta, "float")
     if not delta > 0:
-        raise RuntimeError(f"huber_loss does not support non-positive values for delta. It is {delta}.")
+        raise noted(RuntimeError("huber_loss does not support non-positive values for delta."), given=f"{delta}")
     converted = target.to(input.dtype)
     if weight is not None:                      # a mean of these is not divided by the weights
         _check_weight("huber_loss", weight, given)
@@ -174,8 +174,9 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
     if target.dtype is not input.dtype:
-        raise RuntimeError(f"Found dtype {target.dtype.legacy} but expected {input.dtype.legacy}. Convert the target "
-                           "with .to(input.dtype).")
+        raise noted(
+            RuntimeError(f"Found dtype {target.dtype.legacy} but expected {input.dtype.legacy}"),
+            instead="convert the target with .to(input.dtype)")
     if weight is not None:
         broadcast_shapes(target.shape, weight.shape)
     return _bce(input, target, weight, reduction)
@@ -210,7 +211,7 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         check_optional("binary_cross_entropy_with_logits", 3, weight=weight, pos_weight=pos_weight)
     dtype = input._array.dtype
     if dtype.kind in "bui":
-        raise unimplemented("log_sigmoid_cpu", dtype, "Convert with .float() first.")
+        raise unimplemented("log_sigmoid_cpu", dtype, "convert with .float() first")
     for name, factor in (("weight", weight), ("pos_weight", pos_weight)):
         if factor is not None:
             refuse_gradient("binary_cross_entropy_with_logits", name, factor)
@@ -221,8 +222,9 @@ def cross_entropy_of_logits(input: Tensor, target: Tensor, weight: Tensor | None
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Convert the target "
                            "with .to(input.dtype).")
     if target._array.dtype.kind in "iu" and letter(dtype) == "f":
-        raise RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output type "
-                           f"{target.dtype.legacy}. Convert the target with .to(input.dtype).")
+        raise noted(
+            RuntimeError(f"result type {input.dtype.legacy} can't be cast to the desired output "
+                         f"type {target.dtype.legacy}"), instead="convert the target with .to(input.dtype)")
     weights = [w if w is None or w._array.dtype is dtype else w.to(input.dtype) for w in (weight, pos_weight)]
     return _bce_with_logits(input, target, *weights, reduction)
 
@@ -289,7 +291,7 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: 
     """
     variances = _variances(input, var)
     if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+        raise noted(ValueError(f"{reduction} is not valid"), instead="choose 'mean', 'sum' or 'none'")
     variances = variances.clone()
     with no_grad():
         variances.clamp_(min=eps)
@@ -321,5 +323,5 @@ def _variances(input: Any, var: Any) -> Any:
     if shape[:-1] == given:
         return var.unsqueeze(-1)
     if len(shape) != len(given) or sum(have for want, have in zip(shape, given) if want != have) != 1:
-        raise ValueError(f"var is of incorrect size: it is {list(given)}, and the input is {list(shape)}")
+        raise noted(ValueError("var is of incorrect size"), given=f"{list(given)}, and the input is {list(shape)}")
     return var

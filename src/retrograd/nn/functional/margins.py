@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...kernels.shape import common_shape
 from ...ops.basic import check_values
 from ...ops.elementwise import arithmetic
@@ -167,14 +168,16 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     refuse_complex_gradient("soft_margin_loss", input)
     shape = common_shape(x.shape, y.shape)
     if shape != x.shape:
-        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}: only "
-                           "the target is broadcast")
+        raise noted(
+            RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(shape)}"),
+            because="only the target is broadcast")
     if y.dtype.kind == "b":
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
                            "a mask, use the `~` or `logical_not()` operator instead.")
     if x.dtype.kind in "biu":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}. Convert "
-                           "with .float() first.")
+        raise noted(
+            RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.legacy}"),
+            instead="convert with .float() first")
     return _soft_margin(input, target.detach().to(input.dtype), reduction)
 
 
@@ -224,8 +227,9 @@ def _check_classes(target: Any, classes: int, complaint: str, lowest: int = 0) -
 
     def test(y: Any) -> None:
         if y.size and not (lowest <= y.min() and y.max() < classes):
-            raise RuntimeError(f"{complaint}: classes go from {lowest} to {classes - 1}, and these go from "
-                               f"{y.min()} to {y.max()}")
+            raise noted(
+                RuntimeError(f"{complaint}"),
+                because=f"classes go from {lowest} to {classes - 1}, and these go from {y.min()} to {y.max()}")
 
     check_values(y, test)
 
@@ -263,5 +267,5 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     dim = input.dim() - 1
     loss = loss.sum(dim=dim) / input.size(dim)
     if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not valid: choose 'mean', 'sum' or 'none'")
+        raise noted(ValueError(f"{reduction} is not valid"), instead="choose 'mean', 'sum' or 'none'")
     return reduced(loss, reduction)

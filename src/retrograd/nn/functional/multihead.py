@@ -87,8 +87,8 @@ def _canonical_mask(mask: Tensor | None, mask_name: str, other_type: Any, other_
 def _masks(attention: Any, keys: Any, dtype: Any, causal: bool, hinted: bool) -> _Masks:
     """Both masks as masks that are added. There is no attention mask if it is enough to know that it is causal."""
     if causal and attention is None:
-        raise RuntimeError("Need attn_mask if specifying the is_causal hint. Make one that hides all keys after a "
-                           "query's own place.")
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+                           "method `generate_square_subsequent_mask` to create this mask.")
     keys = _canonical_mask(keys, "key_padding_mask", _none_or_dtype(attention), "attn_mask", dtype)
     return _Masks(None if hinted else _canonical_mask(attention, "attn_mask", None, "", dtype, False), keys)
 

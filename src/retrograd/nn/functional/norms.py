@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...foundations.dtypes import is_half, refuse
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...ops.images import resampling
 from ...tensors.arguments.options import check_tensor
 from ...tensors.functions.networks import normalization
@@ -24,8 +24,9 @@ _windows = recorded(resampling.windows)
 def _verify_batch_size(size: Sequence[int], shown: Any = None) -> None:
     """Raises ValueError for a batch with one value for each channel: its deviation is 0."""
     if math.prod((size[0], *size[2:])) == 1:
-        raise ValueError("Expected more than 1 value per channel when training, got input size "
-                         f"{size if shown is None else shown}" + see("shapes#one-value-per-channel"))
+        raise noted(
+            ValueError("Expected more than 1 value per channel when training, got input "
+                       f"size {(size if shown is None else shown)}"), "shapes#one-value-per-channel")
 
 
 def _verify_spatial_size(size: Sequence[int]) -> None:

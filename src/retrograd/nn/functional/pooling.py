@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...foundations.errors import noted
 from ...tensors.arguments.options import check_tensor
 from ...tensors.arguments.sliding import ints
 from ...tensors.functions.images import pooling
 from ...tensors.functions.images.pooling import adaptive_avg_pool1d, avg_pool1d
 from ...tensors.recording.out_rules import EXACT, FREE, rule
 from ...tensors.recording.public import public
+from ...tensors.recording.public_facts import facts_of
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -87,7 +89,7 @@ def _sizes(name: str, input: Any, output_size: Any, dims: int) -> tuple[int, ...
     if not isinstance(output_size, (tuple, list)):
         output_size = (output_size,) * dims
     elif input.dim() <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, got {input.dim()}")
+        raise noted(ValueError(f"Input dimension should be at least {len(output_size) + 1}"), given=f"{input.dim()}")
     shape = input.shape[-len(output_size):]
     return ints(name, "output_size", tuple([n if to is None else to for n, to in zip(shape, output_size)]))
 
@@ -159,3 +161,7 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
 
 
 lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)
+
+# Python names these in errors about arguments, as it names PyTorch's.
+for _function in (max_pool1d, max_pool2d, max_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d):
+    facts_of(_function).body.__qualname__ = f"_{_function.__name__}"

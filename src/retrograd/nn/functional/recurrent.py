@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...foundations.dtypes import I64, dtype as torch_dtype, letter
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...ops.indexing.indexing import select
 from ...ops.networks import recurrent as ops
 from ...tensors.functions.networks.dropout import dropout as drop
@@ -92,8 +92,9 @@ def _network(call: _Padded | _Packed, hidden: Sequence[Any]) -> _Network:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     shapes = [part._array.shape for part in hidden]
     if any([len(shape) < 3 for shape in shapes]):
-        raise IndexError("Dimension out of range (expected to be in range of [-2, 1], but got 2). The states have 3 "
-                         "dimensions: layers * directions, batch, features.")
+        raise noted(
+            IndexError("Dimension out of range (expected to be in range of [-2, 1], but got 2)"),
+            because="the states have 3 dimensions: layers * directions, batch, features")
     projected = len(shapes) == 2 and shapes[0][-1] != shapes[1][-1]
     count, found = 2 + 2 * bool(call.has_biases) + projected, len(call.params)
     if found % count or found < count * layers * directions:
@@ -142,8 +143,9 @@ def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> Non
             raise _mixed(a, b)
         width = a.shape[-1]
         if width != b.shape[1]:
-            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.size // max(width, 1)}x{width} and "
-                               f"{b.shape[1]}x{b.shape[0]})" + see("shapes#matrix-shapes"))
+            raise noted(
+                RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.size // max(width, 1)}x{width} "
+                             f"and {b.shape[1]}x{b.shape[0]})"), "shapes#matrix-shapes")
     batch = array.shape[1] if sizes is None else sizes[0]
     for state in states:
         size = state._array.shape[0]
@@ -151,8 +153,9 @@ def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> Non
             raise RuntimeError(f"output with shape {[*state.shape]} doesn't match the broadcast shape "
                                f"{[batch, state.shape[1]]}")
         if size != batch:
-            raise RuntimeError(f"The size of tensor a ({size}) must match the size of tensor b ({batch}) at "
-                               "non-singleton dimension 0: the states of a batch that is not the input's")
+            raise noted(
+                RuntimeError(f"The size of tensor a ({size}) must match the size of tensor b ({batch}) at "
+                             "non-singleton dimension 0"), because="the states of a batch that is not the input's")
     gates = w_ih._array.shape[0]
     for other in (w_hh, *others):
         if other is not None and other._array.shape[0] != gates:
@@ -166,8 +169,9 @@ def _check_layer(x: Any, sizes: Any, states: Sequence[Any], weights: Any) -> Non
 
 def _mixed(a: Any, b: Any) -> RuntimeError:
     names = [torch_dtype.of[array.dtype].legacy for array in (a, b)]
-    return RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}"
-                        + see("shapes#matrix-dtypes"))
+    return noted(
+        RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and "), "shapes#matrix-dtypes",
+        because=names[1])
 
 
 def _run(network: _Network, layer: Callable[..., Any]) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...tensors.arguments.options import check_tensors
 from ...tensors.tensor import Tensor
 
@@ -35,7 +35,8 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
             warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
                  UserWarning)
     if not isinstance(reduction, str) or reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
+        raise noted(
+            ValueError(f"{reduction} is not a valid value for reduction"), instead="choose 'mean', 'sum' or 'none'")
     return reduction
 
 

@@ -33,10 +33,12 @@ def _new_sizes(shape: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[li
         given = [given] * len(shape)
     elif len(given) != len(shape):
         what = "Input and output" if size is not None else "Input and scale_factor"
+        of = "o" if size is not None else "s"
         shown = "output size of" if size is not None else "scale_factor of shape"
         raise ValueError(f"{what} must have the same number of spatial dimensions, but got input with spatial "
-                         f"dimensions of {[*shape]} and {shown} {given}. Give one {name} for "
-                         "all dimensions, or one for each dimension.")
+                         f"dimensions of {[*shape]} and {shown} {given}. Please provide "
+                         f"input tensor in (N, C, d1, d2, ...,dK) format and {name} in ({of}1, {of}2, ...,{of}K) "
+                         "format.")
     if size is None:
         return None, [float(factor) for factor in given]
     try:
@@ -65,7 +67,9 @@ def _check_sizes(shape: tuple[int, ...], new: Sequence[int], dims: int) -> None:
     if min((*shape[2:], *new)) <= 0:
         letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
         old, made = (", ".join(f"{letter}: {n}" for letter, n in zip(letters, sizes)) for sizes in (shape[2:], new))
-        raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({old}) output ({made})")
+        between = "and " if dims == 1 else ""
+        raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({old}) {between}output "
+                           f"({made})")
     if math.prod(shape[1:]) == 0:
         raise RuntimeError(f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes {[*shape]}")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...tensors.tensor import Tensor
 from ..borrowed import borrowing
 from .module import Module
@@ -48,7 +48,8 @@ class _Series(Module):
         """The name of the module at an index, which may be negative. Raises IndexError if there is no such module."""
         position, size = operator.index(index), len(self)
         if not -size <= position < size:
-            raise IndexError(f"index {position} is out of range: {type(self).__name__} has {size} modules")
+            raise noted(
+                IndexError(f"index {position} is out of range"), given=f"{type(self).__name__} has {size} modules")
         return [*self._modules][position]
 
     def _replace(self, modules: Iterable[Module]) -> None:
@@ -80,8 +81,9 @@ class _Series(Module):
     def insert(self: Any, index: int, module: Module) -> Any:
         """Put a module before the module at `index`. Returns the container."""
         if not isinstance(module, Module):
-            raise AssertionError("module should be of type: <class 'torch.nn.modules.module.Module'>, but got "
-                                 f"{type(module)}")
+            raise noted(
+                AssertionError("module should be of type: <class 'torch.nn.modules.module.Module'>"),
+                given=str(type(module)))
         modules = [*self]
         if not -len(modules) <= index <= len(modules):
             raise IndexError(f"Index out of range: {index}")

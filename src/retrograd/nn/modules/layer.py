@@ -59,7 +59,8 @@ factory_kwargs.__module__ = "retrograd.nn"
 
 def uninitialized(shape: tuple[int, ...], device: Any, dtype: Any, requires_grad: bool = True) -> Parameter:
     """A parameter whose values are set later."""
-    return Parameter(empty(shape, dtype=dtype, device=device), requires_grad)
+    sizes = shape if len(shape) == 1 else (shape,)         # PyTorch's messages name one size that is no int so
+    return Parameter(empty(*sizes, dtype=dtype, device=device), requires_grad)
 
 
 class Weighted(Layer):

@@ -24,8 +24,8 @@ def pairs(container: str, values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """Checked pairs of name and value. Raises TypeError or ValueError for other values."""
     for number, pair in enumerate(values):
         if not isinstance(pair, Iterable):
-            raise TypeError(f"{container} update sequence element #{number} should be Iterable; is "
-                            f"{type(pair).__name__}. Give pairs of name and value")
+            raise TypeError(f"{container} update sequence element #{number} should be Iterable; is"
+                            f"{type(pair).__name__}")
         name_and_value = tuple(pair)
         if len(name_and_value) != 2:
             raise ValueError(f"{container} update sequence element #{number} has length {len(name_and_value)}; 2 is "

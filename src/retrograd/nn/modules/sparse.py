@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...autograd.grad_mode import no_grad
+from ...foundations.errors import noted
 from ...tensors.tensor import Tensor
 from .. import init
 from ..borrowed import borrowing
@@ -36,8 +37,9 @@ class _Table(Module):
         rows = self.num_embeddings
         if padding_idx and not -rows <= padding_idx < rows:
             word = "Padding_idx" if isinstance(self, Embedding) else "padding_idx"
-            raise AssertionError(f"{word} must be within num_embeddings. It must be between {-rows} and {rows - 1}, "
-                                 f"and is {padding_idx}.")
+            raise noted(
+                AssertionError(f"{word} must be within num_embeddings"),
+                given=f"it must be between {-rows} and {rows - 1}, and is {padding_idx}")
         return padding_idx + rows if padding_idx is not None and padding_idx < 0 else padding_idx
 
     def _set_weight(self, weight: Any, requires_grad: bool, device: Any, dtype: Any) -> None:
@@ -46,8 +48,9 @@ class _Table(Module):
             self.weight = uninitialized(shape, device, dtype, requires_grad)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
-            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim. The shape is "
-                                 f"{tuple(weight.shape)}, and {shape} is needed.")
+            raise noted(
+                AssertionError("Shape of weight does not match num_embeddings and embedding_dim"),
+                given=f"the shape is {tuple(weight.shape)}, and {shape} is needed")
         else:
             self.weight = Parameter(weight, requires_grad)
 
@@ -71,8 +74,9 @@ class _Table(Module):
 def _sizes(embeddings: Any) -> tuple[int, int]:
     """Rows and columns. Raises AssertionError unless `embeddings` is a matrix."""
     if embeddings.dim() != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional. This one has "
-                             f"{embeddings.dim()} dimensions.")
+        raise noted(
+            AssertionError("Embeddings parameter is expected to be 2-dimensional"),
+            given=f"this one has {embeddings.dim()} dimensions")
     rows, columns = embeddings.shape
     return rows, columns
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ...foundations.errors import noted
 from ...foundations.names import missing
 from ..modules.module import Module
 from .scatter_gather import gather, parallel_apply, replicate, scatter_kwargs
@@ -59,4 +60,5 @@ class DataParallel(Module, Generic[T]):
 def data_parallel(module: Module, inputs: Any, device_ids: Sequence[Any] | None = None, output_device: Any = None,
                   dim: int = 0, module_kwargs: Any | None = None) -> Any:
     """A call of a module on all GPUs. Raises RuntimeError, as there is no GPU; `DataParallel` works without."""
-    raise RuntimeError("device type could not be determined. There are no GPUs here: call the module itself.")
+    raise noted(
+        RuntimeError("device type could not be determined"), instead="call the module itself: there are no GPUs here")

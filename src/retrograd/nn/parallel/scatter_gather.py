@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ...foundations.errors import noted
 from ...foundations.names import missing
 from ...tensors.tensor import Tensor
 from ..modules.module import Module
@@ -13,13 +14,13 @@ __all__ = ["gather", "parallel_apply", "replicate", "scatter", "scatter_kwargs"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
-_REMEDY = "There are no GPUs here: call the module itself."
+_REMEDY = "call the module itself: there are no GPUs here"
 
 
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
     """The inputs for each GPU. Raises ValueError for a tensor, as there is no GPU; other values are repeated."""
     if isinstance(inputs, Tensor):
-        raise ValueError(f"Expected a non cpu device, but got: cpu. {_REMEDY}")
+        raise noted(ValueError("Expected a non cpu device, but got: cpu"), instead=_REMEDY)
     if isinstance(inputs, (tuple, list)) and inputs:
         return [type(inputs)(part) for part in zip(*[scatter(value, target_gpus, dim) for value in inputs])]
     if isinstance(inputs, dict) and inputs:
@@ -37,12 +38,12 @@ def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, targe
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> NoReturn:
     """The outputs of all GPUs, joined. Raises AssertionError, as there is no GPU."""
-    raise AssertionError(f"Gather function not implemented for CPU tensors. {_REMEDY}")
+    raise noted(AssertionError("Gather function not implemented for CPU tensors"), instead=_REMEDY)
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> NoReturn:
     """Copies of a module on all GPUs. Raises AssertionError, as there is no GPU."""
-    raise AssertionError(f"Broadcast function not implemented for CPU tensors. {_REMEDY}")
+    raise noted(AssertionError("Broadcast function not implemented for CPU tensors"), instead=_REMEDY)
 
 
 def parallel_apply(modules: Sequence[Module], inputs: Sequence[Any], kwargs_tup: Sequence[dict[str, Any]] | None = None,
@@ -50,4 +51,4 @@ def parallel_apply(modules: Sequence[Module], inputs: Sequence[Any], kwargs_tup:
     """Calls of the copies of a module on all GPUs. Raises RuntimeError, as there is no GPU."""
     if len(modules) != len(inputs):
         raise AssertionError(f"The number of modules {len(modules)} is not equal to the number of inputs {len(inputs)}")
-    raise RuntimeError(f"Cannot access accelerator device when none is available. {_REMEDY}")
+    raise noted(RuntimeError("Cannot access accelerator device when none is available."), instead=_REMEDY)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ...tensors.face.memory import as_tensor
 from ...tensors.functions.creation.creation import empty_like
 from ...tensors.functions.creation.ranges import arange
@@ -47,8 +48,9 @@ class PackedSequence(PackedSequence_):
                 unsorted_indices: Tensor | None = None) -> Self:
         if batch_sizes is None:
             if not isinstance(data, (list, tuple)) or len(data) != 2:
-                raise AssertionError("Expected data to be a list or tuple of length 2. They are the data and the batch "
-                                     "sizes.")
+                raise noted(
+                    AssertionError("Expected data to be a list or tuple of length 2"),
+                    given="the data and the batch sizes")
             data, batch_sizes = data
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...kernels.elementwise import elementary
 from ...kernels.elementwise.choosing import limited
 from ...kernels.networks import activations as kernels
@@ -37,11 +37,18 @@ def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
     return choose(x > 0.0, g, g * negative_slope)
 
 
+_ISSUE = (" File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+          "calculation with negative slope")
+
+
 def _check_slope(name: str, slope: Any) -> None:
     """Refuse a negative slope. The rule is given the result, which then does not tell the sign of the input."""
     if slope < 0:
-        raise RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
-                           "supported. Use inplace=False." + see("in-place#negative-slope-in-place"))
+        raise noted(
+            RuntimeError(f"In-place {name} backward calculation is triggered with a negative slope which is not "
+                         "supported. This is caused by calling in-place forward function with a negative slope, please "
+                         f"call out-of-place version instead.{_ISSUE if name == 'leakyReLu' else ''}"),
+            "in-place#negative-slope-in-place", instead="use inplace=False")
 
 
 def _leaky_of_result(g: Any, out: Any, negative_slope: Any) -> Any:

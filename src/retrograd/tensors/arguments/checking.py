@@ -16,6 +16,7 @@ import numpy as np
 from ...foundations.devices import device
 from ...foundations.dtypes import dtype
 from ..state.base import TensorBase, requires
+from .combinations import combination
 from .dims import kind_of
 from .generator import Generator
 from .options import layout, memory_format
@@ -23,6 +24,8 @@ from .schemas import NAMES, OTHER_NAMES, Parameter, Schema, schemas
 
 # The functions that take a Python number in place of any tensor.
 NUMBERS_TOO = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
+# The functions that also take their arguments in an order that PyTorch gave up (see `reordering`).
+FORMER_ORDERS = frozenset(("add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sub"))
 ALIASES = {other: name for name, others in OTHER_NAMES.items() for other in others}
 
 
@@ -30,10 +33,11 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
     """The error that PyTorch raises for these arguments before it looks at their values; None if they fit a schema."""
     ways = schemas(texts)
     said = ways[0].name
-    if len(ways) == 1:
-        return _plain(misfit(ways[0], said, args, kwargs))
-    if any(misfit(way, said, args, kwargs) is None for way in ways):
-        return None
+    if len(ways) == 1 and said.removesuffix("_") not in FORMER_ORDERS:
+        return _plain(misfit(ways[0], said, args, kwargs)) or unpacking(ways[0], said, args, kwargs)
+    fitting = next((way for way in ways if misfit(way, said, args, kwargs) is None), None)
+    if fitting is not None:
+        return unpacking(fitting, said, args, kwargs)
     for way in ways:
         error = misfit(way, said, args, kwargs)
         if type(error) is _Element or isinstance(error, ValueError):     # PyTorch tries no further schema
@@ -42,11 +46,20 @@ def refusal(texts: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, 
     plausible = [way for way in ways if way.required <= count <= len(way.parameters)]
     if len(plausible) == 1:
         return _plain(misfit(plausible[0], said, args, kwargs))
-    got = ", ".join([*map(_kind, args), *(f"{key}={_kind(value)}" for key, value in reversed([*kwargs.items()]))])
-    listed = "".join(f"\n * {way.text}" for way in ways)
-    got += ", " if kwargs and not args else ""
-    return TypeError(f"{said}() received an invalid combination of arguments - got ({got}), but expected one of:"
-                     f"{listed}")
+    return combination(ways, args, kwargs, _kind)
+
+
+def unpacking(way: Schema, said: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> TypeError | None:
+    """The error for a list of ints that has something else behind its first element; None if there is none."""
+    for place, parameter in enumerate(way.parameters):
+        value = kwargs.get(parameter.name, args[place] if place < len(args) else None)
+        if parameter.kind != "ints":
+            continue
+        for number, each in enumerate(value if isinstance(value, (tuple, list)) else (), 1):
+            if not is_int(each):
+                return TypeError(f"{said}(): argument '{parameter.name}' failed to unpack the object at pos {number} "
+                                 f'with error "type must be {NAMES["ints"]},but got {_kind(each)}"')
+    return None
 
 
 class _Element(TypeError):
@@ -132,7 +145,7 @@ def _unfit(parameter: Parameter, said: str, value: Any, position: int | None, nu
         return _too_large(value, kind)
     where = f"{said}(): argument '{parameter.name}'" + ("" if position is None else f" (position {position})")
     found = f"not {_kind(value)}"
-    if isinstance(value, (tuple, list)) and kind in ("ints", "floats") and value:
+    if isinstance(value, (tuple, list)) and kind in ("ints", "floats") and value and position is not None:
         found = f"but found element of type {_kind(value[0])} at pos 0"
     return TypeError(f"{where} must be {NAMES.get(kind, kind)}, {found}")
 

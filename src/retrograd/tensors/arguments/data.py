@@ -21,6 +21,7 @@ from ...foundations.dtypes import (
     of_scalar,
     promote_types,
 )
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.rounding import before_rounding
 from ...ops.basic import cast
@@ -232,8 +233,9 @@ def _one_by_one(flat: Sequence[Any], target: np.dtype[Any]) -> Array:
             raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
         if target.kind in "iu":
             if not fits(value, target):
-                raise RuntimeError(f"value cannot be converted to type {target.name} without overflow. It is "
-                                   f"{value!r}.")
+                raise noted(
+                    RuntimeError(f"value cannot be converted to type {target.name} without overflow"),
+                    given=f"{value!r}")
             value = int(value.real)
         values.append(value)
     wide = np.dtype(np.int64) if target.kind in "iu" and target.itemsize + (target.kind == "u") < 9 else target

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.errors import noted
 from ..state.inference import watch_saving
 
 Dims = int | tuple[int, ...] | list[int]
@@ -38,8 +39,9 @@ def not_a_tensor(name: str, value: Any, argument: str, position: int) -> TypeErr
     remedy = "Make one with torch.tensor(...)."
     if hasattr(value, "__torch_function__"):
         remedy = "Its __torch_function__ did not handle the call."
-    return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-                     f"{kind_of(value)}. {remedy}")
+    return noted(
+        TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {kind_of(value)}"),
+        because=remedy)
 
 
 def axis_of(name: str, dim: Any, ndim: int) -> int:
@@ -60,14 +62,15 @@ def size_at(array: Any, dim: int) -> int:
     return array.shape[axis_of("", dim, array.ndim)]  # type: ignore[no-any-return]
 
 
-def as_int(name: str, value: Any, argument: str) -> int:
-    """The value as an int. Raises TypeError if Python cannot use the value as an index."""
+def as_int(name: str, value: Any, argument: str, position: int = 0) -> int:
+    """The value as an int. Raises TypeError if Python cannot use it as an index; `position` is for the message."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         return index(value)
     except TypeError:
-        raise TypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}") from None
+        where = f"'{argument}' (position {position})" if position else f"'{argument}'"
+        raise TypeError(f"{name}(): argument {where} must be int, not {kind_of(value)}") from None
 
 
 def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
@@ -82,20 +85,32 @@ def axes_of(name: str, dim: Any, ndim: int) -> tuple[int, ...]:
         try:
             return axes_of(name, as_int(name, dim, "dim"), ndim)
         except TypeError:
-            raise TypeError(f"{name}(): argument 'dim' must be tuple of ints, not {type(dim).__name__}") from None
+            where = "'dim' (position 3)" if name == "linalg_vector_norm" else "'dim'"
+            raise TypeError(f"{name}(): argument {where} must be tuple of ints, not {kind_of(dim)}") from None
     if not dim:
         return tuple(range(ndim))
-    axes = [axis_of(name, d, ndim) for d in dim]
+    axes = [axis_of(name, d if type(d) is int else _later(name, d, i), ndim) for i, d in enumerate(dim)]
     if len({*axes}) < len(axes):
         twice = next(axis for i, axis in enumerate(axes) if axis in axes[:i])
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return tuple(sorted(axes)) if ndim else ()
 
 
+def _later(name: str, value: Any, place: int) -> int:
+    """One of several dims as an int. Of the elements of a list PyTorch names the first in another way than the rest."""
+    try:
+        return as_int(name, value, "dim")
+    except TypeError:
+        if not place:
+            raise
+        raise TypeError(f"{name}(): argument 'dim' failed to unpack the object at pos {place + 1} with error \"type "
+                        f'must be tuple of ints,but got {kind_of(value)}"') from None
+
+
 def bounds(key: slice, size: int) -> tuple[int, int, int]:
     """The start, stop and step of a slice of so many places. A size that is noted is only compared."""
-    noted = type(size) is not int or not (type(key.start) in _PLAIN and type(key.stop) in _PLAIN)
-    if not noted or (key.step is not None and index(key.step) <= 0):
+    kept = type(size) is not int or not (type(key.start) in _PLAIN and type(key.stop) in _PLAIN)
+    if not kept or (key.step is not None and index(key.step) <= 0):
         return key.indices(size)
     ends = []
     for end, otherwise in ((key.start, 0), (key.stop, size)):

@@ -25,7 +25,7 @@ from ...foundations.dtypes import (
     letter,
     of_scalar,
 )
-from ...foundations.errors import called, see
+from ...foundations.errors import called, noted
 from ...foundations.limits import largest_float
 from ...foundations.modes import local
 from ...kernels.layout import in_rows, row_by_row, steps
@@ -157,7 +157,10 @@ def _checked_shape(name: str, sizes: tuple[Any, ...], in_tuple: bool) -> tuple[i
             shape.append(index(n))
         except TypeError:
             kind = type(n).__name__
-            wrong = f"but found element of type {kind} at pos {i}" if in_tuple or i else f"not {kind}"
+            if i:
+                raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \""
+                                f'type must be tuple of ints,but got {kind}"') from None
+            wrong = f"but found element of type {kind} at pos {i}" if in_tuple else f"not {kind}"
             raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {wrong}") from None
     for n in shape:
         if n < 0:
@@ -175,8 +178,8 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     try:
         found: np.dtype[Any] = _BUILTIN[dtype]
     except (KeyError, TypeError):
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {kind_of(dtype)}. Use a dtype "
-                        "such as torch.float32 or torch.int64.") from None
+        raise TypeError(f"{name.replace('.', '_')}(): argument 'dtype' must be torch.dtype, "
+                        f"not {kind_of(dtype)}") from None
     return found
 
 
@@ -216,12 +219,13 @@ _NO_NONE = ("tensor", "new_tensor", "range")
 def require_grad(tensor: Any) -> None:
     """Make a new tensor a leaf that requires grad. Raises RuntimeError for a dtype without gradients."""
     if tensor._array.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. This one is "
-                           f"torch.{tensor._array.dtype.name}." + see("tensors#only-floating-point"))
+        raise noted(
+            RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
+            "tensors#only-floating-point", given=f"torch.{tensor._array.dtype.name}")
     meta_of(tensor).leaf = True
 
 
-def number(name: str, argument: str, position: int, value: Any) -> Any:
+def number(name: str, argument: str, position: int, value: Any, wanted: str = "Number") -> Any:
     """A Python number from a value that PyTorch takes for one, such as a NumPy scalar or a 0-d tensor without grad."""
     kind = type(value)
     if kind is float or kind is int or kind is bool or kind is complex:
@@ -232,7 +236,7 @@ def number(name: str, argument: str, position: int, value: Any) -> Any:
         return value
     if isinstance(value, TensorBase) and value._array.ndim == 0 and not requires(value):
         return numbers_in(value)
-    raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not {kind.__name__}")
+    raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be {wanted}, not {kind_of(value)}")
 
 
 # PyTorch's names of the types, in its messages about a number that does not fit.
@@ -266,8 +270,9 @@ def filling(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         raise OverflowError("int too big to convert: a number in a tensor has at most 64 bits")
     if not fits(value, dtype):
-        raise RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow. It is "
-                           f"{value!r}.")
+        raise noted(
+            RuntimeError(f"value cannot be converted to type {_C_NAMES[dtype.name]} without overflow"),
+            given=f"{value!r}")
     if isinstance(value, complex) and dtype.kind != "c":
         value = bool(value) if dtype.kind == "b" else value.real
     if dtype.kind in "iu":
@@ -304,8 +309,9 @@ def refuse_complex_gradient(name: str, input: Any, *others: Any) -> None:
     """Raises RuntimeError if a function without a derivative for complex numbers would be recorded for them."""
     if isinstance(input, TensorBase) and input._array.dtype.kind == "c" and local.thread.grad and (
             requires(input) or any(map(requires, others))):
-        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype."
-                           + see("backward#no-complex-derivative"))
+        raise noted(
+            RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype."),
+            "backward#no-complex-derivative")
 
 
 def check_tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> None:

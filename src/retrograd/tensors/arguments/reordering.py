@@ -10,17 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...foundations.errors import warn_once
-from .checking import misfit
+from .checking import FORMER_ORDERS, misfit
 from .schemas import Schema, of_method, schemas
-
-# The functions, and their twins in place.
-_FUNCTIONS = frozenset(("add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sub"))
 
 
 def reordered(texts: tuple[str, ...], args: tuple[Any, ...],
               kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """The arguments in today's order, if they fit a former order of the function with these schemas; else None."""
-    if not texts or texts[0].partition("(")[0].removesuffix("_") not in _FUNCTIONS:
+    if not texts or texts[0].partition("(")[0].removesuffix("_") not in FORMER_ORDERS:
         return None
     today = schemas(texts)
     for former in _former_orders(texts[0]):

@@ -89,6 +89,11 @@ class Schema(NamedTuple):
         return sum(not p.by_name for p in self.parameters)
 
 
+def _shown_default(text: str) -> str:
+    """A default as PyTorch writes it: "fro" between double quotes, {-2,-1} for (-2, -1), 1 for 1."""
+    return re.sub(r"\((-?\d+), (-?\d+)\)", r"{\1,\2}", text.replace("'", '"')).removesuffix(".")
+
+
 def _parsed(name: str, text: str, returns: str) -> Schema:
     """The schema with the parameters in `text`, which has no parentheses."""
     parameters, shown, by_name = [], [], False
@@ -102,7 +107,8 @@ def _parsed(name: str, text: str, returns: str) -> Schema:
         kind, size, optional, parameter, default = match.groups()
         none = bool(optional) or default in ("None", "[]")
         parameters.append(Parameter(kind, int(size or 0), none, parameter, default, by_name))
-        shown.append(f"{NAMES.get(kind, kind)} {parameter}" + ("" if default is None else f" = {default}"))
+        ending = "" if default is None else f" = {_shown_default(default)}"
+        shown.append(f"{NAMES.get(kind, kind)} {parameter}{ending}")
     return Schema(name, tuple(parameters), returns, f"({', '.join(shown)})")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import array_utils
 
 from ...foundations.dtypes import NARROW, dtype as torch_dtype
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import address, bytes_between, owner_of, window
@@ -43,9 +43,11 @@ def copy_of_leaf(self: TensorBase, memo: dict[int, Any], make: Callable[[], tupl
     if local.thread.functions:
         _check_outside(self)
     if not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
-                           "at the moment. Copy a computed tensor with .clone(), or .detach() it first."
-                           + see("tensors#deepcopy-of-non-leaf"))
+        raise noted(
+            RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+                         "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+                         "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"),
+            "tensors#deepcopy-of-non-leaf", instead="copy a computed tensor with .clone(), or .detach() it first")
     new: TensorBase = leaf_of(*make(), self.requires_grad)
     memo[id(self)] = new
     meta = self._meta

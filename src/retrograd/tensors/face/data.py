@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...foundations.dtypes import DIFFERENTIABLE
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.versions import new_lineage
 from ..arguments.dims import kind_of
@@ -38,8 +38,9 @@ def set_data(self: TensorBase, value: Any) -> None:
                            "incompatible tensor type. One of them is on the device meta.")
     new = value._array
     if edge_of(self) is not None and new.dtype not in DIFFERENTIABLE:
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype. This "
-                           f"is torch.{new.dtype.name}." + see("tensors#dtype-of-data"))
+        raise noted(
+            RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype"),
+            "tensors#dtype-of-data", given=f"torch.{new.dtype.name}")
     if self._meta is not None and (new.shape, new.dtype) != (self._array.shape, self._array.dtype):
         self._meta.accumulator = self._meta.dormant = None      # its shape is the old one
     former = self._array

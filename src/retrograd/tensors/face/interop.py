@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import NARROW, legacy
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers
 from ..functions.shapes.rearranging import flip
@@ -31,8 +31,9 @@ Array = np.ndarray[Any, Any]
 def array_for_reading(tensor: TensorBase) -> Array:
     """The array of a tensor. Raises RuntimeError if the tensor requires grad, since the gradient would be lost."""
     if local.thread.grad and requires(tensor):
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-                           + see("tensors#numpy-requires-grad"))
+        raise noted(
+            RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
+            "tensors#numpy-requires-grad")
     return tensor._array
 
 
@@ -64,8 +65,9 @@ def array(self: TensorBase, dtype: Any = None, copy: bool | None = None) -> Arra
 def dlpack(self: TensorBase, **options: Any) -> Any:
     """The memory as a DLPack capsule, for another library. Raises BufferError if the tensor requires grad."""
     if requires(self):
-        raise BufferError("Can't export tensors that require gradient, use tensor.detach()"
-                          + see("tensors#export-requires-grad"))
+        raise noted(
+            BufferError("Can't export tensors that require gradient, use tensor.detach()"),
+            "tensors#export-requires-grad")
     return with_numbers(self._array).__dlpack__(**options)
 
 
@@ -82,9 +84,9 @@ def dlpack_device(self: TensorBase) -> tuple[int, int]:
 def item(self: TensorBase) -> int | float | bool:
     """The single element as a Python number. Raises RuntimeError for any other number of elements."""
     if self._array.size != 1:
-        raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar. Its shape is "
-                           f"{list(self._array.shape)}; tolist() gives all elements."
-                           + see("shapes#one-element"))
+        raise noted(
+            RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar"),
+            "shapes#one-element", given=f"its shape is {list(self._array.shape)}; tolist() gives all elements")
     number: int | float | bool = self._array.item()
     return number
 
@@ -97,8 +99,9 @@ def tolist(self: TensorBase) -> Any:
 
 def _only(self: Any) -> Any:
     if self._array.size != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars. This one has shape "
-                         f"{list(self._array.shape)}.")
+        raise noted(
+            ValueError("only one element tensors can be converted to Python scalars"),
+            given=f"this one has shape {list(self._array.shape)}")
     return self._array.item()
 
 
@@ -115,8 +118,9 @@ def to_bool(self: TensorBase) -> bool:
     """Whether the single element is not zero."""
     if self._array.size != 1 and not hasattr(self._array, "levels"):
         how = "more than one value" if self._array.size else "no values"
-        raise RuntimeError(f"Boolean value of Tensor with {how} is ambiguous. Use .any() or .all(), or compare its "
-                           f"shape {list(self._array.shape)}.")
+        raise noted(
+            RuntimeError(f"Boolean value of Tensor with {how} is ambiguous"),
+            instead=f"use .any() or .all(), or compare its shape {list(self._array.shape)}")
     return bool(self._array)
 
 
@@ -142,8 +146,9 @@ def to_complex(self: TensorBase) -> complex:
 def to_index(self: TensorBase) -> int:
     """The single element of an integer tensor, for use as an index."""
     if self._array.size != 1 or self._array.dtype.kind not in "iub":
-        raise TypeError("only integer tensors of a single element can be converted to an index. This one is "
-                        f"{self.dtype!r} of shape {list(self._array.shape)}.")
+        raise noted(
+            TypeError("only integer tensors of a single element can be converted to an index"),
+            given=f"{self.dtype!r} of shape {list(self._array.shape)}")
     return int(self._array.item())
 
 
@@ -221,8 +226,12 @@ def detach_(input: TensorBase) -> TensorBase:
     """Remove the history of this tensor, in place. Raises RuntimeError for a view."""
     meta = input._meta
     if meta is not None and meta.base is not None:
-        raise RuntimeError("Can't detach views in-place. Use detach() instead. The base would still be in the graph."
-                           + see("in-place#view-detached-in-place"))
+        raise noted(
+            RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+                         "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+                         "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+                         "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."),
+            "in-place#view-detached-in-place", because="the base would still be in the graph")
     if meta is not None:
         set_leaf(meta, False)
     input._edge = None

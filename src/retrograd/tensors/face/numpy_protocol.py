@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import dtype
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...ops.framework import Op
 from ..functions import deprecated, differences, other_backends, quantiles, reductions, sparse, spectral, sums
@@ -178,9 +178,10 @@ def _loses_grad(arguments: Any) -> bool:
 def _refuse_grad(name: str, arguments: Any) -> None:
     """Raise TypeError for a call without an entry, if it would lose a gradient."""
     if _loses_grad(arguments):
-        raise TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
-                        "argument requires grad. Call it on t.detach().numpy() if it needs no gradient."
-                        + see("tensors#numpy-function-not-recorded"))
+        raise noted(
+            TypeError(f"{name}() cannot be recorded: no operator stands for it, or not with these options, and an "
+                      "argument requires grad. Call it on t.detach().numpy() if it needs no gradient."),
+            "tensors#numpy-function-not-recorded")
 
 
 def _foreign(values: tuple[Any, ...]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ...foundations import dtypes
 from ...foundations.devices import CPU, device
 from ...foundations.dtypes import C_NAMES, F32, dtype as torch_dtype
-from ...foundations.errors import see, warn
+from ...foundations.errors import noted, warn
 from ...foundations.modes import local
 from ...graph.locks import moment
 from ...graph.node import OtherNode
@@ -329,8 +329,9 @@ class NotDifferentiable(OtherNode):
     __slots__ = ()
 
     def apply(self, cotangents: list[Any], walk: Any) -> Any:
-        raise RuntimeError("derivative for set_ is not implemented. Assign to `.data`, or write with copy_()."
-                           + see("in-place#no-derivative-of-set"))
+        raise noted(
+            RuntimeError("derivative for set_ is not implemented"), "in-place#no-derivative-of-set",
+            instead="assign to `.data`, or write with copy_()")
 
 
 NotDifferentiable.__name__ = "NotImplemented"
@@ -346,7 +347,7 @@ def set_(self: TensorBase, source: Any = None, storage_offset: int = 0, size: An
     """
     edges = [edge_of(x) for x in (self, source) if isinstance(x, TensorBase)] if local.thread.grad else []
     check_writable(self, any(edges))
-    refuse_tangents("set_", (self,), "Set the memory of x.detach() instead.")
+    refuse_tangents("set_", (self,), "set the memory of x.detach()")
     put_behind(self, _memory_for(self._array.dtype, source, storage_offset, size, stride))
     written(self)
     if any(edges):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...foundations.dtypes import BOOL_, letter
+from ...foundations.errors import noted
 from ...ops.elementwise import arithmetic as ops
 from ..arguments.dims import array_of, as_int, axes_of, axis_of
 from ..arguments.options import number
@@ -78,8 +79,9 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 def _check_joined(shape: tuple[int, ...], joined: tuple[int, ...], dim: int) -> None:
     if len(joined) != len(shape):
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input. The tensors have "
-                           f"{len(joined)} and {len(shape)} dimensions.")
+        raise noted(
+            RuntimeError("diff expects prepend or append to be the same dimension as input"),
+            given=f"the tensors have {len(joined)} and {len(shape)} dimensions")
     for axis, (size, other) in enumerate(zip(shape, joined, strict=True)):
         if axis != dim and size != other:
             raise RuntimeError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import dtype as torch_dtype, legacy, letter
+from ...foundations.errors import noted
 from ...ops.basic import check_values
 from ..arguments.dims import Dims, axis_of
 from ..recording.out_rules import FREE, rule
@@ -154,8 +155,9 @@ def nanmean(input: Any, dim: Dims | None = None, keepdim: bool = False, *, dtype
     """
     array, target = input._array, optional_type("nanmean", dtype)
     if letter(array.dtype) not in "fc":
-        raise RuntimeError("nanmean(): expected input to have floating point or complex dtype but got "
-                           f"{legacy(array)}. Convert with .float() first.")
+        raise noted(
+            RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {legacy(array)}"),
+            instead="convert with .float() first")
     if target is not None and letter(target) not in "fc":
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {torch_dtype.of[target].legacy}")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import dtype as torch_dtype, letter, refuse, require, uint64
-from ...foundations.errors import warn
+from ...foundations.errors import noted, warn
 from ...kernels.reductions import nonempty
 from ...kernels.sums import count
 from ...ops import reductions as ops
@@ -51,7 +51,9 @@ def _spread(op: Op, what: str) -> Callable[..., Any]:
             dim, unbiased = None, dim
         if letter(array.dtype) not in "fc":
             names = name if several else "std and var"
-            raise RuntimeError(f"{names} only support floating point and complex dtypes. Convert with .float() first.")
+            raise noted(
+                RuntimeError(f"{names} only support floating point and complex dtypes"),
+                instead="convert with .float() first")
         axes = axes_of(name, dim, array.ndim)
         if correction is None:
             correction = 1 if unbiased is None else int(unbiased)
@@ -212,8 +214,9 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     shape, wanted = array_of("sum_to_size", input).shape, shape_of("sum_to_size", sizes, size)
     lead = len(shape) - len(wanted)
     if lead < 0 or [n for n, have in zip(wanted, shape[lead:], strict=True) if n not in (1, have)]:
-        raise RuntimeError(f"size {{{[*wanted]}}} is not expandable to size {{{[*shape]}}}. A size must be 1, or "
-                           "that of the tensor.")
+        raise noted(
+            RuntimeError(f"size {{{[*wanted]}}} is not expandable to size {{{[*shape]}}}."),
+            because="A size must be 1, or that of the tensor")
     if not wanted:
         return sum(input)
     axes = [*range(lead), *[lead + i for i, n in enumerate(wanted) if n == 1 != shape[lead + i]]]

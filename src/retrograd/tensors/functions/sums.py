@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, letter
-from ...foundations.errors import warn_once
+from ...foundations.errors import noted, warn_once
 from ...foundations.modes import local
 from ...ops import reductions as ops, scans
-from ..arguments.dims import Dims, array_of, axes_of, axis_of
+from ..arguments.dims import Dims, array_of, axes_of, axis_of, kind_of
 from ..arguments.options import element_type
 from ..recording.calls import recorded
 from ..recording.out_rules import FREE, Rule, rule
@@ -40,8 +40,10 @@ _ALL: Any = _All()
 def flag(name: str, value: Any, argument: str = "keepdim") -> bool:
     """The flag. Raises TypeError if the value is not a bool, because `x.sum(0, 1)` is probably a mistake."""
     if type(value) is not bool:
-        raise TypeError(f"{name}(): argument '{argument}' must be bool, not {type(value).__name__}. Pass several dims "
-                        "as a tuple.")
+        where = f"'{argument}' (position 4)" if name == "linalg_vector_norm" else f"'{argument}'"
+        raise noted(
+            TypeError(f"{name}(): argument {where} must be bool, not {kind_of(value)}"),
+            instead="pass several dims as a tuple")
     return value
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings
@@ -53,16 +53,18 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
             cotangent = implicit(root._array, cotangent, i)
         given.append(cotangent)
     if len(given) < len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients" + see("backward#number-of-gradients"))
+        raise noted(
+            RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients"), "backward#number-of-gradients")
     return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
 def refuse_inside() -> None:
     """Raise RuntimeError inside of a transformed function, where `backward()` would leave gradients for nobody."""
     if local.thread.functions:
-        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
-                           "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-                           "transforms." + see("backward#backward-in-a-transform"))
+        raise noted(
+            RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
+                         "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+                         "transforms."), "backward#backward-in-a-transform")
 
 
 _INSIDE = ("You are attempting to call Tensor.{} inside of a function being transformed by a functorch transform. "
@@ -73,15 +75,16 @@ _INSIDE = ("You are attempting to call Tensor.{} inside of a function being tran
 def refuse_leaves_inside() -> None:
     """Raise RuntimeError inside of a transformed function, where derivatives by new leaves would count as constants."""
     if local.thread.functions:
-        raise RuntimeError(_INSIDE.format("requires_grad_() (or perhaps using torch.autograd.functional.* APIs)",
-                                          "requires_grad_()") + see("backward#requires-grad-in-a-transform"))
+        raise noted(RuntimeError(_INSIDE.format(
+            "requires_grad_() (or perhaps using torch.autograd.functional.* APIs)", "requires_grad_()")),
+            "backward#requires-grad-in-a-transform")
 
 
 def refuse_retaining_inside() -> None:
     """Raise RuntimeError inside of a transformed function, whose tensors nobody outside can ask for `.grad`."""
     if local.thread.functions:
-        raise RuntimeError(_INSIDE.format("retain_grad()", "retain_grad()")
-                           + see("backward#retain-grad-in-a-transform"))
+        raise noted(RuntimeError(_INSIDE.format("retain_grad()", "retain_grad()")),
+                    "backward#retain-grad-in-a-transform")
 
 
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
@@ -144,8 +147,9 @@ def queue_callback(callback: Callable[[], Any], walk: Any = None) -> None:
     """
     walk = walk or local.thread.walk
     if walk is None:
-        raise RuntimeError("Final callbacks can only be installed during backward pass. Queue them in a hook, or in "
-                           "the backward of a Function." + see("hooks#callback-outside-of-backward"))
+        raise noted(
+            RuntimeError("Final callbacks can only be installed during backward pass."),
+            "hooks#callback-outside-of-backward", instead="queue them in a hook, or in the backward of a Function")
     walk.notes.setdefault(_CALLBACKS, []).append(callback)
 
 
@@ -173,8 +177,9 @@ def root_value(root: Any, i: int) -> Any:
     if isinstance(root, GradientEdge):
         return edge_at(root)
     if not isinstance(root, TensorBase):
-        raise AssertionError(f"Expected output to be a torch.Tensor. Element {i} of the outputs to differentiate is of "
-                             f"type {type(root).__name__}." + see("backward#output-is-a-tensor"))
+        raise noted(
+            AssertionError("Expected output to be a torch.Tensor"), "backward#output-is-a-tensor",
+            given=f"element {i} of the outputs to differentiate is of type {type(root).__name__}")
     return root._array
 
 
@@ -184,8 +189,9 @@ def root_edge(root: Any, i: int) -> Any:
         return edge_at(root)
     edge = edge_of(root)
     if edge is None or edge.node is None:
-        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn. {_why(root)}"
-                           + see("backward#does-not-require-grad"))
+        raise noted(
+            RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn"),
+            "backward#does-not-require-grad", because=_why(root))
     return edge
 
 
@@ -204,27 +210,31 @@ def implicit(value: Any, cotangent: Any, i: int) -> Any:
     shape, dtype = value.shape, value.dtype
     if cotangent is None:
         if shape and prod(shape) != 1:
-            raise RuntimeError(
-                f"grad can be implicitly created only for scalar outputs. This one has shape {list(shape)}: reduce it "
-                "to a scalar, or pass a gradient of that shape." + see("backward#only-for-scalar-outputs"))
+            raise noted(
+                RuntimeError("grad can be implicitly created only for scalar outputs"),
+                "backward#only-for-scalar-outputs",
+                given=f"this one has shape {list(shape)}: reduce it to a scalar, or pass a gradient of that shape")
         if dtype.kind == "c":
-            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
-                               f"{torch_dtype.of[dtype]}" + see("backward#only-for-real-scalar-outputs"))
+            raise noted(
+                RuntimeError("grad can be implicitly created only for real scalar outputs but "
+                             f"got {torch_dtype.of[dtype]}"), "backward#only-for-real-scalar-outputs")
         if local.thread.transform is not None and not isinstance(value, (Node, Output)):
             return plain(full_beside(value, shape, dtype, 1))
         return plain(np.ones(shape, dtype) if shape else np.array(1, dtype))    # quicker than np.ones(()) by 0.6 us
     if not isinstance(cotangent, TensorBase):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
-                        + see("backward#gradients-are-tensors"))
+        raise noted(
+            TypeError(f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"),
+            "backward#gradients-are-tensors")
     array = cotangent._array
     if array.shape != shape:
-        raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(array.shape)} and output[{i}] "
-                           f"has a shape of {Size(shape)}." + see("backward#shape-of-grad-output"))
+        raise noted(
+            RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(array.shape)} and output[{i}] "
+                         f"has a shape of {Size(shape)}."), "backward#shape-of-grad-output")
     if (array.dtype.kind == "c") != (dtype.kind == "c"):
-        raise RuntimeError(
-            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{i}] has a dtype of {torch_dtype.of[array.dtype]} and output[{i}] has a dtype of "
-            f"{torch_dtype.of[dtype]}." + see("backward#dtype-of-grad-output"))
+        raise noted(
+            RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
+                         f"Mismatch in dtype: grad_output[{i}] has a dtype of {torch_dtype.of[array.dtype]} and "
+                         f"output[{i}] has a dtype of {torch_dtype.of[dtype]}."), "backward#dtype-of-grad-output")
     return cotangent if array.dtype == dtype else cast(cotangent, dtype)
 
 
@@ -237,9 +247,10 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
     """
     meta = leaf._meta
     if g is not None and leaf._edge is not None:
-        raise RuntimeError("leaf variable has been moved into the graph interior. It was written in place after it "
-                           "was used to compute the differentiated tensor; its grad_fn is "
-                           f"{leaf._edge.node.name()}." + see("backward#leaf-moved-into-the-graph"))
+        raise noted(
+            RuntimeError("leaf variable has been moved into the graph interior"), "backward#leaf-moved-into-the-graph",
+            given="written in place after it was used to compute the differentiated tensor; its grad_fn "
+                  f"is {leaf._edge.node.name()}")
     if recorder is not None and not local.thread.grad:    # the rules computed with tensors, but record nothing
         g, recorder = None if g is None else constant(g._array), None
     if g is not None and (meta.leaf or requires(leaf)):
@@ -261,8 +272,9 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             else:
                 meta.grad = _copied(leaf._array, g, own, _copy_plainly)
     if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
-        raise RuntimeError("Tensor post accumulate grad hooks should return None."
-                           + see("hooks#result-of-post-accumulate-hook"))
+        raise noted(
+            RuntimeError("Tensor post accumulate grad hooks should return None."),
+            "hooks#result-of-post-accumulate-hook")
 
 
 def _layout_of_gradient(like: np.ndarray[Any, Any], g: Any) -> Any:
@@ -332,10 +344,11 @@ def _added(held: Any, g: Any) -> Any:
 def check_grad(tensor: Any, grad: Any) -> None:
     """Raise PyTorch's error if `grad` cannot be assigned as the gradient of `tensor`."""
     if not isinstance(grad, TensorBase):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}"
-                        + see("backward#assigned-grad-is-a-tensor"))
+        raise noted(
+            TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}"),
+            "backward#assigned-grad-is-a-tensor")
     if grad is tensor:
-        raise RuntimeError("can't assign Variable as its own grad" + see("backward#own-grad"))
+        raise noted(RuntimeError("can't assign Variable as its own grad"), "backward#own-grad")
     if grad.is_meta != tensor.is_meta:
         raise RuntimeError(f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with "
                            f"device type '{tensor.device.type}'. Please ensure that the gradient and the tensor are on "
@@ -343,13 +356,19 @@ def check_grad(tensor: Any, grad: Any) -> None:
     meta = tensor._meta
     wanted = (meta and meta.grad_dtype) or tensor._array.dtype
     if grad._array.dtype != wanted and not (meta and meta.any_grad):
-        raise RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a "
-                           f"tensor with grad_dtype '{torch_dtype.of[wanted].legacy}'. Convert it with "
-                           f".to({torch_dtype.of[wanted]!r})." + see("backward#dtype-of-assigned-grad"))
+        raise noted(
+            RuntimeError(f"attempting to assign a gradient with dtype '{C_NAMES[grad._array.dtype.name]}' to a tensor "
+                         f"with grad_dtype '{torch_dtype.of[wanted].legacy}'. The gradient must match the tensor's "
+                         "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+                         "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
+                         "the dtypes of a tensor and its gradient may break downstream systems that assume they "
+                         "match."),
+            "backward#dtype-of-assigned-grad", instead=f"convert it with .to({torch_dtype.of[wanted]!r})")
     if grad._array.shape != tensor._array.shape:
-        raise RuntimeError(f"attempting to assign a gradient of size '{list(grad._array.shape)}' to a tensor of size "
-                           f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"
-                           + see("backward#size-of-assigned-grad"))
+        raise noted(
+            RuntimeError(f"attempting to assign a gradient of size '{list(grad._array.shape)}' to a tensor of size "
+                         f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same size"),
+            "backward#size-of-assigned-grad")
 
 
 def input_edge(tensor: Any) -> Any:
@@ -357,12 +376,14 @@ def input_edge(tensor: Any) -> Any:
     if isinstance(tensor, GradientEdge):
         return edge_at(tensor)
     if not isinstance(tensor, TensorBase):
-        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"
-                           + see("backward#inputs-are-tensors"))
+        raise noted(
+            RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"),
+            "backward#inputs-are-tensors")
     edge = edge_of(tensor)
     if edge is None:
-        raise RuntimeError("One of the differentiated Tensors does not require grad. Set requires_grad=True before the "
-                           "computation." + see("backward#differentiated-tensor-requires-no-grad"))
+        raise noted(
+            RuntimeError("One of the differentiated Tensors does not require grad"),
+            "backward#differentiated-tensor-requires-no-grad", instead="set requires_grad=True before the computation")
     return edge
 
 
@@ -375,10 +396,11 @@ def inputs_of(inputs: Any, asking: str) -> tuple[Any, ...]:
         return (inputs,)
     if type(inputs) is not tuple and isinstance(inputs, Mapping):
         if type(inputs) is not dict:
-            raise TypeError(f"`inputs` argument to `{asking}` must be a dict, not {type(inputs).__name__}. Other "
-                            "Mapping types are not supported." + see("backward#inputs-of-grad-are-no-dict"))
+            raise noted(
+                TypeError(f"`inputs` argument to `{asking}` must be a dict, not {type(inputs).__name__}. Other "
+                          "Mapping types are not supported."), "backward#inputs-of-grad-are-no-dict")
         inputs = inputs.values()
     found = tuple(inputs)
     if not found:
-        raise RuntimeError(f"`inputs` argument to `{asking}` cannot be empty." + see("backward#inputs-empty"))
+        raise noted(RuntimeError(f"`inputs` argument to `{asking}` cannot be empty."), "backward#inputs-empty")
     return found

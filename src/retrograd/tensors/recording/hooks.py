@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...foundations.errors import see, warn_once
+from ...foundations.errors import noted, warn_once
 from ...graph.engine import Pass
 from ...graph.faults import type_text
 from ...graph.hooks import RemovableHandle, present, register
@@ -59,12 +59,13 @@ def call_node(node: Any, cotangents: tuple[Any, ...]) -> Any:
     """
     count = node.outputs if node.several else 1
     if len(cotangents) != count:
-        raise TypeError(f"expected {count} arguments, got {len(cotangents)} instead"
-                        + see("hooks#arguments-of-callback"))
+        raise noted(
+            TypeError(f"expected {count} arguments, got {len(cotangents)} instead"), "hooks#arguments-of-callback")
     for i, g in enumerate(cotangents):
         if g is not None and not isinstance(g, TensorBase):
-            raise TypeError(f"argument {i} is not a Variable. It is a {type(g).__name__}."
-                            + see("hooks#arguments-of-callback"))
+            raise noted(
+                TypeError(f"argument {i} is not a Variable"), "hooks#arguments-of-callback",
+                given=f"a {type(g).__name__}")
     if isinstance(node, AccumulateGrad):
         (gradient,) = carried(cotangents, None)
         accumulate(node.variable, gradient, None, False)
@@ -94,8 +95,9 @@ def register_on(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
 def retain(tensor: Any) -> None:
     """Keep the gradients of a non-leaf in its `.grad` while it lives. Raises RuntimeError if it requires no grad."""
     if not tensor.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False"
-                           + see("backward#retain-grad-without-grad"))
+        raise noted(
+            RuntimeError("can't retain_grad on Tensor that has requires_grad=False"),
+            "backward#retain-grad-without-grad")
     refuse_retaining_inside()
     meta = meta_of(tensor)
     reference = weakref.ref(tensor)
@@ -128,18 +130,19 @@ def warn_of_cycle() -> None:
     """Warn the caller's caller, once, of the reference cycle that accumulating a recorded gradient makes."""
     warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
               "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-              "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters to "
-              "None after use to break the cycle and avoid the leak." + see("backward#create-graph-in-backward"))
+              "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
+              "to None after use to break the cycle and avoid the leak.")
 
 
 def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
     """Check that a hook on a node returned a tuple like the tuple that it was given."""
     if not isinstance(after, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(after).__name__}'"
-                        + see("hooks#hook-returns-a-tuple"))
+        raise noted(
+            TypeError(f"expected tuple, but hook returned '{type(after).__name__}'"), "hooks#hook-returns-a-tuple")
     if len(after) != len(before):
-        raise RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
-                           f"expected {len(before)})" + see("hooks#number-from-hook"))
+        raise noted(
+            RuntimeError(f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(after)}, but "
+                         f"expected {len(before)})"), "hooks#number-from-hook")
     for was, got in zip(before, after):
         if got is not None:
             _check(hook, was, got)
@@ -148,17 +151,19 @@ def _check_all(hook: Any, before: tuple[Any, ...], after: Any) -> None:
 def _check(hook: Any, before: Any, after: Any) -> None:
     """Check that a hook returned a gradient like the gradient that it was given."""
     if not isinstance(after, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'"
-                        + see("hooks#hook-returns-a-tensor"))
+        raise noted(
+            TypeError(f"expected Variable, but hook returned '{type(after).__name__}'"), "hooks#hook-returns-a-tensor")
     if before is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value" + see("hooks#none-from-hook"))
+        raise noted(RuntimeError("can't replace a None gradient with a non-None value"), "hooks#none-from-hook")
     was, got = before._array, after._array
     if was.dtype != got.dtype:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} got "
-                           f"{type_text(got)})" + see("hooks#type-from-hook"))
+        raise noted(
+            RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {type_text(was)} "
+                         f"got {type_text(got)})"), "hooks#type-from-hook")
     if was.shape != got.shape:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value. It was {list(was.shape)} and is "
-                           f"{list(got.shape)}." + see("hooks#size-from-hook"))
+        raise noted(
+            RuntimeError(f"hook '{_name(hook)}' has changed the size of value"), "hooks#size-from-hook",
+            given=f"{list(was.shape)} and is {list(got.shape)}")
 
 
 def _name(hook: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
-from ...foundations.errors import at, see, user_site
+from ...foundations.errors import at, noted, user_site
 from ...foundations.modes import local
 from ...graph import versions
 from ...graph.faults import second_pass
@@ -72,14 +72,16 @@ def check_writable(x: Any, requires_grad: bool) -> None:
         if meta.creation != ORDINARY:
             raise refusal(meta.creation, x._edge, of_base=False)
         if stands_as_leaf(meta.base) and requires(x):
-            raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under "
-                f"torch.no_grad(), or to a clone{at(user_site(3))}." + see("in-place#view-of-leaf-written-in-place"))
+            raise noted(
+                RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation."),
+                "in-place#view-of-leaf-written-in-place",
+                written=at(user_site(3)), instead="write under torch.no_grad(), or to a clone")
     if stands_as_leaf(x) and requires(x):
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation. To change a parameter, write "
-            f"under torch.no_grad(); to record the write, write to a clone{at(user_site(3))}."
-            + see("in-place#leaf-written-in-place"))
+        raise noted(
+            RuntimeError("a leaf Variable that requires grad is being used in an in-place operation."),
+            "in-place#leaf-written-in-place",
+            written=at(user_site(3)),
+            instead="write under torch.no_grad() to change a parameter; write to a clone to record the write")
 
 
 def over(op: Op, x: Any, *args: Any, into: Callable[..., Any] | None = None) -> Any:
@@ -264,12 +266,13 @@ def _promoted(op: Op, operands: list[Any]) -> list[Any]:
 def check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
     """Refuse a result that does not fit the memory that it will be written to."""
     if out.shape != target.shape:
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape "
-                           f"{list(out.shape)}" + see("in-place#broadcast-of-output"))
+        raise noted(
+            RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast "
+                         f"shape {list(out.shape)}"), "in-place#broadcast-of-output")
     if category(out.dtype) > category(target.dtype):
         have, to = [torch_dtype.of[array.dtype].legacy for array in (out, target)]
-        raise RuntimeError(
-            f"result type {have} can't be cast to the desired output type {to}" + see("in-place#result-type"))
+        raise noted(
+            RuntimeError(f"result type {have} can't be cast to the desired output type {to}"), "in-place#result-type")
 
 
 def _inner_node(op: Op, operands: list[Any], arrays: list[Any], edges: tuple[Any, ...],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...ops.framework import Op
 from ..arguments.dims import kind_of
 from ..state.base import Results, TensorBase, plain
@@ -51,8 +51,9 @@ def inplace(op: Op) -> Callable[..., Any]:
             if result is not NOBODY:
                 return result
         if not isinstance(input, TensorBase):
-            raise TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}"
-                            + see("in-place#written-argument-must-be-tensor"))
+            raise noted(
+                TypeError(f"{op.name}_(): argument 'input' (position 1) must be Tensor, not {kind_of(input)}"),
+                "in-place#written-argument-must-be-tensor")
         return over(op, input, *args)
 
     def of_one(input: Any) -> Any:

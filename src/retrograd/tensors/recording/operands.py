@@ -25,7 +25,7 @@ from ...foundations.dtypes import (
     result_dtype,
     unimplemented,
 )
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.layout import copied
 from ...kernels.shape import clash
@@ -187,16 +187,18 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
             return refusal
     if isinstance(error, TypeError) and "Cannot cast ufunc" in str(error):          # such as beta=1j with real tensors
         wide = next(x._array.dtype for x in operands if x is not None)
-        return RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow. Real tensors "
-                            "take no complex number here.")
+        return noted(
+            RuntimeError(f"value cannot be converted to type {C_NAMES[wide.name]} without overflow"),
+            because="real tensors take no complex number here")
     shapes = [x._array.shape for x in operands if x is not None]
     if op.kind in ("elementwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):
             for a in shapes[:i]:
                 sentence = clash(a, b)
                 if sentence is not None:
-                    return RuntimeError(f"{sentence}. {op.name} got {', '.join(str(list(s)) for s in shapes)}: sizes "
-                                        "must be equal, or one of them 1." + see("shapes#sizes-must-match"))
+                    return noted(RuntimeError(sentence), "shapes#sizes-must-match",
+                                 given=f"{op.name} got {', '.join(str(list(s)) for s in shapes)}",
+                                 because="sizes must be equal, or one of them 1")
     if isinstance(error, (ValueError, TypeError)) and op.kind != "operator":
         return RuntimeError(f"{op.name}: {error}")
     return error

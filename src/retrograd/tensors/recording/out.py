@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import return_types
 from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
-from ...foundations.errors import see, user_site, warn
+from ...foundations.errors import noted, user_site, warn
 from ...foundations.modes import local
 from ...graph.node import OtherNode
 from ...graph.versions import writing, written
@@ -96,15 +96,18 @@ def _misfit(name: str, out: Any, results: tuple[Any, ...]) -> TypeError:
 
 def _check_gradients(name: str, facts: Rule, operands: list[Any], outs: tuple[Any, ...]) -> None:
     if facts.gradient == RESIZED and any(map(requires, outs)):
-        raise RuntimeError("cannot resize variables that require grad. Pass its detach() or its clone() as `out`.")
+        raise noted(
+            RuntimeError("cannot resize variables that require grad"),
+            instead="pass its detach() or its clone() as `out`")
     if not local.thread.grad or facts.gradient == UNASKED:
         return
     asked = (*operands, *outs) if facts.gradient == REFUSED else outs
     if any(map(requires, asked)):
         prefix = "" if facts.gradient == REFUSED else "aten::"
-        raise RuntimeError(f"{prefix}{facts.blame or name}(): functions with out=... arguments don't support automatic "
-                           "differentiation, but one of the arguments requires grad."
-                           + see("in-place#out-does-not-differentiate"))
+        raise noted(
+            RuntimeError(f"{prefix}{facts.blame or name}(): functions with out=... arguments don't support "
+                         "automatic differentiation, but one of the arguments requires grad."),
+            "in-place#out-does-not-differentiate")
 
 
 def _computed(name: str, facts: Rule, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],

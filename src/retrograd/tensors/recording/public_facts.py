@@ -16,6 +16,7 @@ from ...foundations.devices import Meta, on_meta
 from ...foundations.errors import ENTRIES, OWN, PACKAGE
 from ...foundations.modes import local
 from ..arguments import checking
+from ..arguments.dims import kind_of
 from ..arguments.reordering import reordered
 from ..arguments.schemas import of_method
 from ..state.base import Results, TensorBase
@@ -55,16 +56,23 @@ class Public:
 
         Also None for calls from within the package, which may pass arguments that programs cannot pass.
         """
-        if not self.schemas:
-            return None
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
             frame = frame.f_back
         if frame is not None and frame.f_code.co_filename.startswith(OWN):
             return None
-        if self.bound and args and isinstance(args[0], TensorBase):
+        if args and not isinstance(args[0], TensorBase) and self._is_method_alone():
+            return _of_no_tensor(self.entry.__name__, args[0])
+        if not self.schemas:
+            return None
+        if self.bound and args:
             return checking.refusal(tuple([of_method(text) for text in self.schemas]), args[1:], kwargs)
         return checking.refusal(self.schemas, args, kwargs)
+
+    def _is_method_alone(self) -> bool:
+        """Whether the function is a method of tensors, and the package has no function of this name."""
+        name, package = self.entry.__name__, sys.modules[__name__.partition(".")[0]]
+        return getattr(Results.tensor, name, None) is self.entry and name not in package.__all__
 
     def instead(self, wrong: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result for arguments in an order that PyTorch gave up and still takes. Raises `wrong` for others."""
@@ -113,7 +121,7 @@ class Public:
             named = self.named(kwargs)
             if self.out is None or "out" not in named:
                 if self.body is self.entry and "out" in named:
-                    raise TypeError(f"{self.entry.__name__}() got an unexpected keyword argument 'out'")
+                    raise TypeError(f"{self.body.__qualname__}() got an unexpected keyword argument 'out'")
                 return self.body(*args, **named)
             out = named.pop("out")
             if out is None:
@@ -141,6 +149,14 @@ class Public:
             elif value is not None:
                 named[other] = value
         return named
+
+
+def _of_no_tensor(name: str, value: Any) -> TypeError:
+    """Python's error for a method of tensors that is called with something else, in PyTorch."""
+    kind = kind_of(value)
+    if name.startswith("__"):
+        return TypeError(f"descriptor '{name}' requires a 'torch._C.TensorBase' object but received a '{kind}'")
+    return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
 
 
 def facts_of(function: Any) -> Public:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit
 from ...kernels.kinds import with_numbers
@@ -31,9 +31,10 @@ def reshape_memory(tensor: Any, shape: tuple[int, ...]) -> None:
     del owner, block, array
     if alone[0].size and hold(alone, 0) != ALONE:
         tensor._array = alone[0]
-        raise RuntimeError("Trying to resize storage that is not resizable. Others hold this memory too (a view, a "
-                           "NumPy array, a graph), and a NumPy array cannot grow: resize a clone() instead."
-                           + see("in-place#storage-not-resizable"))
+        raise noted(
+            RuntimeError("Trying to resize storage that is not resizable"), "in-place#storage-not-resizable",
+            because="others hold this memory too (a view, a NumPy array, a graph), and a NumPy array cannot grow: "
+                    "resize a clone() instead")
     try:
         tensor._array = _grown(alone[0], shape)
     except MemoryError:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...graph import faults
 from ...graph.node import RELEASED, AccumulateGrad, OpNode
 from ...graph.packed import Converted, Indices, Packed, Parcel
@@ -120,8 +120,9 @@ class SavedTensor:
     _place: int
 
     def __init__(self) -> None:
-        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden."
-                           + see("hooks#saved-tensor-constructor"))
+        raise noted(
+            RuntimeError("Trying to create a SavedTensor object from Python is forbidden."),
+            "hooks#saved-tensor-constructor")
 
     @property
     def unpack_hook(self) -> Callable[[Any], Any] | None:
@@ -156,15 +157,18 @@ class SavedTensor:
         the value is None, was freed by a backward pass or has hooks already, or if the pack hook writes to it in place.
         """
         if not (callable(pack_hook) and callable(unpack_hook)):
-            raise TypeError(f"register_hooks(): both hooks must be callable, but got {pack_hook!r} and {unpack_hook!r}"
-                            + see("hooks#register-hooks-callable"))
+            raise noted(
+                TypeError(f"register_hooks(): both hooks must be callable, but got {pack_hook!r} and {unpack_hook!r}"),
+                "hooks#register-hooks-callable")
         node, value = self._node, self._value()
         if isinstance(value, Hooked):
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only "
-                               "one pair of hooks is allowed at a time." + see("hooks#hooks-set-twice"))
+            raise noted(
+                RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                             "only one pair of hooks is allowed at a time."), "hooks#hooks-set-twice")
         if value is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden"
-                               + see("hooks#hooks-of-none"))
+            raise noted(
+                RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden"),
+                "hooks#hooks-of-none")
         array, edge, number = origin(node, self._place, value)
         dtype = value.array.dtype if isinstance(value, Converted) else None
         hooked: Any = Hooked((pack_hook, unpack_hook), plain(array), edge, number, dtype)
@@ -179,8 +183,9 @@ class SavedTensor:
         """The value that the node keeps. Raises RuntimeError if a pass has freed it."""
         saved = self._node.saved
         if saved is not None and not isinstance(saved, tuple):
-            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. "
-                               + faults.FREED.format("variables") + see("hooks#hooks-of-freed-value"))
+            raise noted(
+                RuntimeError("Calling register_hooks on a saved tensor after it has been "
+                             f"freed. {faults.FREED.format('variables')}"), "hooks#hooks-of-freed-value")
         value: Any = None if saved is None else saved[self._place]
         return value if self._member is None else value.arrays[self._member]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph import versions
 from ...graph.crossings import original
@@ -26,8 +26,8 @@ from .saved_names import packing_order
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 _IN_PLACE = ("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
-             "be modified by in-place operations as this can lead to unexpected side-effects. Return a new tensor, "
-             "and write to the new tensor." + see("hooks#pack-hook-writes"))
+             "be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+             "issue if you need to perform in-place operations on the input to a pack hook.")
 
 
 class Hooked(Parcel):
@@ -47,12 +47,14 @@ class Hooked(Parcel):
         """The tensor that the unpack hook returns. Raises TypeError if the hook returns no tensor."""
         tensor: Any = self.unpack_hook(self.packed)
         if not isinstance(tensor, Results.tensor):
-            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                            f"{type(tensor).__name__}" + see("hooks#unpack-hook-returns-a-tensor"))
+            raise noted(
+                TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                          f"type {type(tensor).__name__}"), "hooks#unpack-hook-returns-a-tensor")
         if isinstance(self.edge, AccumulateGrad) and tensor._array.dtype not in DIFFERENTIABLE:
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients. The unpack "
-                               f"hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad."
-                               + see("hooks#floating-point-from-unpack-hook"))
+            raise noted(
+                RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),
+                "hooks#floating-point-from-unpack-hook",
+                because=f"the unpack hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad")
         return tensor
 
     def unpack(self, node: Any) -> np.ndarray[Any, Any]:
@@ -97,7 +99,7 @@ def packed(hook: Callable[[Any], Any], given: Any) -> Any:
     finally:
         thread.grad = grad
     if versions.count(array) != before:
-        raise RuntimeError(_IN_PLACE)
+        raise noted(RuntimeError(_IN_PLACE), "hooks#pack-hook-writes", instead="return a new tensor")
     return value
 
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...foundations.dtypes import legacy
+from ...foundations.errors import noted
 from ...kernels.sparse.arrays import Compressed, Coo, unsupported
 from ...ops import sparse as ops
 from ...ops.elementwise import arithmetic, comparison, elementary
@@ -154,8 +155,9 @@ def div_(self: Any, other: Any, *, rounding_mode: Any = None) -> Any:
 
 def _check_matrices(a: Any, b: Any) -> None:
     if a._array.dtype != b._array.dtype:
-        raise RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}. Matrix products do "
-                           "not promote: convert one with .to(dtype).")
+        raise noted(
+            RuntimeError(f"expected scalar type {legacy(a._array)} but found {legacy(b._array)}"),
+            because="matrix products do not promote: convert one with .to(dtype)")
 
 
 @sparse("mm", "spmm", "dsmm", "hsmm")

@@ -80,7 +80,7 @@ def record(op: Op, *args: Any) -> Any:
     arrays = _arrays(op, operands)
     thread = local.thread
     if thread.levels:
-        refuse_tangents(op.name, operands, "Sparse tensors have no tangents.")
+        refuse_tangents(op.name, operands, "compute with dense tensors: sparse ones have no tangents")
         refuse_samples(op.name, *[x for x in operands if x is not None])
     run = thread.run if thread.transform is None else call  # a transform sees the call, and runs the kernel
     out = run(op, arrays, *args[1:]) if op.variadic else run(op, *arrays, *args[op.arity:])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.hooks import HookDict
 from ...graph.locks import enter, histories, leave, whole
@@ -196,8 +196,11 @@ def moves(tensor: Any) -> bool:
 def refuse_tangents(name: str, tensors: Iterable[Any], remedy: str) -> None:
     """Raise NotImplementedError if a tensor has a tangent, which a function would lose."""
     if any([tensor is not None and moves(tensor) for tensor in tensors]):
-        raise NotImplementedError(f"Trying to use forward AD with {name} that does not support it because it has not "
-                                  f"been implemented yet. {remedy}" + see("forward-mode#set-of-dual"))
+        raise noted(
+            NotImplementedError(f"Trying to use forward AD with {name} that does not support it because it has not "
+                                "been implemented yet.\nPlease file an issue to PyTorch at "
+                                "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we "
+                                "can prioritize its implementation."), "forward-mode#set-of-dual", instead=remedy)
 
 
 def constant(array: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.node import OpNode
 from ...graph.packed import Converted, Indices
@@ -45,9 +45,11 @@ def refuse_saved(node: Any, arrays: Sequence[Any]) -> None:
 
 def saved() -> RuntimeError:
     """The error for an inference tensor that would be saved."""
-    return RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-                        "inference mode in computation tracked by autograd. Save a clone, which is a normal tensor, or "
-                        "compute under torch.no_grad() instead." + see("context#inference-tensor-saved"))
+    return noted(
+        RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+                         "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+                         "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+                         "`torch.inference_mode()`."), "context#inference-tensor-saved")
 
 
 class _SavingWatch:

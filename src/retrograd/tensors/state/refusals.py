@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...graph.faults import forward_name
 
 # How a view was created, as far as that matters for in-place writes. `make_view` combines two of them by the maximum.
@@ -40,4 +40,4 @@ def refusal(creation: int, edge: Any, *, of_base: bool) -> RuntimeError:
         said = f"{view} was created in {modes.format(what)}"
     else:
         said = f"{output} and {what}"
-    return RuntimeError(f"{said}. {_WHY[creation]}" + see(_ENTRIES[creation]))
+    return noted(RuntimeError(f"{said}. {_WHY[creation]}"), _ENTRIES[creation])

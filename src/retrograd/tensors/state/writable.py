@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.layout import address, dense
 
@@ -14,10 +14,11 @@ from ...kernels.layout import address, dense
 def refuse_inference(meta: Any) -> None:
     """Raise RuntimeError for a write, outside of inference mode, to a tensor that was made in inference mode."""
     if meta.inference and not local.thread.inference:
-        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed."
-                           "You can make a clone to get a normal tensor before doing inplace update.See "
-                           "https://github.com/pytorch/rfcs/pull/17 for more details."
-                           + see("tensors#inference-tensor-written"))
+        raise noted(
+            RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
+                         "clone to get a normal tensor before doing inplace update.See "
+                         "https://github.com/pytorch/rfcs/pull/17 for more details."),
+            "tensors#inference-tensor-written")
 
 
 def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], whole: bool = False) -> None:
@@ -31,9 +32,10 @@ def refuse_overlap(target: np.ndarray[Any, Any], other: np.ndarray[Any, Any], wh
         return
     if whole or address(target) != address(other) or target.shape != other.shape or target.dtype != other.dtype or any([
             n != 1 and a != b for n, a, b in zip(target.shape, target.strides, other.strides)]):
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
-                           "to a single memory location. Please clone() the tensor before performing the operation."
-                           + see("in-place#partly-overlapping-memory"))
+        raise noted(
+            RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
+                         "to a single memory location. Please clone() the tensor before performing the operation."),
+            "in-place#partly-overlapping-memory")
 
 
 def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -42,9 +44,10 @@ def unlock(target: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     Raises RuntimeError if elements of this array plainly coincide. If windows overlap, PyTorch writes them in order.
     """
     if target.size and any([stride == 0 and size > 1 for stride, size in zip(target.strides, target.shape)]):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation."
-                           + see("in-place#overlapping-memory"))
+        raise noted(
+            RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                         "memory location. Please clone() the tensor before performing the operation."),
+            "in-place#overlapping-memory")
     return unlocked(target)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...foundations.dtypes import DIFFERENTIABLE, F32
-from ...foundations.errors import see
+from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.layout import owner_of
 from ...ops.basic import cast, copy
@@ -169,9 +169,10 @@ def _fitted(tangent: Any, out: Any, known: Tangents) -> Any:
 
 def misfit(shape: Sequence[int], given: Sequence[int]) -> RuntimeError:
     """The error for a tangent of another shape than that of its tensor."""
-    return RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
-                        f"this is not supported. Tensor is of size {[*shape]} while the given forward gradient is of "
-                        f"size {[*given]}." + see("forward-mode#size-of-tangent"))
+    return noted(
+        RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                     f"this is not supported. Tensor is of size {[*shape]} while the given forward gradient is of "
+                     f"size {[*given]}."), "forward-mode#size-of-tangent")
 
 
 def fresh_copy(tangent: Any) -> Any:

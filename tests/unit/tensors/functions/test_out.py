@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import retrograd as torch
+from noting import whole
 
 
 def test_the_result_is_written_and_out_itself_returned() -> None:
@@ -184,7 +185,7 @@ def test_a_write_to_out_makes_a_saved_value_stale() -> None:
     with pytest.raises(RuntimeError, match="modified by an inplace operation") as refused:
         product.sum().backward()
     assert "is at version 1; expected version 0" in str(refused.value)
-    assert __file__ in str(refused.value)
+    assert "test_out.py:" in whole(refused.value)
 
 
 def test_inference_tensors_are_written_in_inference_mode_only() -> None:

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
+from ....foundations.errors import noted
 from ....foundations.modes import Compiler
 from ....graph.hooks import HookDict, RemovableHandle
 from ...parameter import clear_grad
@@ -118,8 +119,9 @@ if TYPE_CHECKING:                                            # a call takes and 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
     """Define the computation of every call. Every subclass overrides this method."""
-    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function: define '
-                              "forward(self, ...) in it; calling the module calls that.")
+    raise noted(
+        NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function'),
+        instead="define forward(self, ...) in it; calling the module calls that")
 
 
 class Module(Conversion, ModuleHooks, StateDict):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....autograd.function import Function
-from ....foundations.errors import see, warn
+from ....foundations.errors import noted, warn
 from ....foundations.modes import local
 from ....tensors.tensor import Tensor
 
@@ -48,7 +48,7 @@ class BackwardHook:
         """The outputs of the module, passed through the node behind it."""
         if not isinstance(result, Tensor | tuple):
             warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
-                 f"received {type(result)}" + see("hooks#output-of-hooked-module"))
+                 f"received {type(result)}")
         outputs = result if isinstance(result, tuple) else (result,)
         self.output_count = len(outputs)
         values, self.output_places = _through(outputs, self._on_outputs)
@@ -61,16 +61,15 @@ class BackwardHook:
         for hook in self.pre_hooks:
             full = _replaced(full, hook(self.module, full), "Backward pre hook", "grad_output")
         if self.input_places is None:
-            warn("Full backward hook is firing when gradients are computed with respect to module outputs "
-                 "since no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
-                 "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details."
-                 + see("hooks#full-hook-without-inputs"))
+            warn("Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                 "inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                 "#torch.nn.Module.register_full_backward_hook for more details.")
             for hook in self.hooks:
                 after = hook(self.module, (None,) * self.input_count, full)
                 if after is not None and not (isinstance(after, tuple) and all(g is None for g in after)):
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always "
-                                       "return None or None for all gradients."
-                                       + see("hooks#result-of-hook-without-inputs"))
+                    raise noted(
+                        RuntimeError("Backward hook for Modules where no input requires gradient should always "
+                                     "return None or None for all gradients."), "hooks#result-of-hook-without-inputs")
         else:
             local.thread.walk.notes[self] = full            # several passes may be on their way
         return tuple([full[i] for i in self.output_places])
@@ -109,6 +108,7 @@ def _replaced(before: Any, after: Any, whose: str, what: str) -> Any:
     if after is None:
         return before
     if len(after) != len(before):
-        raise RuntimeError(f"{whose} returned an invalid number of {what}, got {len(after)}, but expected "
-                           f"{len(before)}" + see("hooks#number-from-module-hook"))
+        raise noted(
+            RuntimeError(f"{whose} returned an invalid number of {what}, got {len(after)}, but "
+                         f"expected {len(before)}"), "hooks#number-from-module-hook")
     return after

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ....foundations.errors import see, warn
+from ....foundations.errors import noted, warn
 from ....graph.hooks import HookDict, RemovableHandle, present, register
 from ....graph.locks import moment
 from ....tensors.tensor import Tensor
@@ -39,8 +39,9 @@ class Everywhere(NamedTuple):
 def kind(before: bool | None, full: bool, where: str) -> bool:
     """Raises RuntimeError if full backward hooks would meet hooks of the old kind."""
     if before is (not full):
-        raise RuntimeError("Cannot use both regular backward hooks and full backward hooks "
-                           f"{where}. Please use only one of them." + see("hooks#both-kinds-of-hooks"))
+        raise noted(
+            RuntimeError(f"Cannot use both regular backward hooks and full backward hooks {where}. Please use only "
+                         "one of them."), "hooks#both-kinds-of-hooks")
     return full
 
 
@@ -166,8 +167,9 @@ class _Call:
                 changed = hook(module, self.args, self.kwargs)
                 if changed is not None:
                     if not isinstance(changed, tuple) or len(changed) != 2:
-                        raise RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                                           f"but got {changed}." + see("hooks#result-of-pre-hook"))
+                        raise noted(
+                            RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                                         f"but got {changed}."), "hooks#result-of-pre-hook")
                     self.args, self.kwargs = changed
                 continue
             changed = hook(module, self.args)
@@ -194,9 +196,8 @@ class _Call:
                 try:
                     self._after(hook, flag)
                 except Exception as error:
-                    warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was "
-                         f"silenced as another error was raised in forward: {error}"
-                         + see("hooks#always-called-hook-failed"))
+                    warn(f"{whose} forward hook with ``always_call=True`` raised an exception that was silenced as "
+                         f"another error was raised in forward: {error}")
 
     def _on_last_node(self, hooks: list[Callable[..., Any]]) -> None:
         """Put backward hooks of the old kind on the node that made the first tensor of the result."""
@@ -209,7 +210,7 @@ class _Call:
             first.grad_fn.register_hook(_WrappedHook(hook, self.module))
         missed = _missed(self.args, self.result, first.grad_fn)
         if missed:
-            warn(missed + see("hooks#non-full-hook"), FutureWarning)
+            warn(f"{missed}", FutureWarning)
 
 
 class _WrappedHook:
@@ -227,7 +228,7 @@ class _WrappedHook:
             return self.hook(*args, **kwargs)
         module = self.module()
         if module is None:
-            raise RuntimeError("You are trying to call the hook of a dead Module!" + see("hooks#hook-of-dead-module"))
+            raise noted(RuntimeError("You are trying to call the hook of a dead Module!"), "hooks#hook-of-dead-module")
         return self.hook(module, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
+from ....foundations.errors import noted
 from ....foundations.names import instead, public
 from ....tensors.tensor import Tensor
 from ...parameter import Buffer, Parameter
@@ -67,7 +68,8 @@ class Members:
                     return members[name]
             remedy = instead("torch.nn.Module", name)
         else:
-            remedy = f": call super().__init__() first in {type(self).__name__}.__init__()"
+            raise noted(AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'"),
+                        instead=f"call super().__init__() first in {type(self).__name__}.__init__()")
         # Python appends a suggestion of its own if the error has the name.
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{remedy}",
                              name=None if remedy else name, obj=self)
@@ -119,8 +121,9 @@ class Members:
 
     def _require_init(self, what: str) -> None:
         if "_modules" not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call: call super().__init__() first "
-                                 f"in {type(self).__name__}.__init__()")
+            raise noted(
+                AttributeError(f"cannot assign {what} before Module.__init__() call"),
+                instead=f"call super().__init__() first in {type(self).__name__}.__init__()")
 
     def _forget(self, name: str, *kinds: str) -> None:
         """Remove other members of a name, for a member that takes the name."""

@@ -1,4 +1,4 @@
-"""Which module an error happened in, said in a note below the message of the error: ``in layers.0: Linear(…)``.
+"""Which module an error happened in, said in a note below the message of the error: ``module  layers.0: Linear(…)``.
 
 A note leaves the type, the arguments and `str` of an error as they are, so programs that look at these see no
 difference. Tracebacks show the note. It works for every error, also for those of the program's own classes.
@@ -11,9 +11,11 @@ from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
 
+from ....foundations.errors import note
+
 __all__ = ["name_module"]
 
-_BEGINNING = "in the module "
+_BEGINNING = "  module  "
 
 
 def name_module(error: Exception) -> None:
@@ -25,11 +27,11 @@ def name_module(error: Exception) -> None:
     call = sys._getframe(1)
     if _came_through(error, call):
         return
-    if hasattr(error, "__notes__"):
-        error.__notes__ = [note for note in error.__notes__ if not note.startswith(_BEGINNING)]
     text = described(_modules_of(call))
+    if hasattr(error, "__notes__"):
+        error.__notes__ = [line for line in error.__notes__ if not line.startswith(_BEGINNING)]
     if text:
-        error.add_note(_BEGINNING + text)
+        note(error, "module", text)
 
 
 def _came_through(error: Exception, call: FrameType) -> bool:

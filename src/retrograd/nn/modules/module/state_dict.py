@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .... import __future__ as ways
 from ....autograd.grad_mode import no_grad
-from ....foundations.errors import see, warn
+from ....foundations.errors import noted, warn
 from ....graph.hooks import HookDict, RemovableHandle, present
 from ....tensors.face.swapping import swap_tensors
 from ....tensors.tensor import Tensor
@@ -21,6 +21,9 @@ from .hooks import _WrappedHook, registered
 __all__ = ["StateDict"]
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+
+_REPORT = ("Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report "
+           "this bug.")
 
 
 class IncompatibleKeys(NamedTuple):
@@ -59,13 +62,11 @@ class StateDict:
 
     def get_extra_state(self) -> Any:
         """What else to save. A subclass overrides this method together with `set_extra_state`."""
-        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called. Override it "
-                           "to save something under '_extra_state'.")
+        raise RuntimeError(f"Reached a code path in Module.get_extra_state() that should never be called. {_REPORT}")
 
     def set_extra_state(self, state: Any) -> None:
         """Load what `get_extra_state` returned. A subclass overrides this method."""
-        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called. Override it "
-                           "to load what get_extra_state() saved.")
+        raise RuntimeError(f"Reached a code path in Module.set_extra_state() that should never be called. {_REPORT}")
 
     # Hooks
 
@@ -175,8 +176,9 @@ class StateDict:
                     errors.insert(0, f"{what} key(s) in state_dict: {listed}. ")
         if errors:
             listed = "\n\t".join(errors)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}"
-                               + see("shapes#keys-of-state-dict"))
+            raise noted(
+                RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n	{listed}"),
+                "shapes#keys-of-state-dict")
         return found.keys
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, local_metadata: Mapping[str, Any],

@@ -136,11 +136,11 @@ def _out_of_normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options:
 
 
 @public(
-    "normal(Tensor mean, float std=1., *, Generator generator=None, Tensor out=None)",
-    "normal(float mean, Tensor std, *, Generator generator=None, Tensor out=None)",
     "normal(Tensor mean, Tensor std, *, Generator generator=None, Tensor out=None)",
-    "normal(float mean, float std, ints size, *, Generator generator=None, dtype dtype=None, layout layout=None, "
-    "device device=None, bool pin_memory=None, bool requires_grad=False, Tensor out=None)",
+    "normal(Tensor mean, float std=1, *, Generator generator=None, Tensor out=None)",
+    "normal(float mean, Tensor std, *, Generator generator=None, Tensor out=None)",
+    "normal(float mean, float std, ints size, *, Generator generator=None, Tensor out=None, dtype dtype=None, "
+    "layout layout=None, device device=None, bool pin_memory=False, bool requires_grad=False)",
     out=_out_of_normal,
     strict=True)
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,

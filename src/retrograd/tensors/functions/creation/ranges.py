@@ -15,7 +15,7 @@ from ....foundations.dtypes import (
     is_half,
     unimplemented,
 )
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from ....kernels import ranges as kernels
 from ...arguments.options import element_type, layout as Layout, made, number, strided
 from ...recording.out_rules import CONSTANT, COUNT_NOTICE, rule
@@ -96,7 +96,7 @@ def _ends(name: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any,
         raise TypeError(f"{name}() received an invalid combination of arguments - steps must be int, not "
                         f"{type(steps).__name__}")
     if steps < 0:
-        raise RuntimeError(f"number of steps must be non-negative, not {steps}")
+        raise noted(RuntimeError("number of steps must be non-negative"), because=f"not {steps}")
     is_complex = any(isinstance(bound, complex) for bound in ends)
     if dtype is None:
         target = default_complex() if is_complex else default_floating()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import F32, F64, letter, result_dtype
-from ....foundations.errors import warn_once
+from ....foundations.errors import noted, warn_once
 from ....ops.basic import cast
 from ....ops.elementwise import comparison as ops
 from ....ops.framework import Op
@@ -263,8 +263,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 def _as_mask(condition: Any) -> Any:
     """A condition of another dtype as bools. Bytes become bools. Every other dtype is a RuntimeError."""
     if condition._array.dtype != np.uint8:
-        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
-                           f"{condition.dtype.legacy}. Compare first, as in `condition != 0`.")
+        raise noted(
+            RuntimeError("where expected condition to be a boolean tensor, but got a tensor with "
+                         f"dtype {condition.dtype.legacy}"), instead="compare first, as in `condition != 0`")
     warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
               "version of PyTorch. Use a boolean condition instead.")
     return condition != 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....foundations.dtypes import C_NAMES, F32, I64, dtype as torch_dtype, unimplemented
-from ....foundations.errors import see
+from ....foundations.errors import noted
 from ....ops.images import convolution as ops
 from ...arguments.options import refuse_complex_gradient
 from ...arguments.sliding import ints, shown
@@ -31,15 +31,15 @@ def _each(name: str, value: Any, dims: int) -> tuple[int, ...]:
 def _check_sizes(kernel: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any, groups: int,
                  transposed: bool, shape: Any, dtype: Any) -> None:
     for wrong, message, given in (
-            (min(padding) < 0, "negative padding is not supported. The padding is", padding),
-            (min(output_padding) < 0, "negative output_padding is not supported. output_padding is", output_padding),
-            (min(stride) <= 0, "non-positive stride is not supported. The stride is", stride),
-            (min(dilation) < 0, "dilation should be greater than zero. The dilation is", dilation),
-            (groups <= 0, "non-positive groups is not supported. groups is", groups)):
+            (min(padding) < 0, "negative padding is not supported", padding),
+            (min(output_padding) < 0, "negative output_padding is not supported", output_padding),
+            (min(stride) <= 0, "non-positive stride is not supported", stride),
+            (min(dilation) < 0, "dilation should be greater than zero", dilation),
+            (groups <= 0, "non-positive groups is not supported", groups)):
         if wrong:
-            raise RuntimeError(f"{message} {given}.")
+            raise noted(RuntimeError(message), given=str(given))
     if not min(dilation) and dtype == F32 and len(shape) < 5 and shape[0] > 1:     # PyTorch calls oneDNN
-        raise RuntimeError(f"non-positive dilation is not supported. The dilation is {[*dilation]}.")
+        raise noted(RuntimeError("non-positive dilation is not supported"), given=f"the dilation is {[*dilation]}")
     if not min(dilation):
         raise RuntimeError(f"dilation should be greater than zero, but got {_sizes('dilation', dilation, transposed)}")
     if not min(kernel):
@@ -57,21 +57,26 @@ def _sizes(what: str, values: Any, named: bool, between: str = ", ") -> str:
 def _check_shapes(x: Any, weight: Any, bias: Any, padding: Any, dilation: Any, transposed: bool, groups: int) -> None:
     shape, sizes = [*weight.shape], [*x.shape]
     if x.ndim != weight.ndim:
-        raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {shape}, "
-                           f"but got {x.ndim}-dimensional input of size {sizes} instead. The input has the shape "
-                           "(batch, channels, ...). conv1d, conv2d and conv3d also take (channels, ...).")
+        raise noted(
+            RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {shape}, "
+                         f"but got {x.ndim}-dimensional input of size {sizes} instead"),
+            because="the input has the shape (batch, channels, ...). conv1d, conv2d and conv3d also take (channels, "
+                    "...)")
     if shape[0] < groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
-                           f"weight of size {shape} instead. Dimension 0 of the weight counts the output channels.")
+        raise noted(
+            RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got "
+                         f"weight of size {shape} instead"),
+            because="dimension 0 of the weight counts the output channels")
     if shape[0] % groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but "
                            f"got weight of size [{shape}] instead. All groups make the same number of channels.")
     wanted = shape[0] if transposed else shape[1] * groups
     if x.shape[1] != wanted:
         given = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
-        raise RuntimeError(f"Given {given}, weight of size {shape}, expected input{sizes} to have {wanted} channels, "
-                           f"but got {x.shape[1]} channels instead. Dimension 1 of the input counts the channels."
-                           + see("shapes#channels"))
+        raise noted(
+            RuntimeError(f"Given {given}, weight of size {shape}, expected input{sizes} to have {wanted} channels, "
+                         f"but got {x.shape[1]} channels instead"), "shapes#channels",
+            because="dimension 1 of the input counts the channels")
     channels = shape[1] * groups if transposed else shape[0]
     if bias is not None and bias.shape != (channels,):
         raise RuntimeError(f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias to be "
@@ -96,8 +101,10 @@ def _check_transposed(x: Any, window: Any, output_padding: Any, groups: int) -> 
     sizes = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1
              for n, k, s, p, d, e in zip(x.shape[2:], *window, output_padding)]
     if min(sizes) < 1:
-        raise RuntimeError(f"Given input size per channel: ({shown(x.shape[2:], ' x ')}). Calculated output size per "
-                           f"channel: ({shown(sizes, ' x ')}). Output size is too small. The padding is {[*padding]}.")
+        raise noted(
+            RuntimeError(f"Given input size per channel: ({shown(x.shape[2:], ' x ')}). Calculated output size per "
+                         f"channel: ({shown(sizes, ' x ')}). Output size is too small"),
+            given=f"the padding is {[*padding]}")
 
 
 def _unlike(what: str, x: Any, other: Any) -> RuntimeError:
@@ -113,9 +120,9 @@ def _check_types(x: Any, weight: Any, bias: Any, late: bool) -> None:
 
     PyTorch looks at the bias late if the convolution is transposed or its padding has a name.
     """
-    unlike = None if bias is None or bias.dtype == x.dtype else RuntimeError(
-        f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be the same. Convert "
-        "one of them.")
+    unlike = None if bias is None or bias.dtype == x.dtype else noted(
+        RuntimeError(f"Input type ({C_NAMES[x.dtype.name]}) and bias type ({C_NAMES[bias.dtype.name]}) should be "
+                     "the same"), instead="convert one of them")
     if unlike is not None and not late and (x.dtype != F32 or x.dtype == weight.dtype):
         raise unlike
     if x.dtype != weight.dtype:
@@ -140,7 +147,7 @@ def _check_kernel(x: Any, dilation: Any, transposed: bool) -> None:
         kernel = "compute_columns3d" if dims == 3 else "slow_conv2d_cpu"
     else:
         return
-    raise unimplemented(kernel, x.dtype, "Convert with .float() first.")
+    raise unimplemented(kernel, x.dtype, "convert with .float() first")
 
 
 @public("convolution(Tensor input, Tensor weight, Tensor? bias, ints stride, ints padding, ints dilation, "
@@ -196,7 +203,9 @@ def _same(input: Any, weight: Any, bias: Any, stride: Any, dilation: Any, groups
     kernel = weight._array.shape[2:]
     stride, dilation = _each("stride", stride, dims), _each("dilation", dilation, dims)
     if max(stride) > 1:
-        raise RuntimeError("padding='same' is not supported for strided convolutions. Pass the padding as ints.")
+        raise noted(
+            RuntimeError("padding='same' is not supported for strided convolutions"),
+            instead="pass the padding as ints")
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([n % 2 for n in total]):
         input = constant_pad_nd(input, [size for n in total[::-1] for size in (0, n % 2)])
@@ -218,7 +227,8 @@ def _forward(dims: int) -> Callable[..., Any]:
     def function(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
                  groups: int = 1) -> Any:
         if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise RuntimeError(f"Invalid padding string: '{padding}'. A string must be 'same' or 'valid'.")
+            raise noted(
+                RuntimeError(f"Invalid padding string: '{padding}'"), because="A string must be 'same' or 'valid'")
 
         def call(x: Any) -> Any:
             if padding == "same":

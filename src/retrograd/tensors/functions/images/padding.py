@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....foundations.errors import noted
 from ....kernels.images.padding import padded_shape
 from ....ops.images import padding as ops
 from ....ops.indexing.indexing import slice_
@@ -40,8 +41,9 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     for i in range(0, len(sizes), 2):
         n = shape[-1 - i // 2]
         if max(-sizes[i], 0) + max(-sizes[i + 1], 0) > n or n + sizes[i] + sizes[i + 1] < 0:
-            raise RuntimeError(f"narrow(): length must be non-negative. Dimension {len(shape) - 1 - i // 2} has size "
-                               f"{n}.")
+            raise noted(
+                RuntimeError("narrow(): length must be non-negative."),
+                given=f"dimension {len(shape) - 1 - i // 2} has size {n}")
     return _constant_pad(input, sizes, filling(number("constant_pad_nd", "value", 3, value), input._array.dtype))
 
 
@@ -65,7 +67,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
     sizes = _pads(pad)
     if len(sizes) % 2:
-        raise RuntimeError(f"Padding length must be divisible by 2. The length is {len(sizes)}.")
+        raise noted(RuntimeError("Padding length must be divisible by 2"), given=f"the length is {len(sizes)}")
     if len(sizes) > 2 * array.ndim:
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
                            f"padding length {len(sizes)} and input of dimension {array.ndim}")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....foundations.dtypes import F32, F64, I64, letter, unimplemented
+from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....kernels.images.pooling import outputs
 from ....ops.images import pooling as ops
@@ -57,14 +58,15 @@ def check_type(kernel: str, array: Any, kinds: str) -> None:
     if kind in kinds or ("w" in kinds and array.dtype in (F32, F64)) or ("i" in kinds and kind == "u") or (
             "l" in kinds and array.dtype == I64):
         return
-    raise unimplemented(kernel, array.dtype, "Convert with .float() first.")
+    raise unimplemented(kernel, array.dtype, "convert with .float() first")
 
 
 def _check_window(window: Any, dims: int) -> None:
     """PyTorch's checks of the sizes of a window, which come before the checks of the image."""
     for kernel, stride, padding, dilation in zip(*window):
         if stride == 0:
-            raise RuntimeError("stride should not be zero. The default of the stride is the kernel size.")
+            raise noted(
+                RuntimeError("stride should not be zero"), because="the default of the stride is the kernel size")
         if padding < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
         if padding > (dilation * (kernel - 1) + 1) // 2:
@@ -110,8 +112,9 @@ def maxima(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, d
         raise TypeError(f"{name}(): argument 'ceil_mode' (position 6) must be bool, not {type(ceil_mode).__name__}")
     array = input._array
     if array.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input. Its shape is "
-                           f"{[*array.shape]}.")
+        raise noted(
+            RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"),
+            given=f"its shape is {[*array.shape]}")
     _check_window(window, dims)
     _check_image(array.shape, window, dims, ceil_mode, False)
     check_type(f"max_pool{dims}d", array, "fi")
@@ -126,8 +129,9 @@ def means(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any, ce
         raise RuntimeError("divisor must be not zero")
     array, window = input._array, (kernel, steps, around, (1,) * dims)
     if dims == 3 and array.ndim not in (4, 5):
-        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input. Its shape is "
-                           f"{[*array.shape]}.")
+        raise noted(
+            RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input"),
+            given=f"its shape is {[*array.shape]}")
     if array.ndim >= dims:
         _check_window(window, dims)
     if array.ndim not in (dims + 1, dims + 2):
@@ -169,7 +173,8 @@ def _line(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {apart}")
     found = outputs(shape[-1], kernel, step, around, apart, ceil_mode)
     if found <= 0:
-        raise RuntimeError(f"max_pool1d() Invalid computed output size: {found}. The window does not fit.")
+        raise noted(
+            RuntimeError(f"max_pool1d() Invalid computed output size: {found}"), because="the window does not fit")
     return kernel, step, around, apart
 
 
@@ -295,8 +300,9 @@ def adaptive_maxima(name: str, input: Any, output_size: Any, dims: int) -> Any:
     if len(to) != dims:
         raise RuntimeError(f"{name}(): internal error: output_size.size() must be {dims}")
     if min(to) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(to)}: "
-                           f"{[*array.shape[:-dims], *to]}. The sizes of the result must not be negative.")
+        raise noted(
+            RuntimeError(f"Trying to create tensor with negative dimension {min(to)}: {[*array.shape[:-dims], *to]}"),
+            because="the sizes of the result must not be negative")
     check_type(name if dims == 2 else f"{name}_cpu", array, "f")
     return _ADAPTIVE_MAXIMA[dims](input, to)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, dtype as torch_dtype
+from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels, scattering as combined
 from ....kernels.shape import common_shape
@@ -31,7 +32,7 @@ from ..sparse import implementation
 # Messages of `check_range`.
 OUT_OF_BOUNDS = "index {wrong} is out of bounds for dimension {dim} with size {size}"
 NO_ELEMENT = "out of range: tried to access index {wrong} on a tensor of {size} elements."
-NO_SLICE = "index out of range in self: indices are from {least} to {most}, and dimension {dim} has size {size}"
+NO_SLICE = "index out of range in self"
 _remainder = recorded(arithmetic.remainder_number)
 _INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 _take, _gather, _index_select = recorded(ops.take), recorded(ops.gather), recorded(ops.index_select)
@@ -44,23 +45,26 @@ def int_index(name: str, index: Any, position: int = 3) -> Any:
         return index
     if array.dtype not in _INTEGERS:
         which = "int32/int64" if name in ("gather", "scatter") else "int32 or int64"
-        raise RuntimeError(f"{name}(): Expected dtype {which} for index. Got torch.{array.dtype.name}.")
+        raise noted(RuntimeError(f"{name}(): Expected dtype {which} for index"), given=f"torch.{array.dtype.name}")
     return plain(cast.run(array, I64))
 
 
-def check_range(index: Any, size: int, error: type[Exception], message: str, dim: int = 0, low: int = 0) -> None:
+def check_range(index: Any, size: int, error: type[Exception], message: str, dim: int = 0, low: int = 0,
+                entry: str = "") -> None:
     """Raises an error for an index below `low`, or not below `size`.
 
-    The message may tell the first `wrong` index, the `least` and the `most`, the `dim` and its `size`.
+    The message may tell the first `wrong` index, the `dim` and its `size`. `entry` is that of the page on errors.
     """
     if local.thread.transform is not None or not kernels.within(index, size):
-        check_values(index, _look_for_wrong, size, error, message, dim, low)
+        check_values(index, _look_for_wrong, size, error, message, dim, low, entry)
 
 
-def _look_for_wrong(index: Any, size: int, error: type[Exception], message: str, dim: int, low: int) -> None:
+def _look_for_wrong(index: Any, size: int, error: type[Exception], message: str, dim: int, low: int,
+                    entry: str) -> None:
     wrong = index[(index < low) | (index >= size)]
     if wrong.size:
-        raise error(message.format(wrong=wrong.flat[0], least=index.min(), most=index.max(), dim=dim, size=size))
+        raise noted(error(message.format(wrong=wrong.flat[0], dim=dim, size=size)), entry,
+                    given=f"index {wrong.flat[0]}; the allowed ones go from {low} to {size - 1}")
 
 
 def legacy(array: Any) -> str:
@@ -75,11 +79,14 @@ def check_elements(name: str, array: Any, index: Any, dim: int, src: Any = None)
     if not index.size:
         return
     if max(array.ndim, 1) != max(index.ndim, 1):
-        raise RuntimeError("Index tensor must have the same number of dimensions as "
-                           f"{'input' if name == 'gather' else 'self'} tensor. Got {index.ndim} and {array.ndim}.")
+        raise noted(
+            RuntimeError("Index tensor must have the same number of dimensions "
+                         f"as {('input' if name == 'gather' else 'self')} tensor"),
+            given=f"{index.ndim} and {array.ndim}")
     if src is not None and max(src.ndim, 1) != max(index.ndim, 1):
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor. "
-                           f"Got {index.ndim} and {src.ndim}.")
+        raise noted(
+            RuntimeError("Index tensor must have the same number of dimensions as src tensor"),
+            given=f"{index.ndim} and {src.ndim}")
     if array.shape != index.shape or (src is not None and src.shape != index.shape):
         _check_sizes(name, array, index, dim, src)
     check_range(index, array.shape[dim] if array.ndim else 1, RuntimeError, OUT_OF_BOUNDS, dim)
@@ -115,8 +122,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
 def check_types(array: Any, source: Any) -> None:
     """Raises RuntimeError unless both have the same dtype."""
     if source.dtype != array.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype. Got "
-                           f"torch.{array.dtype.name} and torch.{source.dtype.name}.")
+        raise noted(
+            RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype"),
+            given=f"torch.{array.dtype.name} and torch.{source.dtype.name}")
 
 
 # What `reduce` of `scatter` stands for.
@@ -138,7 +146,7 @@ def scatter(call: Call, input: Any, dim: int, index: Any, src: Any = None, *, va
     dim = axis_of("scatter", dim, array.ndim)
     index = int_index("scatter", index)
     if reduce not in _COMBINED:
-        raise RuntimeError(f"reduce argument must be either add or multiply. Got {reduce!r}.")
+        raise noted(RuntimeError("reduce argument must be either add or multiply."), given=f"{reduce!r}")
     kind = _COMBINED[reduce]
     if src is None or not isinstance(src, TensorBase):
         value = number("scatter", "value", 4, value if src is None else src)
@@ -220,7 +228,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     index = int_index("index_select", index)
     numbers = index._array
     if numbers.ndim > 1:
-        raise IndexError(f"index_select(): Index is supposed to be a vector. Got shape {[*numbers.shape]}.")
+        raise noted(IndexError("index_select(): Index is supposed to be a vector"), given=f"shape {[*numbers.shape]}")
     check_range(numbers, array.shape[axis] if array.ndim else 1, IndexError, NO_SLICE, axis)
     if not array.ndim and numbers.size != 1:
         raise RuntimeError("index_select(): Index to scalar can have only 1 value, got "
@@ -303,9 +311,9 @@ def index_fill(call: Call, input: Any, dim: int, index: Any, value: Any) -> Any:
     array, numbers = input._array, array_of("index_fill", index, "index", 3)
     axis = axis_of("index_fill", dim, array.ndim)
     if numbers.dtype != I64:
-        raise IndexError(f"index_fill_(): Expected dtype int64 for index. Got torch.{numbers.dtype.name}.")
+        raise noted(IndexError("index_fill_(): Expected dtype int64 for index."), given=f"torch.{numbers.dtype.name}")
     if numbers.ndim > 1:
-        raise RuntimeError(f"Index has to be a vector/scalar. Got shape {list(numbers.shape)}.")
+        raise noted(RuntimeError("Index has to be a vector/scalar"), given=f"shape {list(numbers.shape)}")
     size = array.shape[axis] if array.ndim else 1
     check_range(numbers, size, IndexError, OUT_OF_BOUNDS, axis, -size)
     if isinstance(value, TensorBase):

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....foundations.dtypes import F64, dtype as torch_dtype
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from ....foundations.modes import local
 from ....graph.versions import writing
 from ....kernels.elementwise.arithmetic import overwrite
@@ -256,7 +256,7 @@ def _item(key: Any) -> Any:
         return _as_index(np.asarray(key)) if len(key) else np.zeros(0, np.int64)
     if isinstance(key, np.bool_) or not hasattr(type(key), "__index__"):
         if isinstance(key, str):
-            raise TypeError(f"new(): invalid data type 'str': {key!r} is not an index")
+            raise noted(TypeError("new(): invalid data type 'str'"), given=f"{key!r} is not an index")
         name = f"numpy.{type(key).__name__}" if isinstance(key, np.generic) else type(key).__name__
         raise IndexError(_NO_INDEX.format(name))
     return key.__index__()
@@ -357,8 +357,8 @@ def _number(dtype: np.dtype[Any], value: Any) -> Any:
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
         kind = f"{'numpy.' if isinstance(value, np.ndarray) else ''}{type(value).__name__}"
-        raise TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor. Convert it "
-                        "with torch.tensor(...) first.")
+        raise noted(TypeError(f"can't assign a {kind} to a torch.{torch_dtype.of[dtype].legacy}Tensor"),
+                    instead="convert it with torch.tensor(...) first")
     if isinstance(value, int) and not -2**63 <= value < 2**64:
         raise ValueError(f"Overflow when unpacking long long: {value} has more than 64 bits")
     if dtype == np.float16:                             # PyTorch converts the number to double first

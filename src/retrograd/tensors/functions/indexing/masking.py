@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import BOOL_, C_NAMES, I64, dtype as torch_dtype
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from ....foundations.modes import local
 from ....kernels.indexing import gathering as elements, indexing as kernels
 from ....kernels.shape import common_shape
@@ -87,8 +87,9 @@ def static_index(array: Any) -> Any:
         return cast.run(array, BOOL_)
     if array.dtype == np.int32:
         return cast.run(array, I64)
-    raise IndexError("tensors used as indices must be long, int, byte or bool tensors. Got "
-                     f"torch.{array.dtype.name}.")
+    raise noted(
+        IndexError("tensors used as indices must be long, int, byte or bool tensors"),
+        given=f"torch.{array.dtype.name}")
 
 
 @twins("index_put(Tensor input, Tensors indices, Tensor values, bool accumulate=False)", strict=True, method=True)
@@ -139,6 +140,6 @@ def masked_fill(call: Call, input: Any, mask: Any, value: Any) -> Any:
 def masked_select(input: Any, mask: Any) -> Any:
     """A vector of the elements where the mask is true. The tensor and the mask broadcast to one shape."""
     if array_of("masked_select", mask, "mask", 2).dtype.kind != "b":
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask. Got {mask.dtype}.")
+        raise noted(RuntimeError("masked_select: expected BoolTensor for mask"), given=f"{mask.dtype}")
     common_shape(mask._array.shape, input._array.shape)
     return _masked_select(input, mask)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, refuse
+from ....foundations.errors import noted
 from ....kernels.indexing import gathering as elements, scattering as kernels
 from ....kernels.shape import clash
 from ....ops.basic import beyond
@@ -133,7 +134,7 @@ def masked_scatter(call: Call, input: Any, mask: Any, source: Any) -> Any:
                            f"tensor ({chosen.ndim})")
     refusal = clash(chosen.shape, array.shape)
     if refusal is not None:
-        raise RuntimeError(f"{refusal}. Here a is the mask and b is the input.")
+        raise noted(RuntimeError(refusal), given="a is the mask and b is the input")
     return call(indexing.masked_scatter, input, source, mask, into=elements.masked_scatter_into)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import dtype as torch_dtype, of_scalar
+from ....foundations.errors import noted
 from ....ops.indexing import sorting as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
@@ -115,7 +116,9 @@ def isin(elements: Any = None, test_elements: Any = None, *, assume_unique: bool
         dtype = x._array.dtype if isinstance(x, TensorBase) else of_scalar(x)
         if dtype.kind in "bc":
             kind = torch_dtype.of[dtype].legacy
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind}. Compare with == instead.")
+            raise noted(
+                RuntimeError(f"Unsupported input type encountered for isin(): {kind}"),
+                instead="compare with == instead")
     return _isin(elements, test_elements, invert)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....foundations.dtypes import DIFFERENTIABLE, dtype as torch_dtype, legacy, letter
-from ....foundations.errors import see
+from ....foundations.errors import noted
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import axis_of
 from ...arguments.options import number
@@ -22,8 +22,9 @@ from .matrix import REMEDY, check_matrix_vector, check_stacks, dimensions, refus
 def _same_types(x: Any, mat1: Any, mat2: Any) -> None:
     if x.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
         which, other = ("self", x) if x.dtype is not mat2.dtype else ("mat1", mat1)
-        raise RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy(other)} and "
-                           f"{legacy(mat2)}. {REMEDY}" + see("shapes#matrix-dtypes"))
+        raise noted(
+            RuntimeError(f"{which} and mat2 must have the same dtype, but got {legacy(other)} and {legacy(mat2)}"),
+            "shapes#matrix-dtypes", because=REMEDY)
 
 
 def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
@@ -32,9 +33,9 @@ def _check_addmm(x: Any, mat1: Any, mat2: Any) -> None:
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)}): "
-                           "the columns of the first must be as many as the rows of the second"
-                           + see("shapes#matrix-shapes"))
+        raise noted(
+            RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(mat1)} and {dimensions(mat2)})"),
+            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
     expanded(x, (mat1.shape[0], mat2.shape[1]))
     if mat1.size:
         refuse_bool("addmm_impl_cpu_", mat2)
@@ -50,8 +51,9 @@ def _check_baddbmm(x: Any, batch1: Any, batch2: Any) -> None:
     expanded(x, _product_shape(batch1, batch2))
     if x.dtype is not batch1.dtype:
         names = [torch_dtype.of[array.dtype].legacy.lower() for array in (x, batch1, batch2)]
-        raise RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
-                           f"{names[2]}. {REMEDY}")
+        raise noted(
+            RuntimeError(f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, "
+                         f"batch2: {names[2]}"), because=REMEDY)
     check_stacks(batch1, batch2, "baddbmm")
 
 
@@ -59,7 +61,7 @@ def _check_addbmm(x: Any, batch1: Any, batch2: Any) -> None:
     expanded(x, _product_shape(batch1, batch2)[1:])
     for i, array in enumerate((batch1, batch2), 1):
         if array.ndim != 3:
-            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+            raise noted(RuntimeError(f"batch{i} must be a 3D tensor"), given=f"{array.ndim} dimensions")
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and "
                            f"{batch2.shape[0]}")

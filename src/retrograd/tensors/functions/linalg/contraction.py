@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....foundations.errors import noted
 from ....kernels.layout import in_rows
 from ....ops import shape as shape_ops
 from ...arguments.dims import array_of, as_int, axis_of
@@ -183,7 +184,7 @@ def _tensordot(a: Any, b: Any, dims: Any) -> Any:
     x, y = array_of("tensordot", a, "a"), array_of("tensordot", b, "b", 2)
     dims_a, dims_b = _paired(x, y, dims)
     if x.dtype is not y.dtype:
-        raise RuntimeError(f"both inputs should have same dtype. {REMEDY}")
+        raise noted(RuntimeError("both inputs should have same dtype"), because=REMEDY)
     for m, n in zip(dims_a, dims_b, strict=True):
         first, second = (array.shape[axis_of("tensordot", dim, array.ndim)] for array, dim in ((x, m), (y, n)))
         if first != second and 1 not in (first, second):

@@ -10,6 +10,7 @@ import numpy as np
 
 from .... import return_types
 from ....foundations.dtypes import F32, I64, legacy, letter
+from ....foundations.errors import noted
 from ....kernels.linalg.solving import machine_epsilon
 from ....kernels.shape import common_shape
 from ....ops.basic import beyond
@@ -174,7 +175,9 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     if array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if isinstance(p, complex):
-        raise RuntimeError("value cannot be converted to type double without overflow: the norm is a real number")
+        raise noted(
+            RuntimeError("value cannot be converted to type double without overflow"),
+            because="the norm is a real number")
     order = 2 if p is None else p
     if order not in _NORMS:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {order}")
@@ -209,8 +212,9 @@ def _checked_bounds(array: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
             raise RuntimeError(f"torch.linalg.matrix_rank: {which} tensor of complex type is not supported. Got "
                                f"{legacy(bound._array)}")
     if rtol is None and (letter(array.dtype) not in "fc" or array.dtype.itemsize == 2):
-        raise RuntimeError("This function doesn't handle types other than float and double. Convert with .float() "
-                           "first.")
+        raise noted(
+            RuntimeError("This function doesn't handle types other than float and double"),
+            instead="convert with .float() first")
     return _bounds(array, atol, rtol)
 
 

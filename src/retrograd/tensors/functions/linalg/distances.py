@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ....foundations.dtypes import legacy, letter, unimplemented
-from ....foundations.errors import warn_once
+from ....foundations.errors import noted, warn_once
 from ....kernels.shape import common_shape
 from ....ops import shape as shape_ops
 from ....ops.linalg import norms as ops
@@ -47,14 +47,18 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """
     a, b = input._array, other._array
     if a.ndim != b.ndim:
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions. unsqueeze the other.")
+        raise noted(
+            RuntimeError("linalg.cross: inputs must have the same number of dimensions."),
+            instead="unsqueeze the other")
     axis = axis_of("linalg_cross", dim, a.ndim)
     sizes = (a.shape[axis], b.shape[axis]) if a.ndim else (1, 1)
     if sizes != (3, 3):
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
     common_shape(a.shape, b.shape)
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
+        raise noted(
+            RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}"),
+            instead="convert one with .to(dtype)")
     if a.dtype.kind == "b":
         raise NotImplementedError("\"cross\" not implemented for 'Bool'")
     return ops.cross(input, other, dim)
@@ -95,7 +99,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         raise RuntimeError("cdist only supports non-negative p values")
     stack = common_shape(a.shape[:-2], b.shape[:-2])
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. Convert one with .to(dtype).")
+        raise noted(
+            RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}"),
+            instead="convert one with .to(dtype)")
     by_product = _MODES[compute_mode]
     if by_product is None:
         by_product = max(a.shape[-2], b.shape[-2]) > _MANY
@@ -104,7 +110,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
             x1, x2 = (x.expand(*stack, *x.shape[-2:]).contiguous().view(count, *x.shape[-2:]) for x in (x1, x2))
         return shape_ops.view(ops.euclidean_dist(x1, x2), (*stack, a.shape[-2], b.shape[-2]))
     if a.dtype.itemsize == 2 and a.size and b.size:
-        raise unimplemented("cdist", a.dtype, "Convert with .float() first.")
+        raise unimplemented("cdist", a.dtype, "convert with .float() first")
     return ops.cdist(x1, x2, float(p))
 
 
@@ -122,5 +128,5 @@ def pdist(input: Any, p: float = 2) -> Any:
     if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if array.dtype.itemsize == 2 and array.shape[0] > 1 and array.size:
-        raise unimplemented("pdist", array.dtype, "Convert with .float() first.")
+        raise unimplemented("pdist", array.dtype, "convert with .float() first")
     return ops.pdist(input, float(p))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import BOOL_, C_NAMES, legacy
-from ....foundations.errors import see
+from ....foundations.errors import noted
 from ....foundations.modes import local
 from ....kernels.layout import in_rows, steps
 from ....kernels.shape import common_shape
@@ -39,7 +39,9 @@ def dimensions(array: Any) -> str:
 def refuse_bool(kernel: str, array: Any) -> None:
     """Raises NotImplementedError for bools: PyTorch has no products of bools."""
     if array.dtype is BOOL_ and array.size:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'. Convert with .long() or .float().")
+        raise noted(
+            NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'"),
+            instead="convert with .long() or .float()")
 
 
 _OUT_OF_VECTORS = rule(exact="result dtype {out} does not match input dtype {result}", overlap=FREE, repeated=True)
@@ -157,16 +159,17 @@ def _lined_up(x: Any, shape: tuple[int, ...]) -> Any:
 def refuse_matrices(a: Any, b: Any) -> None:
     """Raises RuntimeError or NotImplementedError if two matrices cannot be multiplied."""
     if a.ndim != 2:
-        raise RuntimeError(f"self must be a matrix, but it has {a.ndim} dimensions")
+        raise noted(RuntimeError("self must be a matrix"), given=f"{a.ndim} dimensions")
     if b.ndim != 2:
-        raise RuntimeError(f"mat2 must be a matrix, but it has {b.ndim} dimensions")
+        raise noted(RuntimeError("mat2 must be a matrix"), given=f"{b.ndim} dimensions")
     if a.shape[1] != b.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)}): the "
-                           "columns of the first must be as many as the rows of the second"
-                           + see("shapes#matrix-shapes"))
+        raise noted(
+            RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({dimensions(a)} and {dimensions(b)})"),
+            "shapes#matrix-shapes", because="the columns of the first must be as many as the rows of the second")
     if a.dtype is not b.dtype:
-        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
-                           f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}. {REMEDY}")
+        raise noted(
+            RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[a.dtype.name]} "
+                         f"!= {C_NAMES[b.dtype.name]}"), because=REMEDY)
     refuse_bool("addmm_impl_cpu_", a)
 
 
@@ -189,13 +192,13 @@ def check_stacks(a: Any, b: Any, kernel: str = "bmm") -> None:
     """Raises RuntimeError if two stacks of matrices cannot be multiplied pair by pair."""
     for i, array in enumerate((a, b), 1):
         if array.ndim != 3:
-            raise RuntimeError(f"batch{i} must be a 3D tensor, but it has {array.ndim} dimensions")
+            raise noted(RuntimeError(f"batch{i} must be a 3D tensor"), given=f"{array.ndim} dimensions")
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError("Expected size for first two dimensions of batch2 tensor to be: "
                            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}].")
     refuse_bool(kernel, a)
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}. {REMEDY}")
+        raise noted(RuntimeError(f"expected scalar type {legacy(a)} but found {legacy(b)}"), because=REMEDY)
 
 
 @public(
@@ -219,8 +222,9 @@ def check_matrix_vector(x: Any, mat: Any, vec: Any) -> None:
         raise RuntimeError(f"size mismatch, got input ({x.shape[0] if x.ndim else 1}), mat ({dimensions(mat)}), "
                            f"vec ({vec.shape[0]})")
     if not x.dtype == mat.dtype == vec.dtype:
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy(x)}, "
-                           f"{legacy(mat)}, and {legacy(vec)}. {REMEDY}")
+        raise noted(
+            RuntimeError(f"addmv input tensors must have the same dtype, but got {legacy(x)}, {legacy(mat)}, "
+                         f"and {legacy(vec)}"), because=REMEDY)
     refuse_bool("addmv_impl_cpu", mat)
 
 
@@ -238,8 +242,9 @@ def _check_vectors(a: Any, b: Any) -> None:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype:
-        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy(a)} and "
-                           f"{legacy(b)}. {REMEDY}")
+        raise noted(
+            RuntimeError(f"dot : expected both vectors to have same dtype, but found {legacy(a)} and {legacy(b)}"),
+            because=REMEDY)
     if a.shape != b.shape:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
                            f"same number of elements, but got {a.size} and {b.size} elements respectively")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import legacy, letter, unimplemented
-from ....foundations.errors import LinAlgError
+from ....foundations.errors import LinAlgError, noted
 from ....ops.basic import check_values
 
 
@@ -22,7 +22,8 @@ def matrices(name: str, value: Any, called: str = "A", *, square: bool = False, 
     """
     array = value._array
     if array.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor {called} must have at least 2 dimensions. It has {array.ndim}.")
+        raise noted(
+            RuntimeError(f"{name}: The input tensor {called} must have at least 2 dimensions."), given=f"{array.ndim}")
     if square:
         check_square(f"{name}: ", array)
     if floating:
@@ -36,32 +37,38 @@ def check_square(prefix: str, array: Any) -> None:
     """Raises RuntimeError unless the matrices are square."""
     rows, columns = array.shape[-2:]
     if rows != columns:
-        raise RuntimeError(f"{prefix}A must be batches of square matrices, but they are {rows} by {columns} matrices. "
-                           "Its last two dimensions must be equal.")
+        raise noted(
+            RuntimeError(f"{prefix}A must be batches of square matrices, but they are {rows} by {columns} matrices"),
+            because="its last two dimensions must be equal")
 
 
 def check_floating(name: str, array: Any, *, low: bool = True) -> None:
     """Raises RuntimeError unless the elements are floating-point or complex numbers. If `low` is False, numbers of 16
     bits raise too."""
     if letter(array.dtype) not in "fc":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy(array)}. "
-                           "Convert with .float() or .double().")
+        raise noted(
+            RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {legacy(array)}"),
+            instead="convert with .float() or .double()")
     if not low and array.itemsize == 2:
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {legacy(array)}. Convert with .float().")
+        raise noted(
+            RuntimeError(f"{name}: Low precision dtypes not supported. Got {legacy(array)}"),
+            instead="convert with .float()")
 
 
 def check_kernel(kernel: str, array: Any) -> None:
     """Raises NotImplementedError for elements that PyTorch's kernel does not take: ints, bools, numbers of 16 bits."""
     if letter(array.dtype) not in "fc" or array.itemsize == 2:
-        raise unimplemented(kernel, array.dtype, "Convert with .float() or .double().")
+        raise unimplemented(kernel, array.dtype, "convert with .float() or .double()")
 
 
 def check_same(name: str, a: Any, b: Any, names: str = "A B") -> None:
     """Raises RuntimeError unless two operands have the same dtype."""
     if a.dtype is not b.dtype:
         one, other = names.split()
-        raise RuntimeError(f"{name}: Expected {one} and {other} to have the same dtype, but found {one} of type "
-                           f"{legacy(a)} and {other} of type {legacy(b)} instead. Convert with .to(dtype).")
+        raise noted(
+            RuntimeError(f"{name}: Expected {one} and {other} to have the same dtype, but found {one} of "
+                         f"type {legacy(a)} and {other} of type {legacy(b)} instead"),
+            instead="convert with .to(dtype)")
 
 
 def check_older(name: str, a: Any, b: Any) -> None:

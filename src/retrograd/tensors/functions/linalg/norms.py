@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import category, dtype as torch_dtype, legacy, letter
+from ....foundations.errors import noted
 from ....kernels.shape import clash
 from ....ops import basic, shape as shape_ops
 from ....ops.linalg import norms as ops
@@ -113,8 +114,9 @@ def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool
         ord = ord.item()
     known = ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, math.inf)
     if not known:
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported. Use 'fro', 'nuc', inf, -inf, 1, -1, 2 or "
-                           "-2.")
+        raise noted(
+            RuntimeError(f"linalg.matrix_norm: Order {ord} not supported."),
+            instead="use 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2")
     first, second = _matrix_dims(input, ord, [as_int("linalg_matrix_norm", d, "dim") for d in dim])
     target = _target("linalg.matrix_norm", dtype, input._array)
     flag("linalg_matrix_norm", keepdim)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import C_NAMES, legacy, letter, refuse
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from ....ops.basic import check_values
 from ....ops.linalg import matrix as ops
 from ...arguments.dims import as_int, size_at
@@ -242,7 +242,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     correction = as_int("cov", correction, "correction")
     _check_variables("cov", array)
     if array.dtype.kind == "b":
-        raise RuntimeError("cov(): bool dtype is not supported for input. Convert with .float() first.")
+        raise noted(RuntimeError("cov(): bool dtype is not supported for input"), instead="convert with .float() first")
     x = input if array.ndim == 2 else input.view(1, -1)
     count = x._array.shape[1]
     w = None if fweights is None else _weights("fweights", fweights, count, "iu", "integral")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.errors import noted
 from ....kernels.networks import dropout as kernels
 from ....kernels.random import distributions as random
 from ....ops.creation import draw_for, random_channels
@@ -44,7 +45,9 @@ def _noise(name: str, input: Any, p: float, of_channels: bool, for_selu: bool) -
     if not of_channels:
         noise = draw_for(x, lambda x: in_memory_order(empty_as(x, x.dtype, None), draw))
     elif x.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
+        raise noted(
+            RuntimeError("Feature dropout requires at least 2 dimensions in the input"),
+            because="samples and channels")
     else:
         noise = draw_for(x, lambda x: draw(np.empty((*x.shape[:2], *[1] * (x.ndim - 2)), x.dtype)),
                          random_channels)
@@ -58,7 +61,7 @@ def _pair(name: str, what: str, *, of_channels: bool = False, for_selu: bool = F
 
     def function(call: Call, input: Any, p: float, train: bool) -> Any:
         check_tensor(name, input)
-        p = number(name, "p", 2, p)
+        p = number(name, "p", 2, p, "float")
         check_flag(name, "train", 3, train)
         if not 0 <= p <= 1:
             raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")

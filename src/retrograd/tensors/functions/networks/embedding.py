@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, dtype as torch_dtype, letter
-from ....foundations.errors import see
+from ....foundations.errors import noted
 from ....kernels.indexing.indexing import within
 from ....kernels.networks import embedding as kernels
 from ....ops.basic import beyond, cast, clone
@@ -22,8 +22,6 @@ from ...state.base import plain
 from ..indexing.gathering import check_range
 from ..sparse import implementation
 
-_NO_ROW = "index out of range in self: the indices are from {least} to {most}, and there are {size} rows" + (
-    see("shapes#index-of-embedding"))
 _embedding, _embedding_bag = recorded(ops.embedding), recorded(ops.embedding_bag)
 
 
@@ -55,9 +53,10 @@ def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     check_flag("embedding", "scale_grad_by_freq", 4, scale_grad_by_freq)
     check_flag("embedding", "sparse", 5, sparse)
     if array.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D. The weight has {array.ndim} dimensions.")
+        raise noted(RuntimeError("'weight' must be 2-D"), given=f"the weight has {array.ndim} dimensions")
     numbers = _numbers("embedding", indices)
-    check_range(numbers._array, array.shape[0], IndexError, _NO_ROW)
+    check_range(numbers._array, array.shape[0], IndexError, "index out of range in self",
+                entry="shapes#index-of-embedding")
     refuse_complex_gradient("embedding", weight)
     return (implementation("_embedding") if sparse else _embedding)(weight, numbers, padding, bool(scale_grad_by_freq))
 
@@ -124,7 +123,7 @@ def bags(weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool, mode
     numbers, starts = _numbers("embedding_bag", indices), _numbers("embedding_bag", offsets)
     _check_table(array, scales)
     rows, index = array.shape[0], numbers._array
-    padding = -1 if padding_idx is None else as_int("embedding_bag", padding_idx, "padding_idx")
+    padding = -1 if padding_idx is None else as_int("embedding_bag", padding_idx, "padding_idx", 9)
     if padding_idx is not None and not -rows <= padding < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import F32, dtype as torch_dtype, is_half, refuse
+from ....foundations.errors import noted
 from ....foundations.limits import finfo
 from ....foundations.modes import local
 from ....kernels.networks import normalization as kernels
@@ -34,12 +35,17 @@ def _check_types(x: Any, *others: Any) -> None:
         return
     kinds = [a._array.dtype for a in others if a is not None]
     if kinds[0] != x.dtype and not (is_half(x.dtype) and kinds[0] == F32):
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype. They are of "
-                           f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}.")
+        said = "expect parameter to have scalar type of Float"
+        if kinds[0] == F32:
+            said = "all inputs must share same datatype."
+        raise noted(
+            RuntimeError(f"mixed dtype (CPU): {said}"),
+            given=f"{', '.join(sorted(str(k) for k in {*kinds, x.dtype}))}")
     for kind in kinds:
         if kind != kinds[0]:
             names = [torch_dtype.of[k].legacy for k in (kinds[0], kind)]
-            raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}. Convert one parameter.")
+            raise noted(
+                RuntimeError(f"expected scalar type {names[0]} but found {names[1]}"), instead="convert one parameter")
 
 
 def _normalized_shape(name: str, x: Any, shape: Any, parameters: dict[str, Any], star: str) -> tuple[int, ...]:
@@ -74,7 +80,7 @@ def _by_layer(input: Any, normalized_shape: Sequence[int], weight: Any, bias: An
     shape = _normalized_shape("layer_norm", x, normalized_shape, {"weight": weight, "bias": bias}, ", ")
     _check_types(x, weight, bias)
     refuse(x.dtype, "LayerNormKernelImpl", "biuc")
-    eps = float(number("layer_norm", "eps", 5, eps))
+    eps = float(number("layer_norm", "eps", 5, eps, "float"))
     return _layer_norm(input, weight, bias, len(shape), eps)  # type: ignore[no-any-return]
 
 
@@ -158,7 +164,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     if x.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
     _check_groups(x, x.shape[1], int(num_groups), weight, bias)
-    return _group_norm(input, weight, bias, int(num_groups), float(number("group_norm", "eps", 5, eps)))[0]
+    return _group_norm(input, weight, bias, int(num_groups), float(number("group_norm", "eps", 5, eps, "float")))[0]
 
 
 def _check_batch(x: Any, channels: int, **parameters: Any) -> None:
@@ -221,7 +227,7 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
 def _float(name: str, argument: str, position: int, value: Any) -> Any:
     if value is None:
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be float, not NoneType")
-    return number(name, argument, position, value)
+    return number(name, argument, position, value, "float")
 
 
 @public()

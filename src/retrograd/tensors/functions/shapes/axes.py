@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.errors import noted
 from ....ops import shape as ops
 from ...arguments.dims import array_of, axis_of
 from ...recording.calls import recorded
@@ -55,7 +56,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     ndim = array_of("movedim", input).ndim
     source, destination = ([*d] if isinstance(d, (tuple, list)) else [d] for d in (source, destination))
     if len(source) != len(destination):
-        raise RuntimeError(f"movedim: Invalid source or destination dims: {source} and {destination} differ in number")
+        raise RuntimeError(f"movedim: Invalid source or destination dims: source ({source} dims) should contain "
+                           f"the same number of dims as destination ({destination} dims)")
     sources, targets = ([axis_of("movedim", d, ndim) for d in dims] for dims in (source, destination))
     for name, dims, axes in ("source", source, sources), ("destination", destination, targets):
         if len({*axes}) < len(axes):
@@ -76,8 +78,9 @@ def t(input: Any) -> Any:
     """The transposed matrix; a vector or number as it is. Raises RuntimeError for more than two dimensions."""
     ndim = array_of("t", input).ndim
     if ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D. mT transposes the last "
-                           "two.")
+        raise noted(
+            RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D"),
+            because="mT transposes the last two")
     return _t(input)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import I64, letter
+from ....foundations.errors import noted
 from ....ops import joining as ops, shape as shape_ops
 from ....ops.scans import cumprod
 from ...arguments.dims import as_int
@@ -138,10 +139,10 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """
     array = x._array
     if array.ndim != 1:
-        raise RuntimeError(f"x must be a one-dimensional tensor. x has {array.ndim} dimensions.")
+        raise noted(RuntimeError("x must be a one-dimensional tensor."), given=f"x has {array.ndim} dimensions")
     count = array.size if N is None else as_int("vander", N, "N")
     if count < 0:
-        raise RuntimeError(f"N must be non-negative. Got N={count}.")
+        raise noted(RuntimeError("N must be non-negative."), given=f"N={count}")
     dtype = array.dtype if letter(array.dtype) in "fc" else I64
     powers = plain(np.ones((array.size, min(count, 1)), dtype))
     if count > 1:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import DIFFERENTIABLE
-from ....foundations.errors import see, user_site
+from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
 from ....graph import versions
 from ....kernels.layout import (
@@ -29,7 +29,7 @@ from ....kernels.layout import (
 from ....ops import shape as ops
 from ....ops.framework import Op
 from ...arguments import options
-from ...arguments.dims import array_of, axes_of, axis_of
+from ...arguments.dims import array_of, axes_of, axis_of, kind_of
 from ...recording.inplace import check_writable, written
 from ...recording.nodes import new_node
 from ...recording.public import methods, public
@@ -66,18 +66,21 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
     """The sizes, the strides, and the number of elements from the first element of `array` to the first of the view."""
     for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
         if not isinstance(value, (tuple, list)):
-            raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
-                            f"{type(value).__name__}")
+            raise TypeError(f"{name}(): argument '{argument}' (position {i + 2}) must be tuple of ints, not "
+                            f"{kind_of(value)}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     own, owner = offset_of(array), owner_of(array)
     start = own if offset is None else int(offset)
     if len(sizes) != len(strides):
-        raise RuntimeError("mismatch in length of strides and shape. Got "
-                           f"{len(strides)} strides and {len(sizes)} sizes.")
+        raise noted(
+            RuntimeError("mismatch in length of strides and shape"),
+            given=f"{len(strides)} strides and {len(sizes)} sizes")
     if min(strides, default=0) < 0:
         raise RuntimeError(f"{name}: Negative strides are not supported at the moment, got strides: {[*strides]}")
     if start < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {start}. The offset counts from the start of the memory.")
+        raise noted(
+            RuntimeError(f"Tensor: invalid storage offset {start}"),
+            because="the offset counts from the start of the memory")
     if min(sizes, default=0) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={[*sizes]} and strides={[*strides]}")
     needed = array.itemsize * (1 + start + sum([(n - 1) * step for n, step in zip(sizes, strides)]))
@@ -113,9 +116,10 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     for place, dim in enumerate(order):
         if not 0 <= dim < len(sizes):
             raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} "
-                               f"at index {place}). Negative dims are not accepted here.")
+                               f"at index {place}).  NB: negative dims not currently supported; file an issue if you "
+                               "want it.")
         if dim in order[:place]:
-            raise RuntimeError(f"Duplicate dim not allowed. {dim} occurs twice.")
+            raise noted(RuntimeError("Duplicate dim not allowed"), because=f"{dim} occurs twice")
     strides, step = [0] * len(sizes), 1
     for dim in reversed(order):
         strides[dim], step = step, step * max(sizes[dim], 1)
@@ -267,8 +271,9 @@ def resize_as_(self: TensorBase, the_template: TensorBase, *, memory_format: Any
 def _resize(name: str, tensor: Any, shape: tuple[int, ...], memory_format: Any) -> None:
     """Resize to a shape, in the order of a memory format. None is row by row, and keeps an equal shape as it is."""
     if requires(tensor):
-        raise RuntimeError("cannot resize variables that require grad. Resize x.detach() or a clone instead."
-                           + see("in-place#resize-requires-grad"))
+        raise noted(
+            RuntimeError("cannot resize variables that require grad"), "in-place#resize-requires-grad",
+            instead="resize x.detach() or a clone instead")
     if moves(tensor):
         raise RuntimeError("cannot resize variables that has a forward grad. Resize x.detach() or a clone instead.")
     if tensor._meta is not None:

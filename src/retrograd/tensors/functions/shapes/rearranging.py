@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....foundations.dtypes import unimplemented
-from ....foundations.errors import warn
+from ....foundations.errors import noted, warn
 from ....ops import joining, shape as ops, view_copies
 from ...arguments.dims import array_of, as_int, axes_of, axis_of
 from ...arguments.options import contiguous_format
@@ -74,7 +74,9 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 
 def _check_matrix(name: str, input: Any) -> None:
     if input._array.ndim < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions. The input has {input._array.ndim}.")
+        raise noted(
+            RuntimeError(f"{name}: input tensor must have at least 2 dimensions"),
+            given=f"the input has {input._array.ndim}")
 
 
 _OUT_OF_TRIANGLE = rule(exact=EXACT, overlap=FREE, repeated=True)
@@ -109,7 +111,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     shape = array_of("unfold", input).shape
     axis = axis_of("unfold", dimension, len(shape))
     n = shape[axis] if shape else 1
-    size, step = as_int("unfold", size, "size"), as_int("unfold", step, "step")
+    size, step = as_int("unfold", size, "size", 2), as_int("unfold", step, "step", 3)
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
@@ -176,7 +178,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
         return index_select(input, axis, plain(_places(counts, output_size)))
     count = as_int("repeat_interleave", repeats, "repeats")
     if count < 0:
-        raise RuntimeError(f"Repeats must be non-negative, but got {count}")
+        raise noted(RuntimeError("Repeats must be non-negative"), because=f"but got {count}")
     shape = array.shape
     if shape and output_size not in (None, count * shape[axis]):
         raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {count * shape[axis]} but got "
@@ -199,9 +201,9 @@ def _checked_counts(counts: Any) -> Any:
     if counts.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if counts.dtype.kind != "i" or counts.itemsize < 4:
-        raise unimplemented("repeat_interleave_cpu", counts.dtype, "Convert with .long().")
+        raise unimplemented("repeat_interleave_cpu", counts.dtype, "convert with .long()")
     if counts.size and counts.min() < 0:
-        raise RuntimeError(f"repeats can not be negative. The smallest is {counts.min()}.")
+        raise noted(RuntimeError("repeats can not be negative"), given=f"the smallest is {counts.min()}")
     return counts
 
 
@@ -303,7 +305,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
         if array_of("meshgrid", x, "tensors").ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
     if len({x._array.dtype for x in given}) > 1:
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype. Convert them with .to(...).")
+        raise noted(
+            RuntimeError("meshgrid expects all tensors to have the same dtype"), instead="convert them with .to(...)")
     swap = indexing == "xy" and len(given) > 1
     order = [given[1], given[0], *given[2:]] if swap else [*given]
     shape = tuple([x._array.size for x in order])

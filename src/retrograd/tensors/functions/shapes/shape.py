@@ -13,7 +13,7 @@ from ....kernels.layout import in_rows, offset_of, steps
 from ....kernels.shape import StrideError, common_shape
 from ....ops import shape as ops
 from ....ops.basic import clone as _clone_op
-from ...arguments.dims import array_of, as_int, axes_of, axis_of
+from ...arguments.dims import array_of, as_int, axes_of, axis_of, kind_of
 from ...arguments.options import lies_in, order_in
 from ...recording.calls import recorded
 from ...recording.public import public
@@ -27,23 +27,27 @@ _unsqueeze, _clone = recorded(ops.unsqueeze), recorded(_clone_op)
 
 def sizes_of(name: str, sizes: Any, argument: str = "size") -> tuple[int, ...]:
     """Sizes given as `2, 3` or as one sequence, as a tuple of ints. Raises TypeError for other types."""
-    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+    listed = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
+    if listed:
         sizes = sizes[0]
     for n in sizes:
         if type(n) is not int:
-            return tuple([_size(name, n, argument, i) for i, n in enumerate(sizes)])
+            return tuple([_size(name, n, argument, i, listed) for i, n in enumerate(sizes)])
     return tuple(sizes)
 
 
-def _size(name: str, value: Any, argument: str, position: int) -> int:
+def _size(name: str, value: Any, argument: str, position: int, listed: bool) -> int:
     """One of several sizes, as an int. As in PyTorch, only the first may not be a bool."""
     if position and isinstance(value, bool):
         return int(value)
     try:
         return as_int(name, value, argument)
     except TypeError:
-        raise TypeError(f"{name}(): argument '{argument}' (position 1) must be tuple of ints, but found element of "
-                        f"type {type(value).__name__} at pos {position}") from None
+        if position:
+            raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {position + 1} with "
+                            f'error "type must be tuple of ints,but got {kind_of(value)}"') from None
+        found = f"but found element of type {kind_of(value)} at pos 0" if listed else f"not {kind_of(value)}"
+        raise TypeError(f"{name}(): argument '{argument}' (position 1) must be tuple of ints, {found}") from None
 
 
 def _checked_sizes(name: str, size: Any) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from ....ops import basic, view_copies as ops
 from ....ops.framework import Op
 from ....ops.indexing.indexing import slice_
 from ....ops.shape import alias
-from ...arguments.dims import array_of, as_int, axis_of
+from ...arguments.dims import array_of, as_int, axis_of, size_at
 from ...recording.calls import recorded
 from ...recording.out import into
 from ...recording.out_rules import EXACT, FREE, UNASKED, UNDERIVED, rule
@@ -144,7 +144,7 @@ def narrow_copy(input: Any, dim: int, start: Any, length: int) -> Any:
     """Like `narrow`, but a copy in new memory."""
     array = array_of("narrow_copy", input)
     if length < 0:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size: a length may not be negative")
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size_at(array, dim)}).")
     shown = narrow(with_edge(array, None), dim, start, length)
     _, (axis, first, last, _), _ = shown._meta.replay.args
     return ops.narrow_copy(input, axis, first, last - first)

@@ -1,0 +1,107 @@
+"""Tracebacks that show the program's frames, and of each call into this package only the function that was called.
+
+The frames are left out when an error is shown, and never before: the error keeps all of them, so `pdb.post_mortem`, a
+program's own `sys.excepthook` and `traceback.format_exc()` see them. A call that succeeds costs nothing. If the
+variable RETROGRAD_TRACEBACK is "full", all frames are shown.
+
+`install` puts the filter where Python shows errors that end a program or a thread, and where IPython shows those of
+a cell. A place that a program has taken for itself is left alone. Pytest has its own rule, which `errors.noted` uses.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from .errors import ENTRIES, OWN, full
+
+
+def shortened(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames of this package, but with the first frame of each call into the package."""
+    steps: list[TracebackType] = []
+    inside = False                                   # whether the function that was called is already there
+    while trace is not None:
+        own = trace.tb_frame.f_code.co_filename.startswith(OWN)
+        if not own or (not inside and not trace.tb_frame.f_code.co_filename.startswith(ENTRIES)):
+            steps.append(trace)
+            inside = own
+        trace = trace.tb_next
+    found: TracebackType | None = None
+    for step in reversed(steps):
+        found = TracebackType(found, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return found
+
+
+@contextmanager
+def showing_less(error: BaseException) -> Iterator[None]:
+    """For the time of the block, an error and those that led to it have short tracebacks, unless all is to be shown."""
+    kept = [(each, each.__traceback__) for each in _together(error)]
+    try:
+        for each, trace in kept:
+            each.__traceback__ = trace if full() else shortened(trace)
+        yield
+    finally:
+        for each, trace in kept:
+            each.__traceback__ = trace
+
+
+def _together(error: BaseException) -> list[BaseException]:
+    """An error, its causes and contexts, and the errors of a group."""
+    found: dict[int, BaseException] = {}
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in found:
+            found[id(each)] = each
+            waiting += [each.__cause__, each.__context__]
+            if isinstance(each, BaseExceptionGroup):
+                waiting += each.exceptions
+    return [*found.values()]
+
+
+def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Show an error that ends the program, as Python does."""
+    if full():
+        sys.__excepthook__(kind, error, trace)
+        return
+    with showing_less(error):
+        sys.__excepthook__(kind, error, shortened(trace))
+
+
+def show_of_thread(args: Any) -> None:
+    """Show an error that ends a thread, as Python does."""
+    if full() or args.exc_value is None:
+        threading.__excepthook__(args)
+        return
+    with showing_less(args.exc_value):
+        threading.__excepthook__(threading.ExceptHookArgs(
+            (args.exc_type, args.exc_value, shortened(args.exc_traceback), args.thread)))
+
+
+def show_in_cell(shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType | None,
+                 tb_offset: int | None = None) -> Any:
+    """Show an error of a notebook's cell, as IPython does."""
+    if full():
+        return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    try:
+        with showing_less(error):
+            return shell.showtraceback((kind, error, shortened(trace)), tb_offset=tb_offset)
+    finally:
+        sys.last_traceback = trace                   # for %debug
+
+
+def install() -> None:
+    """Take the places where errors are shown, if no one else has taken them."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = show
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = show_of_thread
+    asked: Callable[[], Any] | None = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = asked() if asked is not None else None
+    if shell is not None and not shell.custom_exceptions:
+        shell.set_custom_exc((Exception,), show_in_cell)
+
