@@ -20,9 +20,13 @@ if not TYPE_CHECKING:
 Message = Callable[[], Any] | None
 
 
-def _assert(condition: Any, message: Any) -> None:
-    """Python's `assert`, as a function."""
+def _assert(condition: Any, message: Any) -> Any:
+    """Python's `assert`, as a function that a value of a traced program takes over."""
+    taken = getattr(type(condition), "__torch_function__", None)
+    if taken is not None and not isinstance(condition, TensorBase):
+        return taken(_assert, (type(condition),), (condition, message), {})
     assert condition, message
+    return None
 
 
 def _assert_async(input: Any, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:

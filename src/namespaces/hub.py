@@ -42,10 +42,13 @@ class _Folder:
 
 def get_dir() -> str:
     """The folder for files from the network: `set_dir`, or `hub` in $TORCH_HOME, or in the user's cache for torch."""
-    if _Folder.chosen is not None:
-        return _Folder.chosen
+    return str(Path(_get_torch_home(), "hub")) if _Folder.chosen is None else _Folder.chosen
+
+
+def _get_torch_home() -> str:
+    """The folder of torch in the user's cache, or $TORCH_HOME."""
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    return str(Path(os.environ.get("TORCH_HOME", Path(cache) / "torch")).expanduser() / "hub")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

@@ -14,10 +14,11 @@ from .foundations.futures import Future
 from .foundations.names import missing
 from .nn.modules.module import Module
 
-__all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "annotate", "enable_onednn_fusion", "export",
-           "fork", "freeze", "fuser", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load",
-           "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution", "save", "script",
-           "script_if_tracing", "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "Error", "Final", "Future", "ScriptModule", "TracerWarning", "annotate",
+           "enable_onednn_fusion", "export", "fork", "freeze", "fuser", "ignore", "interface", "is_scripting",
+           "is_tracing", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference",
+           "optimized_execution", "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy",
+           "trace", "trace_module", "unused", "wait"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = missing(__name__, __all__)
 
@@ -34,6 +35,14 @@ class Error(Exception):
 
 
 JITException = Error
+
+
+class TracerWarning(Warning):
+    """A warning of PyTorch's tracer of programs. retrograd traces no programs, and does not give it."""
+
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Say that warnings about libraries are not shown. There are none."""
 
 
 class ScriptModule(Module):
@@ -78,6 +87,9 @@ def script_method(fn: Callable[..., Any]) -> Callable[..., Any]:
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function as it is."""
     return fn
+
+
+_script_if_tracing = script_if_tracing
 
 
 def export(fn: Callable[..., Any]) -> Callable[..., Any]:

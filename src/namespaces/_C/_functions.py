@@ -9,4 +9,4 @@ from ..graph.node import AccumulateGrad
 
 __all__ = ["AccumulateGrad"]
 if not TYPE_CHECKING:
-    __getattr__ = missing(__name__, __all__)
+    __getattr__, __dir__ = missing(__name__, __all__)

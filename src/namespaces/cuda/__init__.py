@@ -127,4 +127,4 @@ def set_rng_state_all(new_states: object) -> None:
 
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = late(__name__, __all__, inside({"": "amp"}, __name__))
+    __getattr__, __dir__ = late(__name__, __all__, inside({"": "amp nvtx"}, __name__))

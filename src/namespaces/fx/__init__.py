@@ -1,20 +1,22 @@
-"""torch.fx: names that programs import from PyTorch's tracer of programs. retrograd traces nothing.
+"""torch.fx: traces a program into a graph of its calls, changes the graph, and makes Python of it.
 
-The classes have no instances, so `isinstance(x, torch.fx.Proxy)` is False for every value. `wrap` changes nothing.
+`symbolic_trace` runs a module or a function on values that stand for tensors.
 """
 
 from typing import TYPE_CHECKING
 
 from ..foundations.names import inside, late
-from . import graph, graph_module, interpreter, node, proxy
+from . import graph, graph_module, immutable_collections, interpreter, node, proxy, subgraph_rewriter
 from ._symbolic_trace import Tracer, symbolic_trace, wrap
 from .graph import CodeGen, Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer
 from .node import Node, has_side_effect, map_arg
 from .proxy import Proxy
+from .subgraph_rewriter import replace_pattern
 
 __all__ = ["CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "graph",
-           "graph_module", "has_side_effect", "interpreter", "map_arg", "node", "proxy", "symbolic_trace", "wrap"]
+           "graph_module", "has_side_effect", "immutable_collections", "interpreter", "map_arg", "node", "proxy",
+           "replace_pattern", "subgraph_rewriter", "symbolic_trace", "wrap"]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = late(__name__, __all__, inside({"": "experimental"}, __name__))

@@ -1,29 +1,293 @@
-"""torch.fx._symbolic_trace: the tracer's functions."""
+"""torch.fx._symbolic_trace: runs a program on proxies, and writes down what it does."""
 
 from __future__ import annotations
 
-from typing import Any
+import builtins
+import inspect
+import math
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
 
-from ..foundations.names import refused, refused_class
+from ..assertions import _assert
+from ..foundations.errors import warn
+from ..foundations.names import PACKAGE, missing, public
+from ..nn.modules.container import Sequential
+from ..nn.modules.module import Module
+from ..nn.parameter import Parameter
+from ..tensors.tensor import Tensor
+from .graph import Graph
+from .graph_module import GraphModule
+from .node import map_aggregate
+from .proxy import ParameterProxy, Proxy, TracerBase
 
-__all__ = ["Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
+__all__ = ["Tracer", "is_fx_symbolic_tracing", "is_fx_tracing", "symbolic_trace", "wrap"]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = missing(__name__, __all__)
 
-Tracer = refused_class("torch.fx.Tracer")
-symbolic_trace = refused("torch.fx.symbolic_trace")
+_WRAPPED: dict[tuple[int, str], dict[str, Any]] = {}          # the globals of modules that named functions for `wrap`
+_RUNNING: list[TracerBase] = []
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """The function, or its name, as it is. Raises RuntimeError for anything else."""
+    """Let calls of a function of the module be nodes, so that the function is not traced. Returns the argument.
+
+    Raises RuntimeError for anything but a function or its name, and NotImplementedError outside of a module.
+    """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
+    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__code__.co_name
+    caller = sys._getframe(1)
+    if caller.f_code.co_name != "<module>":
+        raise NotImplementedError("wrap must be called at the top level of a module")
+    _WRAPPED[id(caller.f_globals), name] = caller.f_globals
     return fn_or_name
 
 
 def is_fx_tracing() -> bool:
-    """Whether the program is being traced: no."""
-    return False
+    """Whether a tracer runs the program."""
+    return bool(_RUNNING)
 
 
-def is_fx_symbolic_tracing() -> bool:
-    """Whether the program is being traced: no."""
-    return False
+is_fx_symbolic_tracing = is_fx_tracing
+
+
+def _assert_is_none(value: Any, msg: str) -> None:
+    """Raise AssertionError with a message, unless the value is None."""
+    if value is not None:
+        raise AssertionError(msg)
+
+
+def _first_proxy(values: Any) -> Proxy | None:
+    found: list[Proxy] = []
+    map_aggregate(values, lambda x: found.append(x) if isinstance(x, Proxy) else None)
+    return found[0] if found else None
+
+
+def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose calls with proxies are nodes."""
+    @wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        proxy = _first_proxy((args, kwargs))
+        if proxy is None:
+            return function(*args, **kwargs)
+        made = proxy.tracer.create_proxy("call_function", function, args, kwargs)
+        made.node.meta["is_wrapped"] = True
+        return made
+
+    return wrapped
+
+
+class Tracer(TracerBase):
+    """Traces a module or a function. A derived class may say which modules are not looked into (`is_leaf_module`)."""
+
+    def __init__(self, autowrap_modules: tuple[ModuleType, ...] = (math,), autowrap_functions: tuple[Any, ...] = (),
+                 param_shapes_constant: bool = False) -> None:
+        self._autowrap_modules, self._autowrap_functions = autowrap_modules, autowrap_functions
+        self.param_shapes_constant = param_shapes_constant
+        self.tensor_attrs: dict[int, tuple[str, Any]] = {}
+        self._constants, self._of_the_package = 0, False
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        """Whether calls of a module are nodes. By default those of torch.nn are, but for Sequential."""
+        return public(m.__module__).startswith(("torch.nn", "torch.ao.nn")) and not isinstance(m, Sequential)
+
+    def path_of_module(self, mod: Module) -> str:
+        """The path of a module in the root. Raises NameError if the root has it not."""
+        for name, module in self.root.named_modules(remove_duplicate=False):
+            if module is mod:
+                return str(name)
+        raise NameError("module is not installed as a submodule")
+
+    def call_module(self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a call of a module means: a node, or the trace of its `forward`."""
+        path = self.path_of_module(m)
+        if self.is_leaf_module(m, path):
+            return self.create_proxy("call_module", path, args, kwargs)
+        return forward(*args, **kwargs)
+
+    def create_arg(self, a: Any) -> Any:
+        """An argument of a node. Parameters, buffers and other tensors become attributes of the root."""
+        if isinstance(a, Parameter):
+            for name, parameter in self.root.named_parameters():
+                if parameter is a:
+                    return self.create_node("get_attr", name, (), {})
+            raise NameError("parameter is not a member of this module")
+        if isinstance(a, Tensor):
+            for name, buffer in self.root.named_buffers():
+                if buffer is a:
+                    return self.create_node("get_attr", name, (), {})
+            return self.create_node("get_attr", self._constant(a), (), {})
+        if isinstance(a, Module):
+            for name, module in self.root.named_modules():
+                if module is a:
+                    return self.create_node("get_attr", name, (), {})
+        return super().create_arg(a)
+
+    def _constant(self, a: Tensor) -> str:
+        """The attribute of the root that holds a tensor."""
+        if id(a) not in self.tensor_attrs:
+            while hasattr(self.root, f"_tensor_constant{self._constants}"):
+                self._constants += 1
+            name = f"_tensor_constant{self._constants}"
+            setattr(self.root, name, a)
+            self.tensor_attrs[id(a)] = (name, a)
+        return self.tensor_attrs[id(a)][0]
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        """What an attribute of a module means: a value of the trace, for a parameter."""
+        if not isinstance(attr_val, Parameter):
+            return attr_val
+        for name, parameter in self.root.named_parameters():
+            if parameter is attr_val:
+                if name not in parameter_proxy_cache:
+                    parameter_proxy_cache[name] = self._parameter(name, attr_val)
+                return parameter_proxy_cache[name]
+        return attr_val
+
+    def _parameter(self, name: str, parameter: Any) -> Proxy:
+        """The value that stands for a parameter."""
+        made = self.create_proxy("get_attr", name, (), {})
+        return ParameterProxy(self, made.node, name, parameter) if self.param_shapes_constant else made
+
+    def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: dict[str, Any] | None = None) -> Any:
+        """The function, changed to take `*args` as one value, and the proxies that it is called with."""
+        concrete = concrete_args or {}
+        code = inspect.unwrap(root_fn).__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        args: list[Any] = [self.root] if is_module else []
+        parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
+        for number, name in enumerate(code.co_varnames[len(args):count]):
+            if name in concrete:
+                self._fixed(f"{name}_{number}", parameters[name], concrete[name])
+            args.append(concrete[name] if name in concrete else self._placeholder(name, parameters[name]))
+        kinds = (("*", inspect.CO_VARARGS), ("**", inspect.CO_VARKEYWORDS))
+        stars = [star for star, flag in kinds if code.co_flags & flag]
+        for star, name in zip(stars, code.co_varnames[count:], strict=False):
+            args.append(self._placeholder(f"{star}{name}", parameters[name]))
+        if not stars and not code.co_kwonlyargcount:
+            return root_fn, args
+        flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        total = count + len(stars)
+        changed = code.replace(co_flags=flags, co_argcount=total, co_kwonlyargcount=0, co_posonlyargcount=0)
+        function = inspect.unwrap(root_fn)
+        return FunctionType(changed, function.__globals__, function.__name__, closure=function.__closure__), args
+
+    def _fixed(self, name: str, parameter: inspect.Parameter, value: Any) -> None:
+        """An argument that must have the value that the program was traced with."""
+        given = self._placeholder(name, parameter.replace(annotation=inspect.Parameter.empty))
+        told = f"{parameter.name} has been specialized to have value {value} but got another value"
+        if isinstance(value, (bool, int, float)):
+            self.create_proxy("call_function", _assert, (operator.eq(given, value), told), {})
+        elif value is None:
+            self.create_proxy("call_function", _assert_is_none, (given, told), {})
+        else:
+            warn(f"Was not able to add assertion to guarantee correct input {parameter.name} to specialized function. "
+                 "It is up to the user to make sure that your inputs match the inputs you specialized the function "
+                 "with.")
+
+    def _placeholder(self, name: str, parameter: inspect.Parameter) -> Proxy:
+        default = () if parameter.default is inspect.Parameter.empty else (parameter.default,)
+        kind = parameter.annotation
+        if kind is inspect.Parameter.empty or name.startswith("*") or self._of_the_package:
+            kind = None
+        return self.create_proxy("placeholder", name, default, {}, type_expr=kind)
+
+    def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
+        """The graph of a module or of a function. `concrete_args` are arguments that are values."""
+        self.root = root if isinstance(root, Module) else Module()
+        function = type(root).forward if isinstance(root, Module) else root
+        self.graph = Graph(tracer_cls=type(self))
+        self.tensor_attrs, self._constants = {}, 0
+        for path, module in self.root.named_modules():
+            for name, value in vars(module).items():
+                if isinstance(value, Tensor):
+                    self.tensor_attrs[id(value)] = (f"{path}.{name}" if path else name, value)
+        self._of_the_package = (function.__module__ or "").startswith(f"{PACKAGE}.")
+        called, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
+        _RUNNING.append(self)
+        try:
+            with self._patched(called):
+                result = self.create_arg(called(*args))
+        finally:
+            _RUNNING.pop()
+        returned = None if self._of_the_package else getattr(function, "__annotations__", {}).get("return")
+        self.create_node("output", "output", (result,), {}, type_expr=returned)
+        return self.graph
+
+    @contextmanager
+    def _patched(self, function: Any) -> Iterator[None]:
+        """A block in which modules and wrapped functions make nodes."""
+        proxies: dict[str, Any] = {}
+        call, look = Module.__call__, Module.__getattr__
+
+        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
+            return self.call_module(module, lambda *a, **k: call(module, *a, **k), args, kwargs)
+
+        def found(module: Module, name: str) -> Any:
+            return self.getattr(name, look(module, name), proxies)
+
+        with ExitStack() as stack:
+            stack.enter_context(_replaced(Module, "__call__", called))
+            stack.enter_context(_replaced(Module, "__getattr__", found))
+            for (_, name), space in [*_WRAPPED.items()]:
+                own = space.get(name) or getattr(builtins, name)
+                stack.enter_context(_item_replaced(space, name, _noting(own)))
+            for space in {id(x): x for x in (getattr(function, "__globals__", {}), *_WRAPPED.values())}.values():
+                for name, value in [*space.items()]:
+                    if any(value is each for each in self._autowrap_functions) or self._of_wrapped_module(name, value):
+                        stack.enter_context(_item_replaced(space, name, _noting(value)))
+            for module in self._autowrap_modules:
+                for name, value in [*vars(module).items()]:
+                    if callable(value) and not name.startswith("_"):
+                        stack.enter_context(_replaced(module, name, _noting(value)))
+            yield
+
+    def _of_wrapped_module(self, name: str, value: Any) -> bool:
+        return callable(value) and any(getattr(module, name, None) is value for module in self._autowrap_modules)
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@contextmanager
+def _item_replaced(space: dict[str, Any], name: str, value: Any) -> Iterator[None]:
+    had, before = name in space, space.get(name)
+    space[name] = value
+    try:
+        yield
+    finally:
+        if had:
+            space[name] = before
+        else:
+            del space[name]
+
+
+def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> GraphModule:
+    """A module that does what a module or a function does, and has the graph of it.
+
+    >>> import retrograd as torch
+    >>> print(torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1).graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+        %add : [num_users=1] = call_function[target=operator.add](args = (%relu, 1), kwargs = {})
+        return add
+    """
+    tracer = Tracer()
+    graph = tracer.trace(root, concrete_args)
+    name = type(root).__name__ if isinstance(root, Module) else root.__name__
+    return GraphModule(tracer.root, graph, name)
+
+

@@ -46,4 +46,4 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = late(__name__, __all__, inside({
-        "": "algorithms autograd checkpoint constants distributed_c10d nn optim rpc"}, __name__))
+        "": "algorithms autograd checkpoint constants distributed_c10d nn optim rpc tensor"}, __name__))

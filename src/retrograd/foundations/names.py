@@ -57,9 +57,7 @@ def late(module_name: str, names: Iterable[str], found: Mapping[str, str], shown
 
     def __getattr__(name: str) -> Any:
         place = found.get(name)
-        if place is None:
-            _refuse(module_name, name, known, shown, sys._getframe(1))
-        value = _imported(place)
+        value = _absent(module_name, name, known, shown, sys._getframe(1)) if place is None else _imported(place)
         vars(sys.modules[module_name])[name] = value           # of two threads, each stores the same object
         return value
 
@@ -93,23 +91,50 @@ def _imported(place: str) -> Any:
 
 def missing(module_name: str, names: Iterable[str], shown: str = "") -> tuple[
         Callable[[str], Any], Callable[[], list[str]]]:
-    """A module's ``__getattr__``, which raises Python's error for a missing name, with a hint what to use instead; and
-    its ``__dir__``.
+    """A module's ``__getattr__``, names of the table in `shells`, and for others Python's error, with a hint; and its
+    ``__dir__``.
 
     ``names`` are the names that the module has, and ``shown`` is PyTorch's name of the module.
     """
     known, shown = tuple(names), shown or public(module_name)
 
     def __getattr__(name: str) -> Any:
-        _refuse(module_name, name, known, shown, sys._getframe(1))
+        value = _absent(module_name, name, known, shown, sys._getframe(1))
+        vars(sys.modules[module_name])[name] = value
+        return value
 
     return __getattr__, _listing(module_name, known, shown)
 
 
-def _refuse(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> NoReturn:
-    """Raise the error for a name that a module lacks. ``caller`` is the frame that asked for the name."""
+def _absent(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> Any:
+    """What the table of `shells` has for a name that a module lacks. Raises an error for a name that it has not."""
     if caller.f_code.co_name == "_handle_fromlist":              # Python asks before it imports a module of this name
         raise AttributeError(name)
+    if not name.startswith("__"):
+        shells = reached("foundations.shells")
+        if f"{shown}.{name}" in shells.rows():
+            return reached(f"{module_name}.{name}".partition(".")[2])
+        if name in shells.listed(shown):
+            return shells.shell(shown, name)
+    return _refuse(module_name, name, known, shown, caller)
+
+
+class _Shells:
+    """Python asks this finder last. It imports the finder of `shells` when a module of the package has no file."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any = None, target: Any = None) -> Any:
+        """The spec of a module that is a row of a table."""
+        if not fullname.startswith(f"{PACKAGE}."):
+            return None
+        return reached("foundations.shells").ShellFinder.find_spec(fullname)
+
+
+sys.meta_path.append(_Shells)
+
+
+def _refuse(module_name: str, name: str, known: Iterable[str], shown: str, caller: FrameType) -> NoReturn:
+    """Raise the error for a name that a module lacks. ``caller`` is the frame that asked for the name."""
     module = sys.modules.get(module_name)
     if _is_import_from(caller) and f"{module_name}.{name}" not in sys.modules:
         # Python would turn an AttributeError into an ImportError with our module's name and without the hint.
@@ -225,7 +250,7 @@ def _table() -> dict[str, list[str]]:
     """The public names of each of PyTorch's namespaces. The names of modules end with a slash."""
     found: dict[str, list[str]] = {}
     space = ""
-    for line in _lines("pytorch_names.txt"):
+    for line in lines("pytorch_names.txt"):
         if line.endswith(":"):
             space = line[:-1]
         else:
@@ -236,11 +261,12 @@ def _table() -> dict[str, list[str]]:
 @cache
 def remedies() -> list[tuple[str, str]]:
     """Patterns of whole names, each with what to do instead, in order of precedence."""
-    pairs = (line.partition(": ") for line in _lines("pytorch_remedies.txt") if line)
+    pairs = (line.partition(": ") for line in lines("pytorch_remedies.txt") if line)
     return [(pattern, advice) for patterns, _, advice in pairs for pattern in patterns.split()]
 
 
-def _lines(file: str) -> list[str]:
+def lines(file: str) -> list[str]:
+    """The lines of a text file beside this module, without comments."""
     from pkgutil import get_data
 
     text = get_data(__name__, file)

@@ -13,7 +13,7 @@ from ..foundations.names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
 from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
-from ..tensors.state.base import TensorBase, constant, meta_of, note_kind, plain
+from ..tensors.state.base import TensorBase, constant, meta_of, note_kind, plain, plain_class
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
@@ -69,7 +69,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
         if (isinstance(data, TensorBase) and not isinstance(data, cls) and type(data) not in (Tensor, Parameter)
                 and isinstance(data._array, np.ndarray)):
             return _of_subclass(data, requires_grad)
-        parameter = _over(cls, data)
+        parameter = _over(plain_class(cls), data)      # `type(p)` of a parameter on meta makes one on any device
         if requires_grad and parameter._array.dtype not in DIFFERENTIABLE:
             raise noted(
                 RuntimeError("Only Tensors of floating point and complex dtype can require gradients"),

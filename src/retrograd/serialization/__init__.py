@@ -10,7 +10,7 @@ from .places import (
     check_module_version_greater_or_equal, default_restore_location, location_tag, register_package,
     validate_cuda_device)
 from .safe import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
-from .saving import save
+from .saving import DEFAULT_PROTOCOL, save
 from .settings import (
     LoadEndianness, SourceChangeWarning, StorageType, get_crc32_options, get_default_load_endianness,
     get_default_mmap_options, mkdtemp, normalize_storage_type, set_crc32_options, set_default_load_endianness,
@@ -20,8 +20,9 @@ from .weights import get_unsafe_globals_in_checkpoint
 from typing import TYPE_CHECKING
 from ..foundations.names import missing
 
-__all__ = ["LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType", "add_safe_globals",
-           "check_module_version_greater_or_equal", "clear_safe_globals", "default_restore_location",
+__all__ = ["DEFAULT_PROTOCOL", "LoadEndianness", "MAP_LOCATION", "SourceChangeWarning", "StorageType",
+           "add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",
+           "default_restore_location",
            "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals",
            "get_unsafe_globals_in_checkpoint", "load", "location_tag", "mkdtemp", "normalize_storage_type",
            "register_package", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",

@@ -20,14 +20,14 @@ from . import archive, rebuilding
 from .places import found, location_tag, public_place
 from .sparse import _get_layout, is_sparse, parts_of
 
-_PROTOCOL = 2
+DEFAULT_PROTOCOL = 2
 
 
 class _Pickler(pickle.Pickler):
     """A pickler that takes storages out of the pickle, and writes tensors as PyTorch does."""
 
     def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, _PROTOCOL)
+        super().__init__(file, DEFAULT_PROTOCOL)
         self.storages: dict[int, UntypedStorage] = {}   # by address; they stay alive, so that the addresses are theirs
         self.types: dict[int, Any] = {}
         self.keys: dict[int, str] = {}
@@ -100,7 +100,7 @@ def _with_public_names(pickled: bytes) -> bytes:
     return b"".join([*parts, pickled[done:]])
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = _PROTOCOL,
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = DEFAULT_PROTOCOL,
          _use_new_zipfile_serialization: bool = True) -> None:
     """Save an object to a file: a name, a path, or a file object that is open for writing bytes.
 

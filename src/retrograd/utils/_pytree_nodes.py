@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -253,6 +253,21 @@ def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
     return [*values]
 
 
+def _dict_flatten(d: Mapping[Any, Any]) -> tuple[list[Any], Context]:
+    """The values of a dictionary, and its keys."""
+    return [*d.values()], [*d]
+
+
+def _dict_flatten_with_keys(d: Mapping[Any, Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    """The values of a dictionary with their places, and its keys."""
+    return [(MappingKey(key), value) for key, value in d.items()], [*d]
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    """The dictionary of these keys and values."""
+    return dict(zip(context, values, strict=True))
+
+
 def _sequence(cls: type[Any], name: str, make: Callable[[Iterable[Any]], Any]) -> None:
     register_pytree_node(cls, _list_flatten, lambda values, _: make(values), serialized_type_name=name,
                          flatten_with_keys_fn=_list_flatten_with_keys)
@@ -260,9 +275,8 @@ def _sequence(cls: type[Any], name: str, make: Callable[[Iterable[Any]], Any]) -
 
 def _dictionary(cls: type[Any], name: str) -> None:
     register_pytree_node(
-        cls, lambda values: ([*values.values()], [*values]),
-        lambda values, keys: cls(zip(keys, values, strict=True)), serialized_type_name=name,
-        flatten_with_keys_fn=lambda values: ([(MappingKey(key), value) for key, value in values.items()], [*values]))
+        cls, _dict_flatten, lambda values, keys: cls(zip(keys, values, strict=True)), serialized_type_name=name,
+        flatten_with_keys_fn=_dict_flatten_with_keys)
 
 
 def _named_tuple_with_keys(values: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import retrograd
-from retrograd.foundations import names
+from retrograd.foundations import names, shells
 from retrograd.foundations.names import hint, in_pytorch, instead, missing, remedies
 from retrograd.tensors.face.absent import _ABSENT
 
@@ -94,8 +94,8 @@ def refusing(space: str) -> list[str]:
 
 def test_each_pattern_gives_its_advice_to_some_name() -> None:
     used = set()
-    for space in SPACES:
-        for name in lacking(space) + refusing(space):
+    for space in dict.fromkeys([*SPACES, *shells.rows()]):
+        for name in lacking(space) + refusing(space) + shells.listed(space):
             used.add(next((pattern for pattern, _ in remedies() if fnmatchcase(f"{space}.{name}", pattern)), ""))
     assert {pattern for pattern, _ in remedies()} - used == set()
 

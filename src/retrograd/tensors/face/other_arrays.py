@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..recording.overriding import disabled_torch_function_impl
+from ..state.base import plain_class
 from .copying import copy_of_leaf
 from .printing import parameter_text
 
@@ -49,8 +50,3 @@ def derived(methods: type[OtherArrayMethods], kind: type[Any]) -> type[Any]:
         return kind
     return types.new_class(kind.__name__, (methods, kind), {}, lambda body: body.update(
         __slots__=(), __module__=kind.__module__, __qualname__=kind.__qualname__, _plain_class=kind))
-
-
-def plain_class(kind: type[Any]) -> type[Any]:
-    """The class that a class of `derived` is derived from; any other class itself."""
-    return vars(kind).get("_plain_class", kind)  # type: ignore[no-any-return]

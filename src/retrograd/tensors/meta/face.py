@@ -15,13 +15,13 @@ from ...graph.versions import writing
 from ...kernels.layout import empty_strided, steps
 from ...kernels.meta import MetaArray, without_memory
 from ..arguments.options import element_type, shape_of
-from ..face.other_arrays import OtherArrayMethods, derived, plain_class
+from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
 from ..face.subclassing import leaf_of
 from ..recording.inplace import written
 from ..recording.overriding import NOBODY, Otherwise
-from ..state.base import TensorBase, plain, requires
+from ..state.base import TensorBase, plain, plain_class, requires
 from .inference import infer, inferring
 from .refusals import LEAVING, NO_DATA, refuse
 

@@ -15,10 +15,11 @@ from ...kernels.sparse.arrays import Blocks, Coo, SparseLike, unsupported
 from ...ops.framework import Op
 from ...ops.sparse import OWN
 from ..arguments import options
-from ..face.other_arrays import OtherArrayMethods, derived, plain_class
+from ..face.other_arrays import OtherArrayMethods, derived
 from ..face.printing import sparse_text
 from ..face.subclassing import leaf_of
 from ..recording.overriding import NOBODY, Otherwise, flat
+from ..state.base import plain_class
 from .names import AS_THEY_ARE, aten_name
 from .recording import TABLE, record, write
 

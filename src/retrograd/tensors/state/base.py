@@ -156,6 +156,11 @@ def note_kind(tensor: Any) -> None:
         tensor.__class__ = face(type(tensor))
 
 
+def plain_class(kind: type[Any]) -> type[Any]:
+    """The class that the class of a tensor over another kind of array is derived from; any other class itself."""
+    return vars(kind).get("_plain_class", kind)  # type: ignore[no-any-return]
+
+
 def edge_of(tensor: Any) -> Any:
     """The edge along which gradients for `tensor` flow; None if it does not require grad."""
     meta = tensor._meta

@@ -23,6 +23,7 @@ from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
+_collate_fn_t = Callable[[list[Any]], Any]
 T_co = TypeVar("T_co", covariant=True)
 # What decides the order of the batches, and so cannot change any more.
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")

@@ -6,6 +6,7 @@ Samples may be tensors, arrays, numbers, strings, and nested mappings and sequen
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_conv
 
 # The kinds of arrays that no tensor can hold: bytes, objects and text.
 _NO_NUMBERS = "SOU"
+np_str_obj_array_pattern = re.compile(r"[SaUO]")
 _WRONG = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .foundations.names import missing, refused, refused_class
+from ..foundations.names import missing, refused, refused_class
 
 __all__ = ["ONNXProgram", "OnnxExporterError", "export", "is_in_onnx_export"]
 if not TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .foundations.names import missing, refused, refused_class
+from ..foundations.names import missing, refused, refused_class
 
 __all__ = ["Dim", "ExportGraphSignature", "ExportedProgram", "ShapesCollection", "UnflattenedModule", "draft_export",
            "export", "load", "save", "unflatten"]
