@@ -14,7 +14,7 @@ from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..foundations.names import missing
 from ..tensors.functions.creation.creation import eye
-from ..tensors.recording.gradients import refuse_leaves_inside
+from ..tensors.recording.refusals import refuse_leaves_inside
 from ..tensors.state.base import TensorBase, edge_of
 from . import strict as check
 from .blocks import (

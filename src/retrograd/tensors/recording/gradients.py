@@ -58,35 +58,6 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
     return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
-def refuse_inside() -> None:
-    """Raise RuntimeError inside of a transformed function, where `backward()` would leave gradients for nobody."""
-    if local.thread.functions:
-        raise noted(
-            RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
-                         "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-                         "transforms."), "backward#backward-in-a-transform")
-
-
-_INSIDE = ("You are attempting to call Tensor.{} inside of a function being transformed by a functorch transform. "
-           "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, "
-           "hessian) or call {} outside of a function being transformed instead.")
-
-
-def refuse_leaves_inside() -> None:
-    """Raise RuntimeError inside of a transformed function, where derivatives by new leaves would count as constants."""
-    if local.thread.functions:
-        raise noted(RuntimeError(_INSIDE.format(
-            "requires_grad_() (or perhaps using torch.autograd.functional.* APIs)", "requires_grad_()")),
-            "backward#requires-grad-in-a-transform")
-
-
-def refuse_retaining_inside() -> None:
-    """Raise RuntimeError inside of a transformed function, whose tensors nobody outside can ask for `.grad`."""
-    if local.thread.functions:
-        raise noted(RuntimeError(_INSIDE.format("retain_grad()", "retain_grad()")),
-                    "backward#retain-grad-in-a-transform")
-
-
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
                  inputs: Sequence[Any] | None = None, capture: bool = False,
                  route: Route | None = None) -> dict[Any, Any]:

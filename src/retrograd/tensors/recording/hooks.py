@@ -20,8 +20,9 @@ from ...graph.node import AccumulateGrad, hooks_of
 from ...graph.versions import next_number
 from ...ops.basic import clone
 from ..state.base import TensorBase, edge_of, meta_of, stands_as_leaf
-from .gradients import accumulate, as_tensor, input_edge, inputs_of, refuse_retaining_inside
+from .gradients import accumulate, as_tensor, input_edge, inputs_of
 from .recorder import RECORDER
+from .refusals import refuse_retaining_inside
 
 
 def call(hooks: Mapping[int, Callable[..., Any]], value: Any, *more: Any) -> Any:
