@@ -37,8 +37,8 @@ def _leaky(g: Any, x: Any, negative_slope: Any) -> Any:
     return choose(x > 0.0, g, g * negative_slope)
 
 
-_ISSUE = (" File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
-          "calculation with negative slope")
+_ISSUE = (" File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu "
+          "backward calculation with negative slope")
 
 
 def _check_slope(name: str, slope: Any) -> None:
