@@ -81,7 +81,7 @@ VARYING = {
 
 ACCEPTED: dict[str, tuple[int, Callable[[Ends], bool]]] = {
     "What is Python in PyTorch, or here alone, has Python's words for arguments that do not bind": (
-        1192, lambda e: e.types == ("TypeError", "TypeError") and e.name not in _TABLED),
+        1222, lambda e: e.types == ("TypeError", "TypeError") and e.name not in _TABLED),
     "Of a function that has several names, the first is said": (
         199, lambda e: e.types == ("TypeError", "TypeError") and e.of(_ALIASES)),
     "How many arguments there are to be, Python says of recorded calls and of overloads": (

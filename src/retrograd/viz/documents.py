@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
-from ..foundations.errors import Site, noted
+from ..foundations.errors import Site
 from ..graph.node import AccumulateGrad, Node, origin_of, site_of
 from ..nn.parameter import Parameter
 from ..tensors.recording.inplace import CopySlices

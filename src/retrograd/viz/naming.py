@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
-from ..foundations.errors import OWN, noted
+from ..foundations.errors import OWN
 from ..graph.node import Node
 from ..nn.modules.module import Module
 from ..tensors.state.base import TensorBase, requires
