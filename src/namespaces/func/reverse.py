@@ -15,7 +15,6 @@ from ..autograd.backward import grad as gradients_of
 from ..autograd.blocks import detached
 from ..autograd.grad_mode import enable_grad, inference_mode, set_grad_enabled
 from ..foundations.dtypes import DIFFERENTIABLE
-from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..graph.node import AccumulateGrad, Output
 from ..ops.shape import alias
@@ -234,8 +233,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                                f"to the function. cotangents: {text_of(given_spec)}, primal output: {text_of(spec)}")
         for each in given:
             if not isinstance(each, Tensor | None):
-                raise noted(
-                    TypeError("gradients can be either Tensors or None, but got "), because=type(each).__name__)
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(each).__name__}")
         with set_grad_enabled(local.thread.grad if create_graph is None else create_graph):
             return tuple(run.in_arguments(run.gradients(outputs, given, keep=retain_graph)))
 

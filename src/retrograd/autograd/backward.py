@@ -163,7 +163,7 @@ def _batch_size(shape: tuple[int, ...], expected: tuple[int, ...], i: int) -> in
 
     PyTorch's message shows the shape without its first two dimensions; a note shows all of the shape.
     """
-    if not shape or (shape[1:] != expected and len(shape) == 1):
+    if not shape:
         raise noted(
             IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                        "convert a 0-dim tensor to a number"), "backward#batch-of-gradients",

@@ -272,11 +272,13 @@ def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def _refuse_promotion(a: np.dtype[Any], b: np.dtype[Any]) -> None:
     """Raise RuntimeError if two types differ, one of them is in `APART`, and PyTorch has no common type for them."""
-    names = f"attempted to promote {dtype.of[a].legacy} and {dtype.of[b].legacy}. Convert one of the two with .to()."
+    names = f"attempted to promote {dtype.of[a].legacy} and {dtype.of[b].legacy}"
+    remedy = "convert one of the two with .to()"
     if a != b and (dtype.of[a] in EIGHT_BITS or dtype.of[b] in EIGHT_BITS):
-        raise RuntimeError(f"Promotion for Float8 Types is not supported, {names}")
+        raise noted(RuntimeError(f"Promotion for Float8 Types is not supported, {names}"), instead=remedy)
     if a != b and FLOATING not in (category(a), category(b)):
-        raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, {names}")
+        raise noted(
+            RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, {names}"), instead=remedy)
 
 
 def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:

@@ -70,7 +70,7 @@ def _limits_of_floats(of: dtype) -> tuple[int, str, float, float, float, float, 
 def _limits_of_integers(of: dtype) -> tuple[int, int, int]:
     """`bits, max, min` of `iinfo(of)`. Raises TypeError for any other type."""
     if of is bool_:
-        raise TypeError("torch.bool is not supported by torch.iinfo. It holds False and True.")
+        raise TypeError("torch.bool is not supported by torch.iinfo")
     if of.category != INTEGRAL or of in PACKED.difference(QUANTIZED):
         raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of!r}'")
     bits, signed = 8 * of.itemsize, of.kind == "i"

@@ -66,7 +66,7 @@ def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, 
     """The sizes, the strides, and the number of elements from the first element of `array` to the first of the view."""
     for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
         if not isinstance(value, (tuple, list)):
-            raise TypeError(f"{name}(): argument '{argument}' (position {i + 2}) must be tuple of ints, not "
+            raise TypeError(f"{name}(): argument '{argument}' (position {i + 1}) must be tuple of ints, not "
                             f"{kind_of(value)}")
     sizes, strides = sizes_of(name, (size,)), sizes_of(name, (stride,), "stride")
     own, owner = offset_of(array), owner_of(array)
