@@ -20,6 +20,7 @@ from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
 from ...tensors.recording.hooks import retain
 from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.transforms.crossing import EnterBatch, LeaveBatch
 from ..numbers.traced_numbers import Numbers
 from ..program import constants
 from ..program.expressions import Expression
@@ -215,8 +216,9 @@ def _passes(edge: Any, base: Any) -> bool:
 
 
 def _is_view(node: Any) -> bool:
-    """Whether a node stands for a view that an operator of the package took."""
-    return isinstance(node, StridedView) or (isinstance(node, OpNode) and node.op.view and node.op.known)
+    """Whether a node stands for a view that an operator of the package took, or that `vmap` took of a batch."""
+    return isinstance(node, (StridedView, EnterBatch, LeaveBatch)) or (
+        isinstance(node, OpNode) and node.op.view and node.op.known)
 
 
 def is_hooked(node: Any) -> bool:
