@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 
 # Packages that are installed under another name.
-DISTRIBUTIONS = {"curvlinops": "curvlinops-for-pytorch", "torchmin": "pytorch-minimize", "pyro": "pyro-ppl"}
+DISTRIBUTIONS = {"curvlinops": "curvlinops-for-pytorch", "torchmin": "pytorch-minimize", "pyro": "pyro-ppl",
+                 "ignite": "pytorch-ignite", "laplace": "laplace-torch"}
 FOLDER = Path(__file__).parent
 RUNNERS = {"compare.py", "suites.py"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)\b")

@@ -1,4 +1,4 @@
-"""pytorch-ignite: an engine trains a classifier, with events, scores, schedules and a checkpoint."""
+"""ignite: an engine trains a classifier, with events, scores, schedules and a checkpoint."""
 
 import tempfile
 

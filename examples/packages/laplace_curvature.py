@@ -1,4 +1,4 @@
-"""laplace-torch: error bars of a trained network from the curvature of its loss."""
+"""laplace: error bars of a trained network from the curvature of its loss."""
 
 import warnings
 

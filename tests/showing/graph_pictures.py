@@ -8,7 +8,7 @@ from typing import Any
 
 from showing import pages, pictures
 
-FIGURES = {"graph-landing": pages.ROOT / "docs" / "index.md", "graph-network": pages.ROOT / "docs" / "debugging.md"}
+FIGURES = {"graph-network": pages.ROOT / "docs" / "debugging.md"}
 
 
 def svg(name: str) -> str:

@@ -31,6 +31,8 @@ TUTORIALS = sorted((ROOT / "docs" / "learn").glob("*.py"))
 MARK = re.compile(r'^# %%(?: \[(markdown)\])?(?: tags=\[(.*?)\])?(?: alt="([^"]+)")?$')
 SAID = "#> "
 NAME = re.compile(r"This page as a script <(\w+\.py)>")
+# What anomaly mode says on standard error before the error, if warnings are errors.
+DETECTED = re.compile(r"^UserWarning: Error detected in \w+\. Traceback of forward.*\n(?:  .*\n)*\n?", re.MULTILINE)
 WRITTEN = re.compile(r'"(\w+\.(?:svg|html))"')
 RETROGRAD, HIDDEN = "retrograd", "hide-cell"
 OWN = "{.own}\nretrograd's own: PyTorch does not have this, or prints something else."      # above a cell with the tag

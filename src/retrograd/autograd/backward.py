@@ -15,6 +15,7 @@ from ..tensors.recording.gradients import (
     implicit,
     input_edge,
     inputs_of,
+    refuse_inside,
     root_value,
     run_backward,
     starting,
@@ -22,7 +23,6 @@ from ..tensors.recording.gradients import (
 from ..tensors.recording.hooks import accumulating_edges, warn_of_cycle
 from ..tensors.recording.overriding import NOBODY, Otherwise
 from ..tensors.recording.public import public
-from ..tensors.recording.refusals import refuse_inside
 from ..tensors.state.base import TensorBase, plain
 
 TensorOrTensors = Any

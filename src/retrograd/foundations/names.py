@@ -228,7 +228,8 @@ def _nearest(space: str, name: str, names: frozenset[str], modules: bool) -> str
 
     spelled: dict[str, list[str]] = {}
     for known in sorted(names | in_pytorch(space, modules)):
-        spelled.setdefault(known.casefold(), []).append(known)
+        if not known.startswith("_") or name.startswith("_"):
+            spelled.setdefault(known.casefold(), []).append(known)
     near = difflib.get_close_matches(name.casefold(), spelled, n=3, cutoff=0.75)
     found = [known for folded in near for known in spelled[folded]]
     prefix = f"{space}." if modules else ""

@@ -84,5 +84,5 @@ class ShellFinder:
         space = names.public(module.__name__)
         module.__doc__ = f"{space}: names that programs import. retrograd has nothing behind them."
         all_names = [name for name in listed(space) if not name.startswith("_")]
-        vars(module).update(__all__=all_names, __getattr__=names.missing(module.__name__, all_names),
+        vars(module).update(__all__=all_names, __getattr__=names.missing(module.__name__, all_names)[0],
                             __dir__=lambda: [*vars(module), *all_names])

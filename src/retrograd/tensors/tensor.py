@@ -21,10 +21,9 @@ from .face.absent import AbsentAttributes
 from .face.legacy import construct
 from .face.numpy_protocol import NumpyProtocol
 from .face.subclassing import SubclassMethods
-from .recording.gradients import accumulate, check_grad, run_backward, starting
+from .recording.gradients import accumulate, check_grad, refuse_inside, run_backward, starting
 from .recording.hooks import accumulating_edges, register_on, retain, warn_of_cycle
 from .recording.public import METHODS, public, public_property
-from .recording.refusals import refuse_inside
 from .state.base import TensorBase, edge_of, meta_of, requires, set_leaf, stands_as_leaf
 
 Hook = Callable[["Tensor"], "Tensor | None"]

@@ -8,8 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..tensors.recording.gradients import starting
-from ..tensors.recording.refusals import refuse_inside
+from ..tensors.recording.gradients import refuse_inside, starting
 from ..tensors.tensor import Tensor
 from .beside import RTOL, beside
 from .documents import Document

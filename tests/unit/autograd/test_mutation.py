@@ -293,4 +293,5 @@ def test_every_write_that_is_counted_is_announced() -> None:
     silent = {name for name, called in functions() if "written" in called and "writing" not in called}
     assert silent == {
         "inplace.written", "versions.written_all", "function_outputs.__init__", "storage.set_", "geometry._turn",
-        "geometry._resize", "overwriting.copy_", "edges.increment_version", "gradients._copied"}
+        "geometry._resize", "overwriting.copy_", "edges.increment_version", "gradients._copied",
+        "shadows.rewritten", "fused._add_relu_"}

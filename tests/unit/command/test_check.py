@@ -126,13 +126,13 @@ def run(folder: Path, *targets: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_lists_what_is_missing_with_the_advice(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("import torch\n\ntorch.utils.cpp_extension\nx = torch.ones(2)\n"
-                                         "torch.utils.cpp_extension(torch.sofmax)")
+    (tmp_path / "program.py").write_text("import torch\n\ntorch.utils.mobile_optimizer\nx = torch.ones(2)\n"
+                                         "torch.utils.mobile_optimizer(torch.sofmax)")
     done = run(tmp_path, "program.py")
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.splitlines() == [
-        "program.py:3: torch.utils.cpp_extension (2 places): PyTorch has `torch.utils.cpp_extension`; retrograd has "
-        "not: write the operator in Python, with torch.autograd.Function or torch.library",
+        "program.py:3: torch.utils.mobile_optimizer (2 places): PyTorch has `torch.utils.mobile_optimizer`; retrograd "
+        "has not: leave it out",
         "program.py:5: torch.sofmax: the nearest: softmax, fmax",
         "needs 3 names of torch; 2 are missing",
     ]

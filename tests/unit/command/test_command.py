@@ -195,15 +195,14 @@ print(importlib.util.find_spec("torch.nn").name, importlib.util.find_spec("torch
         ),
         ("torch.tensr", "AttributeError: module 'torch' has no attribute 'tensr'; the nearest: "),
         (
-            "import torch.utils.cpp_extension",
-            "ModuleNotFoundError: No module named 'torch.utils.cpp_extension'. PyTorch has "
-            "`torch.utils.cpp_extension`; retrograd has not: write the operator in Python, with "
-            "torch.autograd.Function or torch.library",
+            "import torch.utils.mobile_optimizer",
+            "ModuleNotFoundError: No module named 'torch.utils.mobile_optimizer'. PyTorch has "
+            "`torch.utils.mobile_optimizer`; retrograd has not: leave it out",
         ),
-        ("from torch.utils.cpp_extension import load", "ModuleNotFoundError: No module named 'torch.utils.cpp_ext"),
+        ("from torch.utils.mobile_optimizer import x", "ModuleNotFoundError: No module named 'torch.utils.mobile_o"),
         ("from torch.utils import mobile_optimizer", "ImportError: cannot import name 'mobile_optimizer' from "
                                                      "'torch.utils'. PyTorch has `torch.utils.mobile_optimizer`; "),
-        ("torch.utils.cpp_extension", "AttributeError: module 'torch.utils' has no attribute 'cpp_extension'. PyTorch"),
+        ("torch.utils.mobile_optimizer", "AttributeError: module 'torch.utils' has no attribute 'mobile_optimizer'. "),
         ("torch.tensor(1.).to_mkldnn", "AttributeError: 'Tensor' object has no attribute 'to_mkldnn'. PyTorch has `to"),
         ("from torch import tensr", "ImportError: cannot import name 'tensr' from 'torch'; the nearest: "),
     ],

@@ -58,6 +58,15 @@ def starting(roots: Sequence[Any], cotangents: Sequence[Any]) -> list[tuple[Any,
     return [(root_edge(root, i), cotangent) for i, (root, cotangent) in enumerate(zip(roots, given))]
 
 
+def refuse_inside() -> None:
+    """Raise RuntimeError inside of a transformed function, where `backward()` would leave gradients for nobody."""
+    if local.thread.functions:
+        raise noted(
+            RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
+                         "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+                         "transforms."), "backward#backward-in-a-transform")
+
+
 def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_graph: Any,
                  inputs: Sequence[Any] | None = None, capture: bool = False,
                  route: Route | None = None) -> dict[Any, Any]:

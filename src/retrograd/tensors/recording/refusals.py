@@ -5,16 +5,6 @@ from __future__ import annotations
 from ...foundations.errors import noted
 from ...foundations.modes import local
 
-
-def refuse_inside() -> None:
-    """Raise RuntimeError inside of a transformed function, where `backward()` would leave gradients for nobody."""
-    if local.thread.functions:
-        raise noted(
-            RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
-                         "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-                         "transforms."), "backward#backward-in-a-transform")
-
-
 _INSIDE = ("You are attempting to call Tensor.{} inside of a function being transformed by a functorch transform. "
            "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, "
            "hessian) or call {} outside of a function being transformed instead.")
