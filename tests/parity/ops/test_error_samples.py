@@ -45,7 +45,6 @@ OTHER_WORDS = {
     "index_select": _FIRST,
     "normal": "the sample is of the method, and the method is no function here",
     "__rdiv__": "the sample calls a method of tensors with an int in the tensor's place",
-    "narrow": "`start` must be an int before it may be a tensor",
     "narrow_copy": "PyTorch shows a condition of its source",
 }
 
