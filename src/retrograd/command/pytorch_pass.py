@@ -6,11 +6,11 @@ The document has what `viz.beside` needs: the nodes in the engine's order, with 
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
+from retrograd.viz.ordering import in_order
 from retrograd.viz.statistics import Facts, Pictures, statistics
 
 
@@ -35,7 +35,8 @@ class _Pass:
         self.torch = torch
         self.begin = [getattr(output, "node", None) or torch.autograd.graph.get_gradient_edge(output).node
                       for output in outputs]
-        self.nodes = _in_order(self.begin)
+        self.nodes = in_order(self.begin, lambda node: node.next_functions, lambda node: int(node._sequence_nr()),
+                              _is_leaf)
         self.arrived: dict[Any, Any] = {}
         self.handles = [node.register_prehook(self._noting(node)) for node in self.nodes]
 
@@ -56,7 +57,7 @@ class _Pass:
         return {"nodes": [self._node(i, node, number, pictures) for i, node in enumerate(self.nodes)]}
 
     def _node(self, i: int, node: Any, number: dict[Any, int], pictures: Pictures) -> Facts:
-        leaf = hasattr(node, "variable")
+        leaf = _is_leaf(node)
         gradient = self.arrived.get(node)
         shapes = [node.variable.shape] if leaf else [one.shape for one in node._input_metadata]
         return {"id": i, "kind": "leaf" if leaf else "operator", "name": node.name().rpartition("::")[2],
@@ -74,30 +75,5 @@ def _array(torch: Any, gradient: Any) -> Any:
     return np.array(plain.resolve_conj().resolve_neg().cpu().numpy())
 
 
-def _in_order(begin: list[Any]) -> list[Any]:
-    """Every reachable node once, in the order of the explorer: the newest first, users before makers, leaves last."""
-    found = [*dict.fromkeys(begin)]
-    users: dict[Any, int] = dict.fromkeys(found, 0)
-    for node in found:
-        for maker, _ in node.next_functions:
-            if maker is not None:
-                if maker not in users:
-                    found.append(maker)
-                users[maker] = users.get(maker, 0) + 1
-    order: list[Any] = []
-    ready: list[tuple[int, int, Any]] = []
-    for i, node in enumerate(found):
-        if not users[node]:
-            heappush(ready, (-node._sequence_nr(), i, node))
-    count = len(found)
-    while ready:
-        node = heappop(ready)[2]
-        order.append(node)
-        for maker, _ in node.next_functions:
-            if maker is not None:
-                users[maker] -= 1
-                if not users[maker]:
-                    count += 1
-                    heappush(ready, (-maker._sequence_nr(), count, maker))
-    return [*[node for node in order if not hasattr(node, "variable")],
-            *[node for node in order if hasattr(node, "variable")]]
+def _is_leaf(node: Any) -> bool:
+    return hasattr(node, "variable")

@@ -7,7 +7,6 @@ Reading changes nothing in the graph. Of a node it reads little more than users 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeVar
 
 from ..autograd import graph
@@ -20,6 +19,7 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..tensors.recording.inplace import CopySlices
 from ..tensors.state.base import StridedView, TensorBase, edge_of
+from .ordering import in_order
 
 Address = tuple[Node, int]       # a node, and the number of one of its outputs
 T = TypeVar("T")
@@ -87,7 +87,8 @@ def drawn(outputs: Any, params: Any = None, calls: Mapping[Node, Calls] | None =
     """
     begin = beginnings(outputs)
     names = names_of(params) if leaves is None else leaves
-    live = _in_order([node for node, _ in begin])
+    live = in_order([node for node, _ in begin], lambda node: node.links, lambda node: node.number,
+                    lambda node: isinstance(node, AccumulateGrad))
     number = {node: i for i, node in enumerate(live)}
     links = [[None if node is None else (number[node], output) for node, output in one.links] for one in live]
     kinds = [kind_of(node) for node in live]
@@ -118,36 +119,6 @@ def kind_of(node: Node) -> str:
 
 def _dtype_text(dtype: Any) -> str | None:
     return None if dtype is None else str(torch_dtype.of[dtype]).removeprefix("torch.")
-
-
-def _in_order(begin: list[Node]) -> list[Node]:
-    """Every reachable node once: a node after all that use its value, and otherwise the newest first.
-
-    The leaves come last, in the order of their first users.
-    """
-    found = reachable(begin)
-    waiting = dict.fromkeys(found, 0)
-    for node in found:
-        for child, _ in node.links:
-            if child is not None:
-                waiting[child] += 1
-    order: list[Node] = []
-    ready = [(-node.number, i, node) for i, node in enumerate(found) if not waiting[node]]
-    heapify(ready)
-    met = len(found)
-    while ready:
-        *_, node = heappop(ready)
-        order.append(node)
-        for child, _ in node.links:
-            if child is not None:
-                waiting[child] -= 1
-                if not waiting[child]:
-                    met += 1
-                    heappush(ready, (-child.number, met, child))
-    operations = [node for node in order if not isinstance(node, AccumulateGrad)]
-    leaves = [child for node in operations for child, _ in node.links if isinstance(child, AccumulateGrad)]
-    leaves += [node for node in begin if isinstance(node, AccumulateGrad)]
-    return [*operations, *dict.fromkeys(leaves)]
 
 
 # Which module made a node
