@@ -14,8 +14,9 @@ Scores = dict[str, dict[str, Outcome]]
 
 def written(text: str, scores: Scores) -> str:
     """The page with these scores in the place of those before. Raises ValueError for a test without a reason."""
+    others = _others(scores)
     before, rest = text.split(_BEGIN)
-    return f"{before}{_BEGIN}{_table(scores)}\n{_others(scores)}{_END}{rest.split(_END)[1]}"
+    return f"{before}{_BEGIN}{_table(scores)}\n{others}{_END}{rest.split(_END)[1]}"
 
 
 def _table(scores: Scores) -> str:

@@ -1,6 +1,10 @@
 """The differences that random programs of operators once found, as plain programs: one step a line, for every torch."""
 
 FOUND = {
+    "rsub names the sizes of what it subtracts from first": """
+        t0 = torch.rsub(torch.ones(2, 3), torch.ones(2, 2))
+        t1 = torch.rsub(torch.ones(2, 3), torch.ones(3, 2), alpha=2)
+        t2 = torch.rsub(torch.ones(2, 3) > 0, torch.ones(3, 2))""",
     "the mean beside a variance of one element": """
         t0 = torch.tensor([[2., 3.]], requires_grad=True)
         t1, t2 = torch.var_mean(t0, 0)

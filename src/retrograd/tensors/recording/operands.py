@@ -27,6 +27,7 @@ from ...foundations.dtypes import (
 )
 from ...foundations.errors import noted
 from ...foundations.modes import local
+from ...kernels.elementwise.arithmetic import rsub_scaled
 from ...kernels.layout import copied
 from ...kernels.shape import clash
 from ...ops.basic import cast
@@ -194,7 +195,7 @@ def explained(op: Op, operands: Sequence[Any], error: Exception) -> Exception:
     if op.kind in ("elementwise", "constant") and isinstance(error, ValueError):
         for i, b in enumerate(shapes):
             for a in shapes[:i]:
-                sentence = clash(a, b)
+                sentence = clash(b, a) if op.kernel is rsub_scaled else clash(a, b)       # it is y - x
                 if sentence is not None:
                     return noted(RuntimeError(sentence), "shapes#sizes-must-match",
                                  given=f"{op.name} got {', '.join(str(list(s)) for s in shapes)}",
