@@ -16,7 +16,8 @@ from . import autograd
 from .foundations.names import missing
 from .nn import functional
 from .tensors.face.subclassing import kept
-from .tensors.recording.overriding import Attention, local, overloaded, overridden, takes_over
+from .tensors.recording.overriding import local, overloaded, overridden, takes_over
+from .tensors.state.dispatch import DISPATCH
 from .tensors.tensor import Tensor
 
 __all__ = [
@@ -247,13 +248,13 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        Attention.watch(1)
+        DISPATCH.watch(1)
         local.thread.modes = [*local.thread.modes, self]
         return self
 
     def __exit__(self, *error: object) -> None:
         local.thread.modes = local.thread.modes[:-1]
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

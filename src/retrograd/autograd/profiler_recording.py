@@ -18,8 +18,8 @@ from ..kernels.shape import StrideError
 from ..ops.basic import cast, copy
 from ..ops.framework import Op
 from ..ops.tables import Table, table
-from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .operation_counts import PROFILED
 from .profiler_report import EventList, FunctionEvent
 
@@ -61,7 +61,7 @@ class Recording:
         """Begin to watch this thread. A profile that is already open in it sees nothing until this one is closed."""
         thread = self.thread
         self.outer: Recording | None = thread.observer
-        Attention.watch(1)
+        DISPATCH.watch(1)
         self.under: Transform | None = thread.transform if self.outer is None else self.outer.beneath
         thread.observer, thread.transform, self.watching = self, self.run, True
 
@@ -89,7 +89,7 @@ class Recording:
                 inner = inner.outer
             inner.outer = self.outer
         thread.transform = self.under if thread.observer is None else thread.observer.run
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
         while self.open:
             self.leave(self.open[-1])
 

@@ -11,7 +11,8 @@ from ..foundations.errors import warn
 from ..foundations.modes import local
 from ..foundations.names import reached
 from ..graph import versions
-from ..tensors.state.base import Results, TensorBase
+from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .execution.plan import native
 from .reach.changing_sizes import Sizes
 from .repeat.recipe import DECLINED
@@ -59,7 +60,7 @@ class Compiled:
         function, thread = self.function, local.thread
         if (self.reason is not None or thread.transform is not None or thread.levels or thread.watchers
                 or thread.functions > 1                    # for second derivatives, which plans do not have
-                or thread.anomalies is not None or Results.plain is not Results.tensor):
+                or thread.anomalies is not None or DISPATCH.plain is not DISPATCH.tensor):
             return function(*args, **kwargs)
         if Tracing.thread is not None and Tracing.thread != get_ident():
             turn = Turn()

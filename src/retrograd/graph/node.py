@@ -18,7 +18,7 @@ from ..foundations.dtypes import dtype as torch_dtype
 from ..foundations.errors import Site
 from ..kernels.elementwise.parts import rule_in_parts
 from ..ops.framework import Op, Save, Step
-from .hooks import Hooks, RemovableHandle, Users, register
+from .hooks import USER_HOOKS, Hooks, RemovableHandle, register
 from .locks import moment
 from .versions import next_number
 
@@ -180,7 +180,7 @@ class Node:
         return 0
 
     def __call__(self, *cotangents: Any) -> Any:
-        return Users.node(self, cotangents)
+        return USER_HOOKS.node(self, cotangents)
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         raise TypeError(f"cannot pickle '{self.name()}' object: a graph cannot be copied or saved. Save the tensor's "

@@ -12,8 +12,9 @@ from ..foundations.errors import noted
 from ..foundations.names import missing
 from ..tensors.face import printing
 from ..tensors.functions.creation.creation import empty
-from ..tensors.recording.overriding import Attention, disabled_torch_function_impl
+from ..tensors.recording.overriding import disabled_torch_function_impl
 from ..tensors.state.base import TensorBase, constant, meta_of, note_kind, plain, plain_class
+from ..tensors.state.dispatch import DISPATCH
 from ..tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin",
@@ -103,7 +104,7 @@ def _of_subclass(data: Any, requires_grad: bool) -> Any:
     return parameter
 
 
-Attention.spare(Parameter)
+DISPATCH.spare(Parameter)
 
 
 class _BufferType(type):

@@ -20,8 +20,8 @@ from ..graph import versions
 from ..kernels.layout import owner_of
 from ..tensors.functions.creation.creation import zeros_like
 from ..tensors.functions.elementwise.elementary import view_as_complex
-from ..tensors.recording.overriding import Attention
 from ..tensors.state.base import TensorBase
+from ..tensors.state.dispatch import DISPATCH
 from .formula import FormulaOptimizer, decayed, is_learned, parts
 from .option_memory import keep_values, memory_of
 from .plain_arrays import COMPUTED, are_alike, arrays_of, have_tangents, put, row_of
@@ -103,7 +103,7 @@ class ElementsOptimizer(FormulaOptimizer):
 
     def _gather(self, group: dict[str, Any], line: Any) -> None:
         """Put the arrays of plain parameters off to the end of the group, and make the steps of all others."""
-        inert, states, scratch, params = Attention.inert, self.state, self._scratch, group["params"]
+        inert, states, scratch, params = DISPATCH.inert, self.state, self._scratch, group["params"]
         names, counts = self._names(params[0], group) if params else (), bool(self._numbers)
         stateless, state, seen, count, ready = not (counts or names), {}, None, 0.0, None
         for p in params:

@@ -23,8 +23,9 @@ from ..graph.bad_values import made
 from ..graph.faults import forward_name
 from ..graph.node import Node, origin_of
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
-from ..tensors.recording.overriding import Attention, flat, local as overriding
-from ..tensors.state.base import Results, TensorBase, requires
+from ..tensors.recording.overriding import flat, local as overriding
+from ..tensors.state.base import TensorBase, requires
+from ..tensors.state.dispatch import DISPATCH
 from .graphs import Call, Calls
 
 _PASSED = (__file__, os.path.join(PACKAGE, "tensors", "recording", ""))
@@ -82,7 +83,7 @@ class _Notes:
         thread.watchers = (*thread.watchers, self.on_node)
         self.handles = (register_module_forward_pre_hook(self.before),
                         register_module_forward_hook(self.after, always_call=True))
-        Attention.watch(1)
+        DISPATCH.watch(1)
         overriding.thread.modes = [*overriding.thread.modes, self]
 
     def close(self) -> None:
@@ -92,7 +93,7 @@ class _Notes:
         for handle in self.handles:
             handle.remove()
         overriding.thread.modes = [mode for mode in overriding.thread.modes if mode is not self]
-        Attention.watch(-1)
+        DISPATCH.watch(-1)
 
     # Modules
 
@@ -174,7 +175,7 @@ def _why(function: Any) -> str:
     """Why the result of a function is a constant: 'detach', 'data', 'no_grad' …; '' if it does not cut a graph."""
     name: str = getattr(function, "__name__", "")
     if name == "__get__":
-        return "data" if function.__self__ is Results.tensor.data else ""
+        return "data" if function.__self__ is DISPATCH.tensor.data else ""
     if name in _CUTTING:
         return name
     if local.thread.grad or name.endswith("_like") or name.startswith(("new_", "_")):

@@ -18,7 +18,7 @@ import numpy as np
 from ..autograd.function_node import FunctionNode
 from ..foundations.modes import local
 from ..graph.engine import Pass
-from ..graph.hooks import Users
+from ..graph.hooks import USER_HOOKS
 from ..graph.node import AccumulateGrad, Node
 from ..tensors.arguments.generator import fork_rng
 from ..tensors.recording.gradients import run_backward
@@ -138,7 +138,7 @@ class ObservedPass(Pass):
         local.thread.grad = self.grad
         on_tensor = leaf.variable._backward_hooks
         if on_tensor:
-            (cotangent,) = self._called(lambda shown: [Users.call(on_tensor, shown[0])], cotangent)
+            (cotangent,) = self._called(lambda shown: [USER_HOOKS.call(on_tensor, shown[0])], cotangent)
         if leaf.hooks is not None and leaf.hooks.pre:
             (cotangent,) = self._called(leaf.hooks.before, cotangent)
         self.steps.append(step := Step(leaf))

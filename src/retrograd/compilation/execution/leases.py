@@ -22,7 +22,8 @@ import numpy as np
 from ...graph import ownership, versions
 from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of
-from ...tensors.state.base import Results, plain
+from ...tensors.state.base import plain
+from ...tensors.state.dispatch import DISPATCH
 from ..program.stand_ins import seen_in
 
 Array = np.ndarray[Any, Any]
@@ -61,7 +62,7 @@ class Lease:
         has not changed.
         """
         references, tensor = getrefcount(*(meta.grad,)), meta.grad           # counted before a variable here holds it
-        return (references == HELD_ONCE and type(tensor) is Results.tensor and tensor._array is self.array
+        return (references == HELD_ONCE and type(tensor) is DISPATCH.tensor and tensor._array is self.array
                 and tensor._meta is None and tensor._edge is None and not tensor.__dict__
                 and not getweakrefcount(tensor))
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...optim.combined_schedules import ReduceLROnPlateau
 from ...optim.schedules import LRScheduler
-from ...tensors.state.base import Results, TensorBase
+from ...tensors.state.base import TensorBase
+from ...tensors.state.dispatch import DISPATCH
 from ..program.expressions import Expression, constant
 from ..program.stand_in_numbers import KINDS
 from ..program.undoing import Undo
@@ -84,7 +85,7 @@ def _measure(schedule: LRScheduler, args: tuple[Any, ...], kwargs: dict[str, Any
     if type(schedule) is not ReduceLROnPlateau or len(given) != 1 or not {*kwargs} <= {"metrics"}:
         return None
     value = given[0]
-    if type(value) is Results.tensor and value._array.size == 1 and value._array.dtype.kind in "fiu":
+    if type(value) is DISPATCH.tensor and value._array.size == 1 and value._array.dtype.kind in "fiu":
         value = value.item()
     if type(value) in KINDS.values():
         found: Expression = value.expression

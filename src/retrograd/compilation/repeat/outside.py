@@ -14,7 +14,7 @@ import numpy as np
 from ...foundations.modes import local, tape
 from ...graph import versions
 from ...graph.faults import second_pass, type_text
-from ...graph.hooks import Hooks, Users
+from ...graph.hooks import USER_HOOKS, Hooks
 from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
@@ -34,7 +34,7 @@ class ResultHooks(Hooks):
         tensor, retain = [*self.tensor], [*self.retain.values()]
         for place in [place for place, g in enumerate(shown) if g is not None]:
             for hooks in [hooks for position, hooks in tensor if position == place]:
-                shown[place] = Users.call(hooks, shown[place])
+                shown[place] = USER_HOOKS.call(hooks, shown[place])
             for keep in [keep for position, keep in retain if position == place]:
                 keep(shown[place])
 

@@ -19,7 +19,8 @@ from ...graph.node import AccumulateGrad, OpNode
 from ...graph.versions import written_since
 from ...kernels.kinds import with_numbers
 from ...tensors.recording.hooks import retain
-from ...tensors.state.base import ORDINARY, Results, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.state.base import ORDINARY, StridedView, TensorBase, edge_of, meta_of, plain, set_leaf
+from ...tensors.state.dispatch import DISPATCH
 from ...tensors.transforms.crossing import EnterBatch, LeaveBatch
 from ..numbers.traced_numbers import Numbers
 from ..program import constants
@@ -57,7 +58,7 @@ class Left:
         if id(tensor) in self.known or id(tensor) in self.places or id(tensor) in self.bases:
             return
         meta = tensor._meta
-        if type(tensor) is not Results.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
+        if type(tensor) is not DISPATCH.tensor or tensor.__dict__ or type(tensor._array) is not Traced:
             raise Unknown("the program leaves a tensor that was not computed by operators, or that has attributes")
         self.places[id(tensor)] = -1
         if meta is not None:

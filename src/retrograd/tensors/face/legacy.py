@@ -15,7 +15,8 @@ from ...foundations.dtypes import default_floating, dtype
 from ...foundations.modes import local
 from ..arguments.data import new_array
 from ..recording.public import public
-from ..state.base import Results, TensorBase
+from ..state.base import TensorBase
+from ..state.dispatch import DISPATCH
 from .subclassing import as_subclass, leaf_of
 
 _MISSING: Any = object()
@@ -67,7 +68,7 @@ def new(self: Any, *args: Any, device: Any = None) -> Any:
     """A tensor of the same dtype, by the old constructor. `new_tensor` and `new_empty` are clearer."""
     if device is not None:
         checked(device)
-    return construct(Results.tensor, args, to=self._array.dtype)
+    return construct(DISPATCH.tensor, args, to=self._array.dtype)
 
 
 class tensortype:
@@ -82,7 +83,7 @@ class tensortype:
         self.__name__ = f"{of.legacy}Tensor"
 
     def __call__(self, *args: Any) -> Any:
-        return construct(Results.tensor, args, to=self.dtype.dtype)
+        return construct(DISPATCH.tensor, args, to=self.dtype.dtype)
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, TensorBase) and value._array.dtype == self.dtype.dtype

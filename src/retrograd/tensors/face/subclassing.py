@@ -13,7 +13,8 @@ from ...ops.shape import alias
 from ..arguments.options import check_tensor
 from ..recording.calls import recorded
 from ..recording.overriding import torch_function
-from ..state.base import Results, TensorBase, meta_of, note_kind
+from ..state.base import TensorBase, meta_of, note_kind
+from ..state.dispatch import DISPATCH
 
 S = TypeVar("S")
 _alias = recorded(alias)
@@ -72,7 +73,7 @@ def make_subclass(cls: type[S], data: Any, require_grad: bool = False) -> S:
 @cache
 def kept() -> frozenset[Any]:
     """The functions whose results a subclass does not convert: they return tensors that exist already."""
-    return frozenset(vars(Results.tensor)[name].__get__ for name in ("grad", "_base"))
+    return frozenset(vars(DISPATCH.tensor)[name].__get__ for name in ("grad", "_base"))
 
 
 class SubclassMethods:

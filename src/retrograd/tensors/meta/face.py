@@ -20,8 +20,8 @@ from ..face.printing import facts_text
 from ..face.storage import TypedStorage, UntypedStorage
 from ..face.subclassing import leaf_of
 from ..recording.inplace import written
-from ..recording.overriding import NOBODY, Otherwise
 from ..state.base import TensorBase, plain, plain_class, requires
+from ..state.dispatch import DISPATCH, UNHANDLED
 from .inference import infer, inferring
 from .refusals import LEAVING, NO_DATA, refuse
 
@@ -222,10 +222,10 @@ def faced(result: Any) -> Any:
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a public function that was called with a meta tensor; NOBODY if no argument is one."""
+    """The result of a public function that was called with a meta tensor; UNHANDLED if no argument is one."""
     given = deep((*args, *kwargs.values()))
     if local.thread.transform is infer or not any([isinstance(x, MetaMethods) for x in given]):
-        return NOBODY
+        return UNHANDLED
     name: str = function.__name__
     if name in LEAVING and not isinstance(given[0], MetaMethods) and not (local.thread.grad and any(
             [requires(x) for x in given])):
@@ -280,4 +280,4 @@ def _on_cpu(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str
 def begin() -> None:
     """Let tensors over meta arrays have their class, and send calls with them to `dispatch`."""
     MetaArray.face = staticmethod(partial(derived, MetaMethods))
-    Otherwise.add(dispatch)
+    DISPATCH.add_fallback(dispatch)

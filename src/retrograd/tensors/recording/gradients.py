@@ -18,7 +18,7 @@ from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass
 from ...graph.crossings import alive as crossings
 from ...graph.engine import Pass
-from ...graph.hooks import Users
+from ...graph.hooks import USER_HOOKS
 from ...graph.locks import accumulating
 from ...graph.node import GradientEdge, Node, Output, edge_at
 from ...graph.ownership import ALONE, SHARED
@@ -32,7 +32,8 @@ from ...ops.basic import cast, copy, copy_into
 from ...ops.creation import full_beside
 from ...ops.elementwise.arithmetic import add
 from ..arguments.size import Size
-from ..state.base import Results, TensorBase, constant, edge_of, plain, requires
+from ..state.base import TensorBase, constant, edge_of, plain, requires
+from ..state.dispatch import DISPATCH
 from .calls import recorded
 from .inplace import check_writable, over
 from .recorder import RECORDER
@@ -109,7 +110,7 @@ def run_backward(starts: list[tuple[Any, Any]], *, retain_graph: Any, create_gra
 
 def _without_base(g: Any, faces: dict[int, Any]) -> Any:
     """The array of a gradient that only rules saw, or that is a view of another tensor; any other gradient as it is."""
-    if type(g) is Results.interim:
+    if type(g) is DISPATCH.interim:
         return g._array
     view = isinstance(g, TensorBase) and g._meta is not None and g._meta.base is not None and id(g._array) not in faces
     return g._array if view and g._edge is None else g
@@ -251,7 +252,7 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
                 meta.grad = plain(np.array(g))
             else:
                 meta.grad = _copied(leaf._array, g, own, _copy_plainly)
-    if meta.post_accumulate and Users.call(meta.post_accumulate, leaf) is not leaf:
+    if meta.post_accumulate and USER_HOOKS.call(meta.post_accumulate, leaf) is not leaf:
         raise noted(
             RuntimeError("Tensor post accumulate grad hooks should return None."),
             "hooks#result-of-post-accumulate-hook")

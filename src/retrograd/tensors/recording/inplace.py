@@ -37,7 +37,8 @@ from ...ops.indexing.indexing import (
 from ...ops.lacking import refuse_lacking
 from ...ops.networks.activations import threshold
 from ...ops.tables import table
-from ..state.base import Results, StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.base import StridedView, TensorBase, edge_of, requires, set_edge, stands_as_leaf
+from ..state.dispatch import DISPATCH
 from ..state.inference import refuse_saved
 from ..state.refusals import ORDINARY, refusal
 from ..state.writable import may_share_memory, refuse_inference, refuse_overlap, unlock, unlocked
@@ -138,7 +139,7 @@ def _write(op: Op, x: Any, operands: list[Any], args: tuple[Any, ...], into: Cal
 
 def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[..., Any] | None) -> bool:
     """Make the usual write, of equal dtypes, that needs no recording. For any other write, do nothing, return False."""
-    if type(x) is not Results.tensor or (thread := local.thread).transform is not None:
+    if type(x) is not DISPATCH.tensor or (thread := local.thread).transform is not None:
         return False
     target, meta, run, out = x._array, x._meta, thread.run, None
     dtype = target.dtype
@@ -150,7 +151,7 @@ def _write_unrecorded(op: Op, x: Any, args: tuple[Any, ...], into: Callable[...,
             other: Any = args[0] if op.derived and (op.short or into is not None) else None
             if type(other) in NUMBERS:
                 other = scalar(other, dtype)
-            elif type(other) is not Results.tensor or (thread.grad and requires(other)):
+            elif type(other) is not DISPATCH.tensor or (thread.grad and requires(other)):
                 return False
             args = (array := other._array,)
             if array.dtype is not dtype:
@@ -186,7 +187,7 @@ def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
     """
     others, grad = args[: op.arity - 1], local.thread.grad
     if not op.derived or target.dtype is I64 or any([
-            type(x) is not Results.tensor or (grad and requires(x)) for x in others]):
+            type(x) is not DISPATCH.tensor or (grad and requires(x)) for x in others]):
         return None
     arrays = [x._array for x in others]
     if any([a.dtype is not target.dtype for a in arrays]):

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...foundations.devices import on_meta
 from ..arguments.checking import ALIASES
 from ..arguments.schemas import SignatureOfSchema
-from ..state.base import Results
-from .overriding import NOBODY, Attention, handled
+from ..state.dispatch import DISPATCH, UNHANDLED
+from .overriding import handled
 from .public_facts import OutRule, Public
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,7 +100,7 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         types = tuple(map(type, args))
-        if not kwargs and types in known and Attention.inert.issuperset(types):
+        if not kwargs and types in known and DISPATCH.inert.issuperset(types):
             try:
                 return body(*args)
             except Exception:
@@ -116,7 +116,7 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function without tensors among its arguments. Only modes can handle its calls."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if Attention.inert and not (
+        if DISPATCH.inert and not (
                 kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
@@ -133,7 +133,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function with one tensor argument, the first."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) in Attention.inert and not (
+        if args and type(args[0]) in DISPATCH.inert and not (
                 kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
@@ -150,7 +150,7 @@ def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., An
 def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function that may take a tensor as any argument."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        inert = Attention.inert
+        inert = DISPATCH.inert
         for x in args:
             kind = type(x)
             if kind not in inert and not ((kind is tuple or kind is list) and inert and inert.issuperset(map(type, x))):
@@ -180,7 +180,7 @@ def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[...,
         if not args or type(args[0]) not in (list, tuple) or (
                 kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
             return facts.call(args, kwargs)
-        inert = Attention.inert
+        inert = DISPATCH.inert
         for x in args[0]:
             if type(x) not in inert:
                 return facts.call(args, kwargs)
@@ -202,14 +202,14 @@ class _PublicProperty(property):
         get, set_ = getattr(fget, "body", fget), getattr(fset, "body", fset)      # if a setter is added
 
         def asked(tensor: Any) -> Any:
-            if type(tensor) is Results.plain or type(tensor) in Attention.inert:
+            if type(tensor) is DISPATCH.plain or type(tensor) in DISPATCH.inert:
                 return get(tensor)
             result = handled(self.__get__, (tensor,), {})
-            return get(tensor) if result is NOBODY else result
+            return get(tensor) if result is UNHANDLED else result
 
         def assigned(tensor: Any, value: Any) -> None:
-            if type(tensor) is Results.plain or type(tensor) in Attention.inert or handled(
-                    self.__set__, (tensor, value), {}) is NOBODY:
+            if type(tensor) is DISPATCH.plain or type(tensor) in DISPATCH.inert or handled(
+                    self.__set__, (tensor, value), {}) is UNHANDLED:
                 set_(tensor, value)
 
         asked.body, assigned.body = get, set_  # type: ignore[attr-defined]

@@ -20,7 +20,8 @@ from ...graph import versions
 from ...graph.crossings import original
 from ...graph.node import AccumulateGrad
 from ...graph.packed import Converted, Indices, Packed, Parcel
-from ..state.base import Results, meta_of, plain, with_edge
+from ..state.base import meta_of, plain, with_edge
+from ..state.dispatch import DISPATCH
 from .saved_names import packing_order
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
@@ -46,7 +47,7 @@ class Hooked(Parcel):
     def returned(self) -> Any:
         """The tensor that the unpack hook returns. Raises TypeError if the hook returns no tensor."""
         tensor: Any = self.unpack_hook(self.packed)
-        if not isinstance(tensor, Results.tensor):
+        if not isinstance(tensor, DISPATCH.tensor):
             raise noted(
                 TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                           f"type {type(tensor).__name__}"), "hooks#unpack-hook-returns-a-tensor")

@@ -23,6 +23,7 @@ from ...kernels.indexing.indexing import overlaps
 from ...kernels.layout import layout_of
 from ...ops.basic import clone
 from ...ops.indexing.indexing import take_backward
+from .dispatch import DISPATCH
 from .inference import watch_saving
 from .refusals import (
     CUSTOM as CUSTOM,
@@ -96,20 +97,6 @@ class TensorBase:
         __hash__ = object.__hash__
         data: Any
         __neg__ = __invert__ = __abs__ = _prefix
-
-
-class Results:
-    """`tensor` is the class of results, which `wiring` fills in. Operands of the class `plain` need no further check.
-
-    `plain` is the same class, but while some thread has entered a mode or opened a profile, no class is plain.
-    `interim` is the class of the tensors that only rules see. `by_elements` makes one with a rule that works element by
-    element.
-    """
-
-    tensor: type[Any] = TensorBase
-    plain: type[Any] = TensorBase
-    interim: type[Any] = TensorBase
-    by_elements: Callable[..., Any] | None = None
 
 
 def meta_of(tensor: Any) -> AutogradMeta:
@@ -352,7 +339,7 @@ StridedView.__name__ = "AsStridedBackward0"
 
 def plain(array: np.ndarray[Any, Any]) -> Any:
     """A tensor over `array` that requires no grad."""
-    tensor = object.__new__(Results.tensor)
+    tensor = object.__new__(DISPATCH.tensor)
     tensor._array = array
     tensor._edge = tensor._meta = None
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
@@ -388,7 +375,7 @@ def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
 
 def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
     """A tensor over `array` with this edge; a constant if the edge is None."""
-    tensor = object.__new__(Results.tensor)
+    tensor = object.__new__(DISPATCH.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         note_layout(tensor)

@@ -22,7 +22,8 @@ from ....ops.linalg import matrix as ops
 from ...recording.calls import recorded
 from ...recording.out_rules import EXACT, FREE, Rule, rule
 from ...recording.public import methods, public
-from ...state.base import Results, TensorBase, plain, requires
+from ...state.base import TensorBase, plain, requires
+from ...state.dispatch import DISPATCH
 
 _mm, _bmm, _mv, _dot = (recorded(op) for op in (ops.mm, ops.bmm, ops.mv, ops.dot))
 _expand, _view, _unfolded = recorded(shape.expand), recorded(shape.view), recorded(shape.unsafe_view)
@@ -295,7 +296,7 @@ def trace(input: Any) -> Any:
 @public(event="aten::matmul", operator="matmul", name="__matmul__")
 def operator_matmul(self: Any, other: Any) -> Any:
     """`self @ other`."""
-    if type(other) is Results.tensor:
+    if type(other) is DISPATCH.tensor:
         a, b = self._array, other._array
         if a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0] and a.dtype is b.dtype is not BOOL_:
             return _mm(self, other)
