@@ -133,11 +133,7 @@ def _unary(op: Op, otherwise: Any) -> Callable[..., Any]:
             note_layout(result)
         edge = None
         if recordable and thread.grad:
-            if meta is None:
-                edge = input._edge
-            else:
-                hold = meta.accumulator
-                edge = (hold and hold()) or edge_of(input)
+            edge = input._edge if meta is None else ((hold := meta.accumulator) and hold()) or edge_of(input)
         if edge is None:
             if thread.inference:
                 mark_inference(result)
@@ -217,16 +213,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
             note_layout(result)
         left = right = None
         if recordable and thread.grad:
-            if meta is None:
-                left = input._edge
-            else:
-                hold = meta.accumulator
-                left = (hold and hold()) or edge_of(input)
-            if other_meta is None:
-                right = other._edge
-            else:
-                hold = other_meta.accumulator
-                right = (hold and hold()) or edge_of(other)
+            left = input._edge if meta is None else ((hold := meta.accumulator) and hold()) or edge_of(input)
+            right = other._edge if other_meta is None else ((hold := other_meta.accumulator) and hold()) or edge_of(other)
         if left is None and right is None:
             if thread.inference:
                 mark_inference(result)
