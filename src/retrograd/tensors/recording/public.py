@@ -30,8 +30,7 @@ from .overriding import handled
 from .public_facts import OutRule, Public
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Whether all of these names of arguments can go straight to the body: none is `out` or a NumPy name.
-_usual = frozenset(("out", *ALIASES)).isdisjoint
+_free = frozenset(("out", *ALIASES)).isdisjoint
 
 # The methods and properties of tensors by name, from which the class Tensor is made.
 METHODS: dict[str, Any] = {}
@@ -84,6 +83,11 @@ def _factory(schemas: tuple[str, ...], strict: bool, for_modes: bool
     return _entry_of_none if tensors == 0 else _entry_of_first if tensors == 1 else _entry_of_any
 
 
+def _unusual(kwargs: dict[str, Any]) -> bool:
+    """Whether arguments by name cannot go straight to the body: one is `out`, has a NumPy name or names `meta`."""
+    return not _free(kwargs) or ("device" in kwargs and on_meta(kwargs["device"]))
+
+
 # The entries. A usual call goes straight to the body. The entries differ in the arguments that they look at first.
 
 def _entry_for_all(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,8 +120,7 @@ def _entry_of_strict(facts: Public, body: Callable[..., Any]) -> Callable[..., A
 def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function without tensors among its arguments. Only modes can handle its calls."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if DISPATCH.inert and not (
-                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
+        if DISPATCH.inert and not (kwargs and _unusual(kwargs)):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
@@ -133,8 +136,7 @@ def _entry_of_none(facts: Public, body: Callable[..., Any]) -> Callable[..., Any
 def _entry_of_first(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function with one tensor argument, the first."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if args and type(args[0]) in DISPATCH.inert and not (
-                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
+        if args and type(args[0]) in DISPATCH.inert and not (kwargs and _unusual(kwargs)):
             try:
                 return body(*args, **kwargs) if kwargs else body(*args)
             except Exception:
@@ -159,7 +161,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
             for x in kwargs.values():
                 if type(x) not in inert:
                     return facts.call(args, kwargs)
-            if not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])):
+            if _unusual(kwargs):
                 return facts.call(args, kwargs)
         elif not args:
             return facts.call(args, kwargs)
@@ -177,8 +179,7 @@ def _entry_of_any(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]
 def _entry_of_sequence(facts: Public, body: Callable[..., Any]) -> Callable[..., Any]:
     """The entry of a function whose first argument is a list or tuple of tensors."""
     def entry(*args: Any, **kwargs: Any) -> Any:
-        if not args or type(args[0]) not in (list, tuple) or (
-                kwargs and (not _usual(kwargs) or ("device" in kwargs and on_meta(kwargs["device"])))):
+        if not args or type(args[0]) not in (list, tuple) or (kwargs and _unusual(kwargs)):
             return facts.call(args, kwargs)
         inert = DISPATCH.inert
         for x in args[0]:
