@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from ..foundations.errors import noted
-from ..foundations.modes import local
+from ..foundations.modes import local, replaced
 from ..tensors.recording.saving import Packer, in_force
 
 
@@ -76,12 +76,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None]:
 
     If hooks are already in force, the call itself raises the error.
     """
-    thread = local.thread
-    before = thread.hooks_refused
     if in_force() is not None:
         raise RuntimeError(error_message)
-    thread.hooks_refused = error_message
-    try:
+    with replaced(local.thread, "hooks_refused", error_message):
         yield
-    finally:
-        thread.hooks_refused = before

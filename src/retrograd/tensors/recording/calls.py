@@ -214,7 +214,8 @@ def _binary(op: Op, otherwise: Any) -> Callable[..., Any]:
         left = right = None
         if recordable and thread.grad:
             left = input._edge if meta is None else ((hold := meta.accumulator) and hold()) or edge_of(input)
-            right = other._edge if other_meta is None else ((hold := other_meta.accumulator) and hold()) or edge_of(other)
+            right = (other._edge if other_meta is None
+                     else ((hold := other_meta.accumulator) and hold()) or edge_of(other))
         if left is None and right is None:
             if thread.inference:
                 mark_inference(result)
