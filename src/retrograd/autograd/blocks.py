@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.dtypes import DIFFERENTIABLE
 from ..foundations.modes import local
 from ..graph.repeated import repeated
@@ -59,7 +60,7 @@ def gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Tensors | Non
     return grad([out for out, _ in pairs], inputs, [g for _, g in pairs], create_graph=record, allow_unused=True)
 
 
-def _cotangents(out: Any) -> Iterator[np.ndarray[Any, Any]]:
+def _cotangents(out: Any) -> Iterator[Array]:
     """A unit vector for each element of a tensor, in the tensor's shape."""
     array = out._array
     for j in range(array.size):

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.errors import noted
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister
 from ..tensors.state.base import TensorBase, plain, requires
 from .backward import grad
-from .differences import Array, as_tuple, directional, is_float, matrices
+from .differences import as_tuple, directional, is_float, matrices
 from .gradcheck_texts import NOT_REENTRANT, SMALL_ALL_THE_SAME
 
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.dtypes import dtype, letter
 from ..foundations.errors import noted
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase
-
-Array = np.ndarray[Any, Any]
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

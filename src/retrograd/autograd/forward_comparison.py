@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.errors import noted
 from ..kernels.random.twister import Twister
 from ..ops.creation import complex_
@@ -17,7 +18,7 @@ from ..tensors.transforms.batching import BatchLevel
 from ..tensors.transforms.crossing import enter_batch, entered, leave_batch
 from .blocks import detached
 from .comparison import Check, GradcheckError, agree, mismatch, projected, requires_grad, unit_vector, worst
-from .differences import Array, as_tuple, directional, is_float, matrices
+from .differences import as_tuple, directional, is_float, matrices
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .gradcheck_texts import BATCHED_FORWARD
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.dtypes import letter
 from ..foundations.errors import noted
 from ..foundations.modes import local
@@ -212,7 +213,7 @@ class FunctionNode(Node):
                     gradients[i] = array
         return gradients
 
-    def _check_fit(self, index: int, array: np.ndarray[Any, Any], edge: Any) -> None:
+    def _check_fit(self, index: int, array: Array, edge: Any) -> None:
         """Raise RuntimeError if a gradient cannot be fitted to the value of `edge`."""
         shape, target = array.shape, edge.shape
         whose = f"Function {self.name()} returned"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.errors import Site, noted
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel
@@ -19,7 +20,6 @@ from ..tensors.state.base import TensorBase
 from .function_node import FunctionNode
 
 _SHOWN = 20
-Array = np.ndarray[Any, Any]
 
 
 class Held(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.dtypes import (
     COMPLEX,
     FLOATING,
@@ -27,7 +28,6 @@ from ..foundations.launching import mpi
 
 __all__ = ["RedOpType", "ReduceOp"]
 
-Array = np.ndarray[Any, Any]
 
 
 class RedOpType(Enum):

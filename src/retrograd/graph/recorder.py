@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..foundations.arrays import Array
+
 
 class Recorder(Protocol):
     """What the engine asks of a tensor layer in a pass that is itself recorded."""
@@ -24,7 +26,7 @@ class Recorder(Protocol):
     def settled(self, value: Any) -> Any:
         """What rules computed, as anybody else may see it."""
 
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
+    def array(self, value: Any) -> Array:
         """The numbers of a value."""
 
     def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.errors import Site
 from ..kernels.layout import address, owner_of, window
 from .locks import enter, leave, moment
@@ -87,7 +88,7 @@ def written_once(array: Any) -> None:
     _books[key] = writes
 
 
-class _Apart(np.ndarray[Any, Any]):
+class _Apart(Array):
     """Two arrays of this class stand between two lineages.
 
     NumPy looks for the base of a view below the viewed array, as long as it finds an array of the view's own class

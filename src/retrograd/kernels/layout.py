@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Array, Shape
 from ..foundations.dtypes import NARROW
 from ..foundations.errors import noted
 from .indexing.indexing import overlaps
 from .native import door
 from .rounding import before_rounding
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 _HEAD = object.__basicsize__
 
 
@@ -334,7 +333,7 @@ class _Span:
         self.__array_interface__ = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
 
 
-def bytes_between(low: int, high: int, owner: Any) -> np.ndarray[Any, Any]:
+def bytes_between(low: int, high: int, owner: Any) -> Array:
     """The bytes from one address to another as a read-only array. `owner` owns the memory."""
     return np.asarray(_Span(low, high, owner))
 

@@ -11,12 +11,11 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from ..foundations.arrays import Array, Shape
 from .kinds import Geometry
 from .layout import address, broadcast_strides, by_falling_strides, dense, row_by_row, steps
 from .shape import common_shape
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 # Stand-ins up to this size have memory of their own. The others repeat one element.
 _MOST_BYTES = 1 << 28
 

@@ -14,8 +14,6 @@ import numpy as np
 from ..foundations.dtypes import F32, NARROW, RARE
 from .layout import copied
 
-Array = np.ndarray[Any, Any]
-
 
 def first_among(args: Sequence[Any], types: set[np.dtype[Any]]) -> np.dtype[Any] | None:
     """The first of these types among the arguments of a kernel: of an array, of an array in a list, or a dtype."""

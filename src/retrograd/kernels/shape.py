@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
-from .layout import Shape, address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
+from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window
 
 _SMALL = 1 << 14            # up to this many elements, the mask of a triangle is kept for the next matrix
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.dtypes import F32
 from ..foundations.modes import local
 from ..graph import versions
@@ -33,7 +34,6 @@ from .together import MANY, SMALL, in_one, is_small, step_of_rows
 
 # The numbers of a step, and the next values of numbers in the state, by name.
 Rates: TypeAlias = tuple[Any, dict[str, float]]
-Array = np.ndarray[Any, Any]
 
 
 class ElementsOptimizer(FormulaOptimizer):

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.dtypes import C64, C128, F16, F32, F64
 from ..foundations.modes import local
 from ..graph import versions
 from ..tensors.state.base import TensorBase, moves
 from ..tensors.state.dispatch import DISPATCH
 
-Array = np.ndarray[Any, Any]
 COMPUTED = frozenset((F16, F32, F64, C64, C128))
 
 

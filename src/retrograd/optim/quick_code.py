@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..foundations.arrays import Array
 from ..foundations.names import PACKAGE
 from ..ops.framework import Op
 from .written import Number, Options, Written, computing, symbolic
 
-Array = np.ndarray[Any, Any]
 # Formulas take a parameter, a gradient, the state by name, the rates of the step, and the options.
 Formula = Callable[[Any, Any, dict[str, Any], Any, Any], None]
 

@@ -19,14 +19,13 @@ from weakref import getweakrefcount
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...graph import ownership, versions
 from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of
 from ...tensors.state.base import plain
 from ...tensors.state.dispatch import DISPATCH
 from ..program.stand_ins import seen_in
-
-Array = np.ndarray[Any, Any]
 
 
 class Lease:

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks
 from ..program.lines import Line, Program, Ref, Value, replaced
 from ..program.stand_ins import ALIGNED, Reserved, reserve, seen_in
 
-Array = np.ndarray[Any, Any]
 # A result of at most so many bytes is computed in a buffer, and copied for the program.
 COPIED = 4096
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...optim.option_memory import Option, OptionMemory
 from ..program.expressions import Expression, constant
 from ..program.formulas import Formulas, Making
@@ -18,8 +19,6 @@ from ..program.stand_in_numbers import FloatNumber
 from ..reach.items import Item, State
 from ..reach.put_off import READING, WHERE
 from ..reach.strict import may_be_strict
-
-Array = np.ndarray[Any, Any]
 
 
 def may_follow(state: State) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.modes import local
 from ...ops.basic import clone
 from ...ops.elementwise.arithmetic import (
@@ -36,7 +37,6 @@ from ...tensors.recording.inplace import check_overlaps, write_over
 from ..program.expressions import Expression
 from ..program.stand_in_numbers import STAND_INS
 
-Array = np.ndarray[Any, Any]
 # The dtypes of operands: a number becomes an element of these without an error, or with one that declines the call.
 _KINDS = "fdl"
 # What `taken_apart` returns for a call that it does not take apart.

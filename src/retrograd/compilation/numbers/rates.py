@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...optim.elementwise import ElementsOptimizer
 from ...optim.option_memory import Option, OptionMemory, sides
 from ...optim.schedules import LRScheduler
@@ -23,7 +24,6 @@ from ..reach.put_off import READING, is_put_off
 from .followed import Followed, Preparing, may_follow
 from .traced_numbers import Numbers
 
-Array = np.ndarray[Any, Any]
 # The dtypes of parameters whose step is a line of the plan.
 _STEPPED = "fd"
 # The memory of each optimizer, by the group and by what its options decide. All plans read this memory.

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...ops.basic import call as of_arrays, clone
 from ...ops.framework import Op
 from ...tensors.recording.inplace import write_over
 from ..program.lines import Line, Ref, Value
 from ..program.stand_ins import stand_in
-
-Array = np.ndarray[Any, Any]
 
 
 class LineWriter:

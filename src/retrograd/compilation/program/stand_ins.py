@@ -11,14 +11,13 @@ import mmap
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...kernels.layout import address, span
 from .lines import Value
 
-Array = np.ndarray[Any, Any]
 # So many bytes are reserved at once. The system gives memory only for pages that are touched, and none is.
 _RESERVED = 1 << 20
 ALIGNED = 64

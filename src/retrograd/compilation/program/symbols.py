@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...ops.creation import Draw
 from ...tensors.state.replays import Chain
 from . import constants
@@ -134,7 +135,7 @@ def _function(points: Points, values: Sequence[Any]) -> Any:
     return first
 
 
-def _equal(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+def _equal(one: Array, other: Array) -> bool:
     return (one.shape == other.shape and one.dtype == other.dtype and one.strides == other.strides
             and one.tobytes() == other.tobytes())
 

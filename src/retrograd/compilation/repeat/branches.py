@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from ...foundations.arrays import Array
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import owner_of
 from ...tensors.arguments.generator import Generator, default_generator
 from ..passes import effects
 from ..program.lines import Program
 from ..reach.items import State
-
-Array = np.ndarray[Any, Any]
 
 
 class WayBack:

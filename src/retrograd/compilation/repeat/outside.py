@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.modes import local, tape
 from ...graph import versions
 from ...graph.faults import second_pass, type_text
@@ -19,8 +20,6 @@ from ...graph.node import RELEASED, OtherNode, Output
 from ...kernels.layout import empty_strided, steps
 from ...tensors.state.base import plain
 from .second_passes import SecondPass
-
-Array = np.ndarray[Any, Any]
 
 
 class ResultHooks(Hooks):

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from ...foundations.arrays import Array
 from ...graph import versions
 from ...graph.node import Output
 from ...kernels.kinds import with_numbers
@@ -24,9 +23,6 @@ from ..execution.plan import Plan, quiet
 from ..passes.effects import may_start_again
 from .outside import CompiledFunctionBackward
 from .second_passes import SecondPasses
-
-Array = np.ndarray[Any, Any]
-
 
 # What `repeat` returns if the traced call does not tell what this call does.
 DECLINED: Any = object()

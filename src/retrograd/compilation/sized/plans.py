@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.names import reached
 from ...kernels.layout import owner_of
 from ...ops.linalg.matrix import mm
@@ -30,7 +31,6 @@ from ..program.symbols import has_extents, merged, moved, settled
 from .pairing import Filled, Layout, SizedProgram, layout
 from .storage import SizedStorage
 
-Array = np.ndarray[Any, Any]
 # Sizes of which some are taken to plan a program: primes, the large ones first. Values may have so many bytes then,
 # except for sizes so small that none are smaller.
 LARGEST, SMALLEST = 1 << 26, 100

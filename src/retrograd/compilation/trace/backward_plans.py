@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...autograd.backward import grad
+from ...foundations.arrays import Array
 from ...kernels.layout import steps
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ...tensors.state.base import plain
@@ -30,8 +31,6 @@ from .recording import Recording
 from .result_groups import cut, frees, grouped, lead_through_views
 from .results import SPECIAL, leaves_reached
 from .traced import Traced
-
-Array = np.ndarray[Any, Any]
 
 
 class _Spent(Exception):

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from .traced import Traced
 from .tracing import Tape
-
-Array = np.ndarray[Any, Any]
 
 
 def put_in_place(tape: Tape, tensors: Iterable[Any], held: list[tuple[Any, Array]]) -> None:

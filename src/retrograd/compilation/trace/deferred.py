@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import F32, F64
 from ...kernels.layout import owner_of
 from ...ops.basic import clone, copy
@@ -27,7 +28,6 @@ from ..passes.effects import draws_numbers, takes_all_numbers
 from ..passes.fusing import ALSO_ELEMENTWISE, LONGEST
 from ..program.lines import Line, Program, Ref, Value, last_uses, replaced
 
-Array = np.ndarray[Any, Any]
 # Calls with arrays of at least so many bytes are put off.
 LARGE = 1 << 20
 # A plan makes calls whose results have at least so many bytes. Others are made one by one, which needs no code.

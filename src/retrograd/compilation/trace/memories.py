@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...foundations.arrays import Array
 from ...kernels.layout import address, owner_of, span
 from ..program.lines import Value
 from ..program.stand_ins import Memory, Reserved, reserve, seen_in
 from . import deferred
-
-Array = np.ndarray[Any, Any]
 
 
 class Memories:

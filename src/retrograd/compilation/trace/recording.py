@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from ...foundations.arrays import Array
 from ..numbers.math_names import MathNames
 from ..numbers.rates import Rates
 from ..numbers.schedules import Schedules
@@ -25,8 +24,6 @@ from .restoring import restore
 from .tracing import Tape
 from .walked import WalkedCall
 from .watching import Watching
-
-Array = np.ndarray[Any, Any]
 
 
 class Recording:

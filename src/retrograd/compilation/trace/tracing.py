@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.errors import Site, user_site
 from ...foundations.modes import local
 from ...graph.versions import new_lineage
@@ -40,7 +41,6 @@ from .reasons import GivenUp, Reason
 from .shaped_by_numbers import is_shaped_by_numbers
 from .traced import Traced, give_arrays
 
-Array = np.ndarray[Any, Any]
 _numbers, _ref = attrgetter("like"), attrgetter("ref")
 
 

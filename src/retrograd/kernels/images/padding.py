@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Shape
 from ..layout import beside_channels
-
-Shape = tuple[int, ...]
 
 
 def _by_axis(ndim: int, pad: Shape) -> Iterator[tuple[int, int, int]]:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import F32, F64
 from ..elementwise.elementary import widened
 from ..layout import beside_channels
 
-Array = np.ndarray[Any, Any]
 Axis = tuple[int, int, int, str, float | None, bool, bool]
 
 

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ..elementwise.elementary import widened
 from .resampling import CUBIC as _A
 
-Array = np.ndarray[Any, Any]
 # The polynomials in t of the four cubic weights, the highest power first.
 _CUBIC = ((_A, -2 * _A, _A, 0.0), (_A + 2, -(_A + 3), 0.0, 1.0), (-(_A + 2), 2 * _A + 3, -_A, 0.0), (-_A, _A, 0.0, 0.0))
 _LINEAR = ((-1.0, 1.0), (1.0, 0.0))

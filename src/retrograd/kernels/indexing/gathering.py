@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Shape
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row
-from .indexing import Shape, put_into
+from .indexing import put_into
 
 _BLOCK, _FEW = 1 << 16, 1 << 14
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype, refuse
 from ..ranges import linspace
-
-Array = np.ndarray[Any, Any]
 
 
 def searchsorted(bounds: Any, x: Any, right: bool, narrow: bool, sorter: Any) -> Any:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Shape
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
 
-Shape = tuple[int, ...]
 _BLOCK = 1 << 15
 _UNSIGNED = np.dtype(np.uint64)
 _FEW = 1 << 10                          # up to this many elements, `np.add.at` is the fastest way

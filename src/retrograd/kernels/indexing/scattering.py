@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Shape
 from .gathering import accumulate, gather, part_of, scatter_value_into
-from .indexing import Shape
 
 _COMBINED: dict[str, np.ufunc] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
                                   "amin": np.minimum}

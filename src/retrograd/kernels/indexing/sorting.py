@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import F32, I64, refuse
 from ..layout import empty_as
 from ..reductions import nonempty
@@ -162,7 +163,6 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
 
 # Unique elements
 
-Array = np.ndarray[Any, Any]
 Found = tuple[Array, Array, Array]
 
 

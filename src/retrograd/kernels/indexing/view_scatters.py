@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..layout import Shape, copied, empty_strided
+from ...foundations.arrays import Shape
+from ..layout import copied, empty_strided
 from ..shape import as_strided, diagonal
 from .indexing import select, slice_
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Shape
 from ...foundations.dtypes import F16, F32, I64, promote_types
 from ..elementwise.arithmetic import factor
-from ..layout import Shape
 
 # From this many elements on, the order of two matrices matters.
 _LARGE = 1 << 16

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..indexing.indexing import Shape
+from ...foundations.arrays import Shape
 from .adding_rows import add_rows
 
 SUM, MEAN, MAX = range(3)

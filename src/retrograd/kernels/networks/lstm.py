@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from .sequences import (
     CACHED_BYTES,
-    Array,
     as_given,
     by_input,
     columns,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from .sequences import (
-    Array,
     as_given,
     by_input,
     columns,

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import F16, F32
 
-Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...] | None
 # A core keeps weights of up to this size in its cache from step to step.
 CACHED_BYTES = 1 << 20

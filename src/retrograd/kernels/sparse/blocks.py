@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Blocks, Coo, unsupported
+from ...foundations.arrays import Array
+from .arrays import Blocks, Coo, unsupported
 
 
 def _as_blocks(x: Array, block: tuple[int, int]) -> Array:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ..networks.adding_rows import add_rows
-from .arrays import Array, Coo
+from .arrays import Coo
 
 
 def keys(indices: Array, shape: tuple[int, ...]) -> Array:

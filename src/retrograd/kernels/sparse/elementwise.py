@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ..shape import clash
-from .arrays import Array, Coo, SparseLike, unsupported
+from .arrays import Coo, SparseLike, unsupported
 from .coordinates import add_to, coalesce, keys, masked, places, to_dense, with_sparse_dims
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
-from .arrays import Array, Coo
+from .arrays import Coo
 from .coordinates import coalesce, masked_once
 from .structure import ranges
 

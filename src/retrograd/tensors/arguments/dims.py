@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.errors import noted
 from ..state.inference import watch_saving
 
@@ -14,10 +15,10 @@ Dims = int | tuple[int, ...] | list[int]
 _PLAIN = frozenset((int, type(None)))                        # the usual ends of a slice
 
 
-def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> np.ndarray[Any, Any]:
+def array_of(name: str, value: Any, argument: str = "input", position: int = 1) -> Array:
     """The array of a tensor. Raises TypeError for anything else."""
     try:
-        array: np.ndarray[Any, Any] = value._array
+        array: Array = value._array
         meta = value._meta
     except AttributeError:
         raise not_a_tensor(name, value, argument, position) from None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.devices import checked
 from ...foundations.dtypes import (
     BOOL_,
@@ -91,7 +92,7 @@ per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetr
 _CHANNELS_LAST = {"channels_last": 4, "channels_last_3d": 5}
 
 
-def order_in(name: str, given: Any, array: np.ndarray[Any, Any], otherwise: str) -> Any:
+def order_in(name: str, given: Any, array: Array, otherwise: str) -> Any:
     """The order of a copy of `array`: row by row ("C"), as the array ("K"), or strides; `otherwise` without a format.
 
     Raises TypeError if `given` is no format, RuntimeError if the format is for another number of dimensions.
@@ -115,7 +116,7 @@ def order_of_shape(name: str, given: Any, shape: tuple[int, ...]) -> Any:
     return (by[0], by[-1], *by[1:-1])
 
 
-def lies_in(given: Any, array: np.ndarray[Any, Any]) -> bool:
+def lies_in(given: Any, array: Array) -> bool:
     """Whether an array lies in memory as the memory format says."""
     if in_rows(array) and (given is None or given.name not in _CHANNELS_LAST):
         return True
@@ -183,7 +184,7 @@ def element_type(name: str, dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def made(array: np.ndarray[Any, Any], device: Any, requires_grad: bool) -> TensorBase:
+def made(array: Array, device: Any, requires_grad: bool) -> TensorBase:
     """The new tensor over `array`, after a check that `device` is the CPU."""
     if device is not None:
         checked(device)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import NARROW, legacy
 from ...foundations.errors import noted
 from ...foundations.modes import local
@@ -23,9 +24,6 @@ from ..state.dispatch import DISPATCH
 from ..transforms.batched import is_batch, shown
 from ..transforms.levels import outer
 from .printing import repr_of
-
-Array = np.ndarray[Any, Any]
-
 
 # To NumPy
 

@@ -10,6 +10,7 @@ from typing import Any, Union
 import numpy as np
 
 from ...foundations import dtypes
+from ...foundations.arrays import Array
 from ...foundations.devices import checked
 from ...foundations.dtypes import default_floating, dtype
 from ...foundations.modes import local
@@ -25,7 +26,7 @@ _UNION: Any = Union                                  # for unions made at run ti
 BY_NAME = {f"torch.{of.legacy}Tensor": of for of in dtype.all.values()}
 
 
-def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+def _array_from(args: tuple[Any, ...], to: np.dtype[Any] | None) -> Array:
     """The array for the old constructor: of the given sizes, of a sequence, or the memory of a tensor.
 
     Raises TypeError for any other argument.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.devices import checked
 from ...foundations.errors import warn
 from ...graph.versions import apart
@@ -24,7 +25,7 @@ _clone = recorded(clone)
 
 
 @public(for_modes=True)
-def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
+def from_numpy(ndarray: Array) -> TensorBase:
     """A tensor over the memory of an array. A write to either changes both.
 
     Raises TypeError for a value that is no array and for types that tensors do not have, ValueError for negative
@@ -36,7 +37,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> TensorBase:
     return _over(array)
 
 
-def _over(ndarray: np.ndarray[Any, Any]) -> TensorBase:
+def _over(ndarray: Array) -> TensorBase:
     array = checked_array(ndarray)
     if not array.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "

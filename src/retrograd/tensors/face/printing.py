@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...foundations import dtypes
+from ...foundations.arrays import Array
 from .formatting import cells
-
-Array = np.ndarray[Any, Any]
 
 
 class PrintOptions(NamedTuple):

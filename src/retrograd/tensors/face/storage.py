@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ...foundations import dtypes
+from ...foundations.arrays import Array
 from ...foundations.devices import CPU, device
 from ...foundations.dtypes import C_NAMES, F32, dtype as torch_dtype
 from ...foundations.errors import noted, warn
@@ -31,7 +32,6 @@ from ..state.base import TensorBase, edge_of, note_kind, refuse_tangents, set_ed
 from ..transforms.batched import is_batch
 from ..transforms.refusals import STORAGE
 
-Array = np.ndarray[Any, Any]
 BYTE = np.dtype(np.uint8)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
@@ -258,14 +259,14 @@ def accumulate(leaf: Any, g: Any, recorder: Any, own: int) -> None:
             "hooks#result-of-post-accumulate-hook")
 
 
-def _layout_of_gradient(like: np.ndarray[Any, Any], g: Any) -> Any:
+def _layout_of_gradient(like: Array, g: Any) -> Any:
     """The layout of the first gradient of a leaf: that of the leaf, or row by row if the leaf is not dense, or if its
     `data` has another shape by now.
     """
     return "C" if like.flags.c_contiguous or not dense(like) or like.shape != g.shape else steps(like)
 
 
-def _copied(like: np.ndarray[Any, Any], g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
+def _copied(like: Array, g: Any, own: int, copying: Callable[[Any, Any], Any]) -> Any:
     """A copy of a leaf's first gradient, in the layout of the leaf's array, or row by row if that array is not dense.
 
     PyTorch makes such a copy if others hold the gradient or if its layout differs from the leaf's. It writes into
@@ -291,7 +292,7 @@ def _copy_plainly(g: Any, order: Any) -> Any:
     return plain(copy.run(g._array, order))
 
 
-def _lie_alike(g: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> bool:
+def _lie_alike(g: Array, like: Array) -> bool:
     """Whether a gradient has the strides of its leaf. A dimension of size 1 only must not be expanded."""
     return all([a == b if size != 1 else a for a, b, size in zip(g.strides, like.strides, g.shape)])
 

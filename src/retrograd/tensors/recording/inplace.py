@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
 from ...foundations.errors import at, noted, user_site
 from ...foundations.modes import local
@@ -198,7 +199,7 @@ def _of_dtype(op: Op, target: Any, args: tuple[Any, ...]) -> list[Any] | None:
     return arrays
 
 
-def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, Any], *args: Any) -> None:
+def write_over(op: Op, into: Callable[..., Any] | None, target: Array, *args: Any) -> None:
     """The part of a write beyond the seam, for NumPy arrays: compute the op, and write the result over `target`."""
     arrays, options, out = [*args[: op.arity]], args[op.arity:], None
     check_overlaps(op, target, arrays)
@@ -208,7 +209,7 @@ def write_over(op: Op, into: Callable[..., Any] | None, target: np.ndarray[Any, 
     _put(op, target, arrays, options, out, into)
 
 
-def _put(op: Op, target: np.ndarray[Any, Any], arrays: list[Any], options: Any, out: Any,
+def _put(op: Op, target: Array, arrays: list[Any], options: Any, out: Any,
          into: Callable[..., Any] | None) -> None:
     """Write a result over memory, or let the kernel `into` write it."""
     if not target.flags.writeable:
@@ -228,7 +229,7 @@ def _write_into(op: Op, into: Callable[..., Any], args: list[Any]) -> None:
     local.thread.run(into, *args)
 
 
-def _write_unlocked(op: Op, target: np.ndarray[Any, Any], others: list[Any], options: Any, out: Any,
+def _write_unlocked(op: Op, target: Array, others: list[Any], options: Any, out: Any,
                     into: Callable[..., Any] | None) -> None:
     """Write over a view that is read-only because its elements, or those of the viewed array, coincide."""
     if not target.size:                                  # without elements, none coincide
@@ -264,7 +265,7 @@ def _promoted(op: Op, operands: list[Any]) -> list[Any]:
         raise
 
 
-def check_result(out: Any, target: np.ndarray[Any, Any]) -> None:
+def check_result(out: Any, target: Array) -> None:
     """Refuse a result that does not fit the memory that it will be written to."""
     if out.shape != target.shape:
         raise noted(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import return_types
+from ...foundations.arrays import Array
 from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
 from ...foundations.errors import noted, user_site, warn
 from ...foundations.modes import local
@@ -176,7 +177,7 @@ def _check_memory(facts: Rule, operands: list[Any], result: Any, target: Any) ->
         unlock(target)
 
 
-def _deliver(result: np.ndarray[Any, Any], target: Any, facts: Rule) -> None:
+def _deliver(result: Array, target: Any, facts: Rule) -> None:
     """Resize a tensor to the shape of a result, write the result to its memory, and count the write."""
     if not (facts.any_shape and result.size == target._array.size):
         _fit(target, result, facts.notice)
@@ -196,7 +197,7 @@ def _overwrite(array: Any, result: Any, facts: Rule) -> None:
     np.copyto(array, result, casting="unsafe")
 
 
-def _fit(target: Any, result: np.ndarray[Any, Any], notice: str) -> None:
+def _fit(target: Any, result: Array, notice: str) -> None:
     """Resize `out` to the shape and the order of axes of the result. Warn with `notice` unless `out` was empty."""
     had, shape = target._array.shape, result.shape
     if had == shape:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.dtypes import F32, F64
 from ...foundations.modes import local
 from ...graph.crossings import original
@@ -70,9 +71,9 @@ class TensorRecorder:
         base = value if value._meta is None or value._meta.base is None else value._meta.base
         return plain(value._array) if type(base) is DISPATCH.interim else value
 
-    def array(self, value: Any) -> np.ndarray[Any, Any]:
+    def array(self, value: Any) -> Array:
         """The array of a tensor."""
-        array: np.ndarray[Any, Any] = value._array
+        array: Array = value._array
         return array
 
     def tied(self, node: Any, gradients: Sequence[Any]) -> Sequence[Any]:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from ...foundations.arrays import Array
 from ...foundations.dtypes import DIFFERENTIABLE
 from ...foundations.errors import noted
 from ...foundations.modes import local
@@ -58,8 +57,8 @@ class Hooked(Parcel):
                 because=f"the unpack hook returned a tensor of dtype {tensor.dtype} for a leaf that requires grad")
         return tensor
 
-    def unpack(self, node: Any) -> np.ndarray[Any, Any]:
-        array: np.ndarray[Any, Any] = self.returned()._array
+    def unpack(self, node: Any) -> Array:
+        array: Array = self.returned()._array
         return array if self.dtype is None else array.astype(self.dtype)
 
     def tensor(self, edge: Any) -> Any:
@@ -78,7 +77,7 @@ def origin(node: Any, place: int, value: Any) -> tuple[Any, Any, int | None]:
     return array, original(node.edges[index]) if kind == "input" else None, index if kind == "out" else None
 
 
-def with_history(array: np.ndarray[Any, Any], edge: Any) -> Any:
+def with_history(array: Array, edge: Any) -> Any:
     """A tensor over `array` with this edge. For an AccumulateGrad it is the leaf, or a tensor that shares the edge."""
     if not isinstance(edge, AccumulateGrad):
         return with_edge(array, edge)
@@ -104,7 +103,7 @@ def packed(hook: Callable[[Any], Any], given: Any) -> Any:
     return value
 
 
-def is_number(array: np.ndarray[Any, Any]) -> bool:
+def is_number(array: Array) -> bool:
     """Whether an array stands for a Python number. Hooks are not called for numbers."""
     return array.ndim == 0 and not array.flags.writeable
 
@@ -149,7 +148,7 @@ class Packer:
             operand = with_history(value, edge)
         return Hooked(self.hooks, operand, edge, None)
 
-    def _output(self, node: Any, place: int, result: Any, value: np.ndarray[Any, Any]) -> Hooked:
+    def _output(self, node: Any, place: int, result: Any, value: Array) -> Hooked:
         """Call the hook with the result and its history, even if the result does not have that history yet."""
         edge = node.edge_to(place)
         if result._edge is not edge and not (edge is None and result._edge is None):

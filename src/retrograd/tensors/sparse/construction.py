@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.devices import checked
 from ...foundations.dtypes import I64
-from ...kernels.sparse.arrays import Array, Compressed, Coo
+from ...kernels.sparse.arrays import Compressed, Coo
 from ...kernels.sparse.coordinates import keys
 from ...ops import sparse as ops
 from ...ops.basic import cast

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...foundations.arrays import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.hooks import HookDict
@@ -79,7 +80,7 @@ class TensorBase:
     """The slots of a tensor. `_edge` is always right if `_meta` is None; otherwise call `edge_of`."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_edge", "_meta")
-    _array: np.ndarray[Any, Any]
+    _array: Array
     _edge: Any
     _meta: AutogradMeta | None
 
@@ -337,7 +338,7 @@ class StridedView(OtherNode):
 StridedView.__name__ = "AsStridedBackward0"
 
 
-def plain(array: np.ndarray[Any, Any]) -> Any:
+def plain(array: Array) -> Any:
     """A tensor over `array` that requires no grad."""
     tensor = object.__new__(DISPATCH.tensor)
     tensor._array = array
@@ -365,7 +366,7 @@ def numbers_in(tensor: Any) -> Any:
     return tensor._array.tolist()
 
 
-def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
+def sharing(tensor: Any, array: Array) -> Any:
     """A tensor without history over the memory of another. It is an inference tensor if the other is, in any mode."""
     result = with_edge(array, None)
     if tensor._meta is not None and tensor._meta.inference:
@@ -373,7 +374,7 @@ def sharing(tensor: Any, array: np.ndarray[Any, Any]) -> Any:
     return result
 
 
-def with_edge(array: np.ndarray[Any, Any], edge: Any) -> Any:
+def with_edge(array: Array, edge: Any) -> Any:
     """A tensor over `array` with this edge; a constant if the edge is None."""
     tensor = object.__new__(DISPATCH.tensor)
     tensor._array, tensor._edge, tensor._meta = array, edge, None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.arrays import Array, Shape
 from ....foundations.dtypes import RARE, unimplemented
 from ....foundations.errors import OWN, warn
 from ....foundations.modes import local
@@ -41,8 +42,6 @@ from ...recording.out_rules import CONSTANT, RESIZED, rule
 from ...recording.public import public
 from ...state.base import TensorBase, plain, requires
 from ..sparse import implementation
-
-Array = np.ndarray[Any, Any]
 
 _complex = recorded(ops.complex_)
 
@@ -336,8 +335,8 @@ def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]
         array = a._array if isinstance(a, TensorBase) else a
         if local.thread.transform is None:
             return plain(local.thread.run(function, array, *args, **kwargs))
-        shape, dtype = kwargs.get("shape", array.shape), kwargs.get("dtype", array.dtype)
-        return plain(full_beside(array, shape, np.dtype(dtype), args[0] if args else value))
+        shape: Shape = kwargs.get("shape", array.shape)
+        return plain(full_beside(array, shape, np.dtype(kwargs.get("dtype", array.dtype)), args[0] if args else value))
 
     return like
 

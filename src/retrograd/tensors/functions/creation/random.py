@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.arrays import Array
 from ....foundations.dtypes import I64
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
@@ -25,8 +26,6 @@ from ...recording.out_rules import CONSTANT, RESIZED, UNASKED, Rule, rule
 from ...recording.public import public
 from ...state.base import TensorBase
 from .creation import empty_as
-
-Array = np.ndarray[Any, Any]
 
 _bernoulli, _bernoulli_like = recorded(ops.bernoulli), recorded(ops.bernoulli_like)
 _normal_around, _normal_wide = recorded(ops.normal_around), recorded(ops.normal_wide)

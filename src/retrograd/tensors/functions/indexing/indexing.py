@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ....foundations.arrays import Array
 from ....foundations.dtypes import F64, dtype as torch_dtype
 from ....foundations.errors import noted, warn
 from ....foundations.modes import local
@@ -262,7 +263,7 @@ def _item(key: Any) -> Any:
     return key.__index__()
 
 
-def _as_index(array: np.ndarray[Any, Any]) -> Any:
+def _as_index(array: Array) -> Any:
     """A NumPy array, or an array made from a list, as an index."""
     if array.dtype.kind in "OUS":
         raise TypeError("new(): invalid data type: an index consists of ints or bools")

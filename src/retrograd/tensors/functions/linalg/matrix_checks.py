@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.arrays import Array
 from ....foundations.dtypes import legacy, letter, unimplemented
 from ....foundations.errors import LinAlgError, noted
 from ....ops.basic import check_values
@@ -122,7 +123,7 @@ def refuse_failures(info: Any, name: str, sentence: str, error: Callable[[str], 
     check_values(info._array, check_codes, name, sentence, error)
 
 
-def check_codes(codes: np.ndarray[Any, Any], name: str, sentence: str, error: Callable[[str], Exception]) -> None:
+def check_codes(codes: Array, name: str, sentence: str, error: Callable[[str], Exception]) -> None:
     """The check of `refuse_failures`, on the numbers of the infos."""
     if not codes.any():
         return

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....foundations.arrays import Array
 from ....foundations.dtypes import DIFFERENTIABLE
 from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
@@ -62,7 +63,7 @@ def as_strided(input: TensorBase, size: Any, stride: Any, storage_offset: int | 
     return ops.as_strided(input, *geometry_of("as_strided", array, size, stride, storage_offset), steps(array))
 
 
-def geometry_of(name: str, array: np.ndarray[Any, Any], size: Any, stride: Any, offset: Any) -> Geometry:
+def geometry_of(name: str, array: Array, size: Any, stride: Any, offset: Any) -> Geometry:
     """The sizes, the strides, and the number of elements from the first element of `array` to the first of the view."""
     for i, (argument, value) in enumerate((("size", size), ("stride", stride))):
         if not isinstance(value, (tuple, list)):
