@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .extras import imported
-from .foundations.arrays import Array
-from .foundations.dtypes import dtype as torch_dtype, get_default_dtype
+from .foundations.dtypes import Array, dtype as torch_dtype, get_default_dtype
 from .tensors.arguments.generator import Generator
 from .tensors.functions.creation.random import randint
 from .tensors.state.base import plain

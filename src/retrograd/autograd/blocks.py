@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import DIFFERENTIABLE
+from ..foundations.dtypes import DIFFERENTIABLE, Array
 from ..foundations.modes import local
 from ..graph.repeated import repeated
 from ..graph.route import Route

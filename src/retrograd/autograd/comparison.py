@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.errors import noted
 from ..kernels.random.distributions import uniform
 from ..kernels.random.twister import Twister

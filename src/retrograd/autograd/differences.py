@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import dtype, letter
+from ..foundations.dtypes import Array, dtype, letter
 from ..foundations.errors import noted
 from ..tensors.arguments.size import Size
 from ..tensors.state.base import TensorBase

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import letter
+from ..foundations.dtypes import Array, letter
 from ..foundations.errors import noted
 from ..foundations.modes import local
 from ..graph import faults

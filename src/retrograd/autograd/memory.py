@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.errors import Site, noted
 from ..graph.node import AccumulateGrad, Node, site_of
 from ..graph.packed import Parcel

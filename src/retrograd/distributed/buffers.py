@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import dtype
+from ..foundations.dtypes import Array, dtype
 from ..kernels.kinds import with_numbers
 from ..tensors.tensor import Tensor
 from .reductions import refuse

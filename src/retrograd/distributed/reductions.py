@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..foundations.arrays import Array
 from ..foundations.dtypes import (
     COMPLEX,
     FLOATING,
+    Array,
     bfloat16,
     bool_,
     dtype,

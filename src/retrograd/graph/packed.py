@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from .faults import in_turn, modified, producer
 from .versions import written_since
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 
 
 class Recorder(Protocol):

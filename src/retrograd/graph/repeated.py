@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.modes import local
 from ..kernels.elementwise.parts import LARGE
 from . import faults

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.errors import Site
 from ..kernels.layout import address, owner_of, window
 from .locks import enter, leave, moment

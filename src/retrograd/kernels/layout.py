@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array, Shape
-from ..foundations.dtypes import NARROW
+from ..foundations.dtypes import NARROW, Array, Shape
 from ..foundations.errors import noted
 from .indexing.indexing import overlaps
 from .native import door

@@ -5,7 +5,7 @@ from mmap import ACCESS_COPY, ACCESS_WRITE, mmap
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 
 
 def mapped(filename: str, shared: bool, nbytes: int) -> Array:

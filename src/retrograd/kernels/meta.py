@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ..foundations.arrays import Array, Shape
+from ..foundations.dtypes import Array, Shape
 from .kinds import Geometry
 from .layout import address, broadcast_strides, by_falling_strides, dense, row_by_row, steps
 from .shape import common_shape

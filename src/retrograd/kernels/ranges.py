@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.errors import noted
 from .native.fma import multiply_add, multiply_add_arrays
 

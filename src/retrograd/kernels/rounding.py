@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import NARROW, float8_e4m3fn, float8_e8m0fnu
+from ..foundations.dtypes import NARROW, Array, float8_e4m3fn, float8_e8m0fnu
 
 _LARGEST, _SMALLEST = np.float32(448), np.float32(2.0**-127)
 

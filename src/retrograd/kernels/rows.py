@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import F32, F64
+from ..foundations.dtypes import F32, F64, Array
 from .native.threads import in_parts
 
 # Below LARGE elements NumPy's reductions are as fast, and below LARGE_SUM elements its sums.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Shape
+from ..foundations.dtypes import Shape
 from ..foundations.errors import noted
 from .elementwise.choosing import where
 from .layout import address, empty_as, empty_strided, owner_of, row_by_row, steps, strided, window

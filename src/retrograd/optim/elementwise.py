@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import F32
+from ..foundations.dtypes import F32, Array
 from ..foundations.modes import local
 from ..graph import versions
 from ..kernels.layout import owner_of

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.modes import tape
 
 _DOUBLE = np.dtype(np.float64)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundations.arrays import Array
-from ..foundations.dtypes import C64, C128, F16, F32, F64
+from ..foundations.dtypes import C64, C128, F16, F32, F64, Array
 from ..foundations.modes import local
 from ..graph import versions
 from ..tensors.state.base import TensorBase, moves

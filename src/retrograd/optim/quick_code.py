@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..foundations.arrays import Array
+from ..foundations.dtypes import Array
 from ..foundations.names import PACKAGE
 from ..ops.framework import Op
 from .written import Number, Options, Written, computing, symbolic

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...kernels.native.threads import in_parts
 from ...kernels.rows import BLOCK as SUMMED, part_of_sum, sum_of_parts
 from ...ops.framework import called_as_ufunc

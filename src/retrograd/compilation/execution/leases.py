@@ -19,7 +19,7 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...graph import ownership, versions
 from ...graph.ownership import HELD_ONCE, getrefcount
 from ...kernels.layout import address, owner_of

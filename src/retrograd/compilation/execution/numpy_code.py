@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import dense, steps
 from ...ops.basic import clone
 from ...ops.framework import called_as_ufunc

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, dense
 from ..passes.fusing import Unit
 from ..passes.stacks import Rows, Stacks

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...ops.linalg.matrix import bmm, mm
 from ...ops.reductions import sum_all
 from ...tensors.recording.inplace import write_over

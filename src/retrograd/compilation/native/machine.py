@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ...kernels.native.door import ctypes
 from ...kernels.native.threads import in_parts

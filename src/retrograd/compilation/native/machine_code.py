@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..execution.numpy_code import NumPyCode
 from ..passes.fusing import Unit

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ...kernels.networks.sequences import CACHED_BYTES
 from ...ops.framework import Op

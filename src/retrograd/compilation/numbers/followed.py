@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...optim.option_memory import Option, OptionMemory
 from ..program.expressions import Expression, constant
 from ..program.formulas import Formulas, Making

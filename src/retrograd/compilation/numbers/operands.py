@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.modes import local
 from ...ops.basic import clone
 from ...ops.elementwise.arithmetic import (

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...optim.elementwise import ElementsOptimizer
 from ...optim.option_memory import Option, OptionMemory, sides
 from ...optim.schedules import LRScheduler

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import F64
+from ...foundations.dtypes import F64, Array
 from ...ops.basic import cast
 from ...ops.elementwise.arithmetic import add
 from ...ops.framework import Op

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...foundations.arrays import Array, Shape
+from ...foundations.dtypes import Array, Shape
 from ...kernels.layout import address, dense
 from ...ops.basic import cast, clone, copy
 from ...ops.choosing import choose

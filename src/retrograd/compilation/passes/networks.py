@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.networks.losses import check_classes
 from ...ops.basic import cast, look
 from ...ops.choosing import choose

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import RARE
+from ...foundations.dtypes import RARE, Array
 from ...foundations.errors import Site
 from ...ops.framework import Op
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.kinds import with_numbers
 from ...kernels.layout import owner_of
 from ...tensors.arguments.generator import Generator, default_generator

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.modes import local, tape
 from ...graph import versions
 from ...graph.faults import second_pass, type_text

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...graph import versions
 from ...graph.node import Output
 from ...kernels.kinds import with_numbers

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...graph import versions
 from ...graph.node import OtherNode, Output
 from ...graph.packed import Indices, Packed

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..native.lowered import LARGEST_PRODUCT, Lowered, joins, lowered, may_be_product, product, work_of
 from ..native.machine import LARGE, Placed, SizedPlaced

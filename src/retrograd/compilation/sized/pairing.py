@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address
 from ..execution.storage import viewed
 from ..passes.effects import checks, is_view, memory_written

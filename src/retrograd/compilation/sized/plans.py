@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.names import reached
 from ...kernels.layout import owner_of
 from ...ops.linalg.matrix import mm

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ..execution.plan import quiet
 from ..guards.guard import Guard
 from ..numbers.followed import Preparing

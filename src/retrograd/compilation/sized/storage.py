@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import owner_of
 from ..execution.storage import Storage, laid_out
 from ..passes.fusing import Unit

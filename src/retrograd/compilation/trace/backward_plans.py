@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...autograd.backward import grad
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import steps
 from ...tensors.arguments.generator import get_rng_state, set_rng_state
 from ...tensors.state.base import plain

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from .traced import Traced
 from .tracing import Tape
 

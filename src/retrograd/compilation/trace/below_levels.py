@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.errors import user_site
 from ...foundations.modes import ThreadState, local
 from ...foundations.names import reached

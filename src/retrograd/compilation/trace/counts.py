@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...graph import versions
 from ...kernels.layout import owner_of
 from ..passes import effects

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ...kernels.layout import owner_of
 from ...ops.basic import clone, copy
 from ...ops.creation import new_full

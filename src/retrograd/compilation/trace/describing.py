@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.errors import Site
 from ...foundations.names import reached
 from ...optim.elementwise import ElementsOptimizer

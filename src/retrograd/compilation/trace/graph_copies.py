@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...graph.node import AccumulateGrad, OpNode, Output
 from ...graph.packed import Converted, Indices, Packed
 from ..execution.plan import again, planned

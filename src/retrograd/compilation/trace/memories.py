@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, owner_of, span
 from ..program.lines import Value
 from ..program.stand_ins import Memory, Reserved, reserve, seen_in

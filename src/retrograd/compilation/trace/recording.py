@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ..numbers.math_names import MathNames
 from ..numbers.rates import Rates
 from ..numbers.schedules import Schedules

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import offset_of
 from ..program.lines import Ref
 from ..program.sizes import SizeInt

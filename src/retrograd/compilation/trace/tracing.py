@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.errors import Site, user_site
 from ...foundations.modes import local
 from ...graph.versions import new_lineage

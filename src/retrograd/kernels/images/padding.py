@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Shape
+from ...foundations.dtypes import Shape
 from ..layout import beside_channels
 
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import F32, F64
+from ...foundations.dtypes import F32, F64, Array
 from ..elementwise.elementary import widened
 from ..layout import beside_channels
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import I64
+from ...foundations.dtypes import I64, Array
 from ..native.threads import in_parts
 
 # Below this many elements a plain argsort is as fast.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Shape
+from ...foundations.dtypes import Shape
 from ...foundations.errors import noted
 from ..elementwise.choosing import taken, where, where_into, write
 from ..layout import row_by_row

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import C_NAMES, dtype as torch_dtype, refuse
+from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype, refuse
 from ..ranges import linspace
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Shape
+from ...foundations.dtypes import Shape
 from ..elementwise import choosing
 from ..networks.adding_rows import add_rows
 

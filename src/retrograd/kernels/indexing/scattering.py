@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Shape
+from ...foundations.dtypes import Shape
 from .gathering import accumulate, gather, part_of, scatter_value_into
 
 _COMBINED: dict[str, np.ufunc] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,

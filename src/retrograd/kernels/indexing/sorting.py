@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import F32, I64, refuse
+from ...foundations.dtypes import F32, I64, Array, refuse
 from ..layout import empty_as
 from ..reductions import nonempty
 from .argsort import FEW, at_rank, first_few, order

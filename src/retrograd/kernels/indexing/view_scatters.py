@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...foundations.arrays import Shape
+from ...foundations.dtypes import Shape
 from ..layout import copied, empty_strided
 from ..shape import as_strided, diagonal
 from .indexing import select, slice_

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Shape
-from ...foundations.dtypes import F16, F32, I64, promote_types
+from ...foundations.dtypes import F16, F32, I64, Shape, promote_types
 from ..elementwise.arithmetic import factor
 
 # From this many elements on, the order of two matrices matters.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 
 # A scale below this one loses precision, so it is not chosen.
 _LEAST_SCALE = float(np.float32(6.1e-5))

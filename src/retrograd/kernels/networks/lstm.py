@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from .sequences import (
     CACHED_BYTES,
     as_given,

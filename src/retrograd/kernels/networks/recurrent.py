@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from .sequences import (
     as_given,
     by_input,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 
 
 class Rounds:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import F16, F32
+from ...foundations.dtypes import F16, F32, Array
 
 Sizes = tuple[int, ...] | None
 # A core keeps weights of up to this size in its cache from step to step.

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.arrays import Shape
-from ...foundations.dtypes import is_half, letter, require
+from ...foundations.dtypes import Shape, is_half, letter, require
 from ...foundations.limits import finfo
 from ..narrow import wide
 from ..native import libm

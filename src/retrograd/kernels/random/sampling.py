@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.arrays import Shape
-from ...foundations.dtypes import NARROW, is_half, letter, require
+from ...foundations.dtypes import NARROW, Shape, is_half, letter, require
 from ...foundations.errors import warn
 from ...foundations.limits import bits_of_integers, finfo
 from .distributions import exponential

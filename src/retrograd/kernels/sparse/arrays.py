@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ..kinds import OtherArray
 from ..networks.rounds import Rounds
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ..networks.adding_rows import add_rows
 from .arrays import Coo
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ..shape import clash
 from .arrays import Coo, SparseLike, unsupported
 from .coordinates import add_to, coalesce, keys, masked, places, to_dense, with_sparse_dims

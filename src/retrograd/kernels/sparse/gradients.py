@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from .arrays import Coo
 
 

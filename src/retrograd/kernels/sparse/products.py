@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ..networks.adding_rows import add_rows
 from ..networks.rounds import Rounds
 from .arrays import Coo

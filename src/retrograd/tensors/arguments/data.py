@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
 from ...foundations.dtypes import (
     BOOL_,
     I64,
     NARROW,
     UNSIGNED,
+    Array,
     default_complex,
     default_floating,
     dtype as torch_dtype,

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
 from ...foundations.devices import checked
 from ...foundations.dtypes import (
     BOOL_,
@@ -21,6 +20,7 @@ from ...foundations.dtypes import (
     DIFFERENTIABLE,
     F64,
     I64,
+    Array,
     default_floating,
     dtype as torch_dtype,
     letter,

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import array_utils
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import NARROW, dtype as torch_dtype
+from ...foundations.dtypes import NARROW, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from ...foundations.arrays import Array
 
 
 class Cells(NamedTuple):
@@ -22,7 +20,7 @@ class Cells(NamedTuple):
     width: int
 
 
-def cells(values: Array, precision: int, scientific: bool | None) -> Cells:
+def cells(values: np.ndarray[Any, Any], precision: int, scientific: bool | None) -> Cells:
     """The texts of all of `values`. If `scientific` is None, the values decide on the notation of floats."""
     if values.dtype.kind == "c":
         return _complex_cells(values, precision, scientific)
@@ -36,7 +34,7 @@ def _padded(texts: list[str], width: int) -> Cells:
     return Cells([text.rjust(width) for text in texts], width)
 
 
-def _float_cells(values: Array, precision: int, scientific: bool | None) -> Cells:
+def _float_cells(values: np.ndarray[Any, Any], precision: int, scientific: bool | None) -> Cells:
     """One notation for all: scientific, whole numbers with a bare point, or `precision` digits after the point.
 
     Only the finite numbers other than zero decide on it.
@@ -50,7 +48,7 @@ def _float_cells(values: Array, precision: int, scientific: bool | None) -> Cell
     if scientific is None:
         scientific = high / low > 1000.0 or high > 1e8 or low < 1e-4
 
-    def write(numbers: Array) -> list[str]:
+    def write(numbers: np.ndarray[Any, Any]) -> list[str]:
         if scientific:
             return [f"{number:.{precision}e}" for number in numbers.ravel().tolist()]
         return _fixed(numbers, 0, ".") if whole else _fixed(numbers, precision, "")
@@ -58,19 +56,19 @@ def _float_cells(values: Array, precision: int, scientific: bool | None) -> Cell
     return _padded(write(values), max(map(len, write(_extremes(telling)))))
 
 
-def _extremes(telling: Array) -> Array:
+def _extremes(telling: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The greatest and the least magnitudes of each sign. In any notation, one of them has the longest text."""
     sides = [side for side in (telling[telling > 0], telling[telling < 0]) if side.size]
     return np.array([end for side in sides for end in (side.min(), side.max())])
 
 
-def _fixed(values: Array, digits: int, point: str) -> list[str]:
+def _fixed(values: np.ndarray[Any, Any], digits: int, point: str) -> list[str]:
     """The texts with a fixed number of digits after the point. Finite numbers get the ending `point`."""
     texts = [f"{value:.{digits}f}" for value in values.ravel().tolist()]
     return [text if text.endswith(("n", "f")) else text + point for text in texts] if point else texts
 
 
-def _complex_cells(values: Array, precision: int, scientific: bool | None) -> Cells:
+def _complex_cells(values: np.ndarray[Any, Any], precision: int, scientific: bool | None) -> Cells:
     """The texts of complex numbers. Each part has its own notation. Only the real part is padded."""
     real = _float_cells(values.real, precision, scientific)
     imaginary = _float_cells(values.imag, precision, scientific)

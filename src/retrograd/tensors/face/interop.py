@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import NARROW, legacy
+from ...foundations.dtypes import NARROW, Array, legacy
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...kernels.kinds import with_numbers

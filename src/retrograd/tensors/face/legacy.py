@@ -10,9 +10,8 @@ from typing import Any, Union
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.arrays import Array
 from ...foundations.devices import checked
-from ...foundations.dtypes import default_floating, dtype
+from ...foundations.dtypes import Array, default_floating, dtype
 from ...foundations.modes import local
 from ..arguments.data import new_array
 from ..recording.public import public

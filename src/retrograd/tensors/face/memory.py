@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
 from ...foundations.devices import checked
+from ...foundations.dtypes import Array
 from ...foundations.errors import warn
 from ...graph.versions import apart
 from ...kernels.mapping import mapped

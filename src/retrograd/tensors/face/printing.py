@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from .formatting import cells
 
 

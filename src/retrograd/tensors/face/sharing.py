@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...kernels.layout import address, owner_of, window
 from ..recording.public import methods, public
 from ..state.base import TensorBase

@@ -12,9 +12,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ...foundations import dtypes
-from ...foundations.arrays import Array
 from ...foundations.devices import CPU, device
-from ...foundations.dtypes import C_NAMES, F32, dtype as torch_dtype
+from ...foundations.dtypes import C_NAMES, F32, Array, dtype as torch_dtype
 from ...foundations.errors import noted, warn
 from ...foundations.modes import local
 from ...graph.locks import moment

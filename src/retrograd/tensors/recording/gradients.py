@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import C_NAMES, dtype as torch_dtype
+from ...foundations.dtypes import C_NAMES, Array, dtype as torch_dtype
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.anomaly import CheckedPass

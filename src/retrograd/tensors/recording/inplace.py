@@ -12,8 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import DIFFERENTIABLE, F32, F64, I64, RARE, category, dtype as torch_dtype, result_dtype
+from ...foundations.dtypes import (
+    DIFFERENTIABLE,
+    F32,
+    F64,
+    I64,
+    RARE,
+    Array,
+    category,
+    dtype as torch_dtype,
+    result_dtype,
+)
 from ...foundations.errors import at, noted, user_site
 from ...foundations.modes import local
 from ...graph import versions

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import return_types
-from ...foundations.arrays import Array
-from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, category, dtype as torch_dtype, letter, unimplemented
+from ...foundations.dtypes import C_NAMES, DIFFERENTIABLE, Array, category, dtype as torch_dtype, letter, unimplemented
 from ...foundations.errors import noted, user_site, warn
 from ...foundations.modes import local
 from ...graph.node import OtherNode

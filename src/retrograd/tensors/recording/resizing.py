@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...graph.ownership import ALONE, hold
 from ...graph.versions import inherit

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ...foundations.arrays import Array
-from ...foundations.dtypes import DIFFERENTIABLE
+from ...foundations.dtypes import DIFFERENTIABLE, Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph import versions

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
 from ...foundations.devices import checked
-from ...foundations.dtypes import I64
+from ...foundations.dtypes import I64, Array
 from ...kernels.sparse.arrays import Compressed, Coo
 from ...kernels.sparse.coordinates import keys
 from ...ops import sparse as ops

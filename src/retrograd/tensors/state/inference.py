@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.arrays import Array
+from ...foundations.dtypes import Array
 from ...foundations.errors import noted
 from ...foundations.modes import local
 from ...graph.node import OpNode

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.arrays import Array, Shape
-from ....foundations.dtypes import RARE, unimplemented
+from ....foundations.dtypes import RARE, Array, Shape, unimplemented
 from ....foundations.errors import OWN, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
@@ -335,7 +334,7 @@ def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]
         array = a._array if isinstance(a, TensorBase) else a
         if local.thread.transform is None:
             return plain(local.thread.run(function, array, *args, **kwargs))
-        shape: Shape = kwargs.get("shape", array.shape)
+        shape: Shape = kwargs["shape"] if "shape" in kwargs else array.shape
         return plain(full_beside(array, shape, np.dtype(kwargs.get("dtype", array.dtype)), args[0] if args else value))
 
     return like

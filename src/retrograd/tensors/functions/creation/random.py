@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.arrays import Array
-from ....foundations.dtypes import I64
+from ....foundations.dtypes import I64, Array
 from ....kernels.layout import in_rows, slowest_first
 from ....kernels.random import distributions as kernels, sampling
 from ....ops import creation as ops

@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ....foundations.arrays import Array
-from ....foundations.dtypes import F64, dtype as torch_dtype
+from ....foundations.dtypes import F64, Array, dtype as torch_dtype
 from ....foundations.errors import noted, warn
 from ....foundations.modes import local
 from ....graph.versions import writing

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.arrays import Array
-from ....foundations.dtypes import legacy, letter, unimplemented
+from ....foundations.dtypes import Array, legacy, letter, unimplemented
 from ....foundations.errors import LinAlgError, noted
 from ....ops.basic import check_values
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.arrays import Array
-from ....foundations.dtypes import DIFFERENTIABLE
+from ....foundations.dtypes import DIFFERENTIABLE, Array
 from ....foundations.errors import noted, user_site
 from ....foundations.modes import local
 from ....graph import versions
