@@ -123,7 +123,7 @@ def strided(x: MetaArray, shape: Shape, strides: Shape, start: int) -> MetaArray
 
 # Operators whose kernels would take long, and whose shapes follow from those of their arguments
 
-def product(x: Any, y: Any, *options: Any) -> MetaArray:
+def product(x: MetaArray, y: Any, *options: Any) -> MetaArray:
     """A product of matrices, or of stacks of matrices."""
     return without_memory((*x.shape[:-1], *y.shape[-1:]), x.dtype)
 
@@ -146,7 +146,7 @@ def convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilat
     return without_memory((x.shape[0], channels, *sizes), x.dtype)
 
 
-def copied(x: Any, order: Any = "K") -> MetaArray:
+def copied(x: MetaArray, order: Any = "K") -> MetaArray:
     """A copy. TensorIterator lays it out, unless `order` says how."""
     if isinstance(order, tuple):
         return without_memory(x.shape, x.dtype, order)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Shape
+from ...foundations.dtypes import Array, Shape
 from ..layout import beside_channels
 
 
@@ -28,7 +28,7 @@ def padded_shape(shape: Shape, pad: Shape) -> Shape:
     return tuple(sizes)
 
 
-def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
+def constant_pad(x: Array, pad: Shape, value: Any) -> Any:
     """`x` surrounded by a constant."""
     out = np.full(padded_shape(x.shape, pad), value, x.dtype)
     source, target = [slice(None)] * x.ndim, [slice(None)] * x.ndim
@@ -41,17 +41,17 @@ def constant_pad(x: Any, pad: Shape, value: Any) -> Any:
 
 # Surround an array with its own elements: mirrored at the ends, or the end elements repeated
 
-def reflect(x: Any, pad: Shape) -> Any:
+def reflect(x: Array, pad: Shape) -> Any:
     """`x` surrounded by its mirror image, which does not repeat the end elements."""
     return _surrounded(x, pad, 1)
 
 
-def replicate(x: Any, pad: Shape) -> Any:
+def replicate(x: Array, pad: Shape) -> Any:
     """`x` surrounded by its end elements."""
     return _surrounded(x, pad, 0)
 
 
-def _surrounded(x: Any, pad: Shape, step: int) -> Any:
+def _surrounded(x: Array, pad: Shape, step: int) -> Any:
     """`x` surrounded by its own elements. At a distance i from an end stands the element i * step inside of the end."""
     out = _framed(x, pad)
     for axis, before, after in _by_axis(x.ndim, pad):
@@ -68,7 +68,7 @@ def _at(axis: int, place: Any) -> Any:
     return (*[slice(None)] * axis, place)
 
 
-def _framed(x: Any, pad: Shape) -> Any:
+def _framed(x: Array, pad: Shape) -> Any:
     """`x` in an array with room around it. Negative padding is ignored."""
     out = np.empty(padded_shape(x.shape, tuple([max(n, 0) for n in pad])), x.dtype)
     inner = [slice(None)] * x.ndim
@@ -78,7 +78,7 @@ def _framed(x: Any, pad: Shape) -> Any:
     return out
 
 
-def _without(x: Any, pad: Shape) -> Any:
+def _without(x: Array, pad: Shape) -> Any:
     """`x` without the elements that negative padding removes."""
     for axis, before, after in _by_axis(x.ndim, pad):
         x = x[_at(axis, slice(max(-before, 0), x.shape[axis] - max(-after, 0)))]
@@ -139,7 +139,7 @@ def pixel_unshuffle(x: Any, factor: int) -> Any:
     return pixels.reshape(*batch, channels * factor ** 2, low, narrow)
 
 
-def channel_shuffle(x: Any, groups: int) -> Any:
+def channel_shuffle(x: Array, groups: int) -> Any:
     """The first channel of each group, then the second channel of each group, and so on."""
     batch, channels, *rest = x.shape
     return x.reshape(batch, groups, channels // groups, *rest).swapaxes(1, 2).reshape(x.shape)

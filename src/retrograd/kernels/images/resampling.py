@@ -58,7 +58,7 @@ def _step(size: int, new: int, scale: float | None, align: bool) -> float:
     return 1.0 / scale if scale is not None and scale > 0 else size / new
 
 
-def _positions(size: int, new: int, scale: float | None, align: bool, dtype: Any) -> Array:
+def _positions(size: int, new: int, scale: float | None, align: bool, dtype: np.dtype[Any]) -> Array:
     """The places of the elements of the result in the input."""
     step, at = dtype.type(_step(size, new, scale, align)), np.arange(new, dtype=dtype)
     return np.asarray(step * at if align else step * (at + dtype.type(0.5)) - dtype.type(0.5))
@@ -94,7 +94,8 @@ def _smoothed(size: int, new: int, mode: str, step: float) -> tuple[Array, Array
     return index, weight / weight.sum(0)
 
 
-def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool, dtype: Any) -> tuple[Array, Array]:
+def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool,
+            dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """The taps of linear and cubic interpolation."""
     at = _positions(size, new, scale, align, dtype)
     if mode == "linear":
@@ -109,7 +110,7 @@ def _smooth(size: int, new: int, mode: str, scale: float | None, align: bool, dt
 
 
 @lru_cache(maxsize=256)
-def _taps(axis: Axis, dtype: Any) -> _Taps:
+def _taps(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
     _, size, new, mode, scale, align, antialias = axis
     if mode in ("nearest", "nearest-exact"):
         return _Taps(_nearest(size, new, scale, 0.5 if mode == "nearest-exact" else 0.0)[None], None, False)
@@ -124,7 +125,7 @@ def _taps(axis: Axis, dtype: Any) -> _Taps:
 
 
 @lru_cache(maxsize=256)
-def _adjoint(axis: Axis, dtype: Any) -> _Taps:
+def _adjoint(axis: Axis, dtype: np.dtype[Any]) -> _Taps:
     """The table by which each element of the input collects its part of the gradient."""
     taps, size, new = _taps(axis, dtype), axis[1], axis[2]
     source, weight = taps.at.ravel(), np.ones(taps.at.size, dtype) if taps.weight is None else taps.weight.ravel()
@@ -140,7 +141,7 @@ def _adjoint(axis: Axis, dtype: Any) -> _Taps:
     return _Taps(target[place], np.where(used, weight[place], 0).astype(dtype), not used.all())
 
 
-def _gathered(x: Any, axis: int, taps: _Taps) -> Any:
+def _gathered(x: Array, axis: int, taps: _Taps) -> Any:
     """The weighted sums of the taps along an axis."""
     shape = [1] * x.ndim
     shape[axis] = -1
@@ -156,7 +157,7 @@ def _gathered(x: Any, axis: int, taps: _Taps) -> Any:
     return result
 
 
-def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
+def _along(x: Array, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
     exact = widened(x)
     dtype = exact.dtype if exact.dtype.kind == "f" else F64
     for axis in axes:
@@ -164,7 +165,7 @@ def _along(x: Any, axes: Any, table: Callable[[Axis, Any], _Taps]) -> Any:
     return exact.astype(x.dtype, copy=False)
 
 
-def resample(x: Any, axes: tuple[Axis, ...]) -> Any:
+def resample(x: Array, axes: tuple[Axis, ...]) -> Any:
     """x, resized along these axes. If the channels of x lie last, so do those of the result."""
     if x.dtype.kind == "f" or axes[0][3][:4] == "near":
         return beside_channels(_along(x, axes, _taps), x)
@@ -192,7 +193,7 @@ def _bytes_along(x: Any, axis: Axis) -> Any:
     return np.clip((sums + (1 << bits >> 1)) >> bits, 0, 255).astype(x.dtype)
 
 
-def resample_backward(g: Any, axes: tuple[Axis, ...]) -> Any:
+def resample_backward(g: Array, axes: tuple[Axis, ...]) -> Any:
     """The adjoint of `resample`."""
     return _along(g, axes[::-1], _adjoint)
 

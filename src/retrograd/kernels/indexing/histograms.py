@@ -112,7 +112,7 @@ def check_edges(x: Array, edges: tuple[Array, ...]) -> None:
                                f"the bins tensor for dimension {dim}")
 
 
-def histogram(x: Any, edges: Any, span: Any, density: bool) -> list[Any]:
+def histogram(x: Array, edges: Any, span: Any, density: bool) -> list[Any]:
     """`weighted_histogram` of points with weight 1."""
     return weighted_histogram(x, None, edges, span, density)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import is_half
+from ...foundations.dtypes import Array, is_half
 from ...foundations.errors import noted
 
 # The negative of the limit of selu far below 0.
@@ -22,7 +22,7 @@ def refuse_integers(dtype: np.dtype[Any], name: str) -> None:
             instead="convert with .float() first")
 
 
-def affine(noise: Any, p: float) -> tuple[Any, Any]:
+def affine(noise: Array, p: float) -> tuple[Any, Any]:
     """The slope and the shift with which alpha dropout keeps the mean and the variance of selu's results."""
     factor = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     wide = np.float32 if is_half(noise.dtype) else noise.dtype.type

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, Shape
 from .sequences import (
     as_given,
     by_input,
@@ -34,8 +34,8 @@ def _outside(weight: Array) -> Array:
     return np.concatenate((weight[size:], weight[:size]))
 
 
-def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, sizes: Any, reverse: Any, *,
-              walk: Any = None) -> tuple[Array, ...]:
+def gru_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, sizes: Shape | None, reverse: Any,
+              *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, and for the gradients: the gates after the state's product, all states with the 1
     of the bias.
 

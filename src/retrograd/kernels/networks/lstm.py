@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, Shape
 from .sequences import (
     CACHED_BYTES,
     as_given,
@@ -42,14 +42,14 @@ def _outside(weight: Array) -> Array:
     return np.concatenate((weight[size:], weight[:size]))
 
 
-def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, sizes: Any,
+def lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array, sizes: Shape | None,
                reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """A layer whose states are not projected."""
     return projected_lstm_layer(x, w_ih, w_hh, b_ih, b_hh, h, c, None, sizes, reverse, walk=walk)
 
 
-def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, c: Array, w_hr: Any,
-                         sizes: Any, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+def projected_lstm_layer(x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, h: Array, c: Array, w_hr: Any,
+                         sizes: Shape | None, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, the last cell, and for the gradients: the gates with the cell before each step, the
     factors of the products, and the terms of each cell with its tanh.
 
@@ -133,7 +133,7 @@ def _slopes(gates: Array, terms: Array, raw: Array, slopes: Array, absent: dict[
     return by_state
 
 
-def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
+def lstm_layer_backward(g_out: Array, g_h: Any, g_c: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array,
                         h: Array, c: Array, w_hr: Any, gates: Array, factors: Array, terms: Array, sizes: Any,
                         reverse: Any, wanted: Any, *, walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.
@@ -157,7 +157,7 @@ def lstm_layer_backward(g_out: Any, g_h: Any, g_c: Any, x: Array, w_ih: Array, w
 
 
 def _walk_back(back: Array, gates: Array, factors: Array, terms: Array, slopes: Array, g_h: Array, g_c: Array,
-               arriving: Any, w_hr: Any, absent: dict[int, int]) -> tuple[Array, list[Array]]:
+               arriving: Array, w_hr: Any, absent: dict[int, int]) -> tuple[Array, list[Array]]:
     """Write the gradients of the products into `slopes`, step by step. `g_h` and `g_c` become those of the first states
     and cells.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...foundations.dtypes import Array
+from ...foundations.dtypes import Array, Shape
 from .sequences import (
     as_given,
     by_input,
@@ -30,8 +30,8 @@ def _relu(x: Array, out: Array) -> None:
     np.maximum(x, x.dtype.type(0), out=out)
 
 
-def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, h: Array, sizes: Any,
-              reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
+def rnn_layer(activation: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, b_hh: Array | None, h: Array,
+              sizes: Shape | None, reverse: Any, *, walk: Any = None) -> tuple[Array, ...]:
     """The outputs, the last state, and for the gradients: all states.
 
     `x` is (steps, batch, features), or packed rows with `sizes`, the number of sequences at each step. `walk` computes
@@ -59,7 +59,7 @@ def _walk(activation: Any, of_input: Array, of_state: Array, inputs: Array, stat
             states[step + 1, :, absent[step]:] = states[step, :, absent[step]:]
 
 
-def rnn_layer_backward(slope: Any, g_out: Any, g_h: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any,
+def rnn_layer_backward(slope: Any, g_out: Array, g_h: Any, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array,
                        h: Array, states: Array, sizes: Any, reverse: Any, wanted: Any, *,
                        walk: Any = None) -> tuple[Any, ...]:
     """The gradients of the tensors that a layer was given, in their order. `wanted` says which of them are needed.

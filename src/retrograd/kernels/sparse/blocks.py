@@ -62,7 +62,7 @@ def t(a: Blocks, *dims: int) -> Blocks:
     return Blocks(a.compressed, a.plain, a.values.swapaxes(-1, -2), (a.shape[1], a.shape[0]), not a.by_rows)
 
 
-def mm(a: Any, b: Any) -> Array:
+def mm(a: Blocks, b: Array) -> Array:
     """The product of a matrix of compressed rows of blocks and a dense matrix, or vector."""
     if not (isinstance(a, Blocks) and a.by_rows and isinstance(b, np.ndarray)):
         kinds = [f"SparseBs{'cr'[x.by_rows]}" if isinstance(x, Blocks) else "Strided" for x in (a, b)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ....foundations.dtypes import RARE, Array, Shape, unimplemented
+from ....foundations.dtypes import RARE, Array, unimplemented
 from ....foundations.errors import OWN, warn
 from ....foundations.modes import local
 from ....kernels import layout as layouts
@@ -331,11 +331,11 @@ def _np_like(function: Callable[..., Any], value: Any = 0) -> Callable[..., Any]
         if isinstance(a, TensorBase) and not _asked_by_rule(a):
             return function(a.numpy(), *args, **kwargs)
         args = tuple([x._array if isinstance(x, TensorBase) else x for x in args])
-        array = a._array if isinstance(a, TensorBase) else a
+        array: Any = a._array if isinstance(a, TensorBase) else a
         if local.thread.transform is None:
             return plain(local.thread.run(function, array, *args, **kwargs))
-        shape: Shape = kwargs["shape"] if "shape" in kwargs else array.shape
-        return plain(full_beside(array, shape, np.dtype(kwargs.get("dtype", array.dtype)), args[0] if args else value))
+        shape, dtype = kwargs.get("shape", array.shape), kwargs.get("dtype", array.dtype)
+        return plain(full_beside(array, shape, np.dtype(dtype), args[0] if args else value))
 
     return like
 
